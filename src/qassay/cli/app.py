@@ -1,0 +1,105 @@
+"""The verbs, and what happens around every one of them.
+
+A verb's module is imported only when that verb is called, so that starting the command stays instant; the others
+are known here by name and summary alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from qassay.errors import InputError, QassayError, UsageError
+
+VERBS = {
+    "demo": "The whole story on a built-in evaluation.",
+    "init": "Make a new evaluation.",
+    "import": "Add what files hold to an evaluation.",
+    "export": "Write an evaluation out, as JSONL or in NIST forms.",
+    "check": "Check an evaluation, or runs before they are added.",
+    "score": "Scores and leaderboard.",
+    "agree": "Disagreement tables and agreement statistics.",
+    "stability": "Rankings under different judgment sets.",
+    "sensitivity": "Error rates of comparisons and the smallest difference to trust.",
+    "compare": "Is one run better than another?",
+    "plan": "How many questions, and assessors, for a wanted difference.",
+    "reuse": "Leave-one-out test of the judgments.",
+}
+
+EPILOG = "Start with: qassay demo. Every command has --help with examples."
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and turn what happens into an exit status."""
+    try:
+        status = application(arguments)(args=list(arguments) or ["--help"], prog_name="qassay", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader has gone (`qassay score | head`): nothing is left to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except TyperException as error:
+        print(f"error: {error.format_message()}", file=sys.stderr)
+        verb = next((a for a in arguments if a in VERBS), "")
+        print(f"Try 'qassay {verb} --help'.".replace("  ", " "), file=sys.stderr)
+        return error.exit_code
+    except QassayError as error:
+        return _say(error, as_json="--json" in arguments)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"error: {place}{error.strerror or error}", file=sys.stderr)
+        return 1
+    return status if isinstance(status, int) else 0
+
+
+def application(arguments: Sequence[str]) -> Callable[..., object]:
+    """The Typer application with the called verb loaded and the others named."""
+    app = typer.Typer(
+        name="qassay",
+        help="Judge question-answering systems, score them, and find out what the scores are worth.",
+        epilog=EPILOG,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def _top(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
+        pass
+
+    verb = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for name, summary in VERBS.items():
+        app.command(name, help=None if name == verb else summary)(load(name) if name == verb else _elsewhere)
+    return app
+
+
+def load(verb: str) -> Callable[..., object]:
+    """The function behind a verb."""
+    module = importlib.import_module(f"qassay.cli.{verb}_" if verb == "import" else f"qassay.cli.{verb}")
+    command: Callable[..., object] = module.command
+    return command
+
+
+def _elsewhere() -> None:
+    """Stand in for a verb that was not called."""
+
+
+def _say(error: QassayError, *, as_json: bool) -> int:
+    """Print an error for people on stderr and, where JSON was asked for, for machines on stdout."""
+    for line in str(error).splitlines() or [type(error).__name__]:
+        print(f"error: {line}", file=sys.stderr)
+    if isinstance(error, UsageError):
+        return 2
+    if as_json:
+        problems = error.problems if isinstance(error, InputError) else ()
+        print(json.dumps({"errors": [problem.as_json() for problem in problems]}, ensure_ascii=False))
+    return 1

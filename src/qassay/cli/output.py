@@ -1,0 +1,71 @@
+"""How every command speaks: a table for people, JSON for machines, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from qassay.tables import Table
+
+# Called with (done, total); pure functions that take long accept one.
+Progress = Callable[[int, int], None]
+
+
+def print_json(document: object) -> None:
+    """Write one JSON document on stdout, numbers as they are; not-a-number is a bug and raises."""
+    json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Show tables on stdout, with a blank line between them."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=False)
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        shown = RichTable(title=Text(table.title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+        for column in table.columns:
+            shown.add_column(Text(column.header), justify="left" if column.left else "right", overflow="fold")
+        for row in table.cells():
+            # Text, never markup: tags and answers are other people's strings.
+            shown.add_row(*(Text(visible(cell)) for cell in row))
+        console.print(shown)
+        for note in table.notes:
+            console.print(Text(visible(note)), style="dim")
+
+
+def visible(text: str) -> str:
+    """The text without characters that would move the cursor or reorder the line of a terminal.
+
+    >>> visible("a\\x1b[2Jb\\u202ec")
+    'a\\\\x1b[2Jb\\\\u202ec'
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress]:
+    """A bar on stderr for work of more than a second; nothing where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None, start=True, visible=False)
+
+        def update(done: int, total: int) -> None:
+            elapsed = bar.tasks[0].elapsed or 0.0
+            bar.update(task, completed=done, total=total, visible=elapsed > 1.0)
+
+        yield update

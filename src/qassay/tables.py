@@ -1,0 +1,88 @@
+"""A table for people: what every result knows how to become.
+
+A `Table` is plain data, so that the terminal, Markdown, LaTeX, HTML and CSV show the same thing. Undefined
+cells are `None` and are written as a dash, never as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+Cell = str | int | float | bool | None
+DASH = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its header, and how its numbers are written (a format specification such as `.3f`)."""
+
+    header: str
+    spec: str = ""
+    left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under named columns, with a title and the notes a reader needs to believe them."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def cells(self) -> list[list[str]]:
+        """The rows as they are shown."""
+        return [[show(cell, column.spec) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows]
+
+    def markdown(self) -> str:
+        """A GitHub-flavoured Markdown table with the title above and the notes below."""
+        headers = [column.header for column in self.columns]
+        rule = [":--" if column.left else "--:" for column in self.columns]
+        lines = [_pipes(headers), _pipes(rule), *(_pipes([_escape(c) for c in row]) for row in self.cells())]
+        return "\n\n".join([f"**{self.title}**", "\n".join(lines), *self.notes]) + "\n"
+
+    def __str__(self) -> str:
+        """Aligned plain text."""
+        body = self.cells()
+        headers = [column.header for column in self.columns]
+        widths = [max(map(len, column)) for column in zip(headers, *body, strict=True)]
+        lines = [self.title] if self.title else []
+        for row in [headers, *body]:
+            padded = (
+                text.ljust(width) if column.left else text.rjust(width)
+                for text, width, column in zip(row, widths, self.columns, strict=True)
+            )
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join([*lines, *self.notes])
+
+
+def table(
+    title: str, columns: Sequence[Column | str], rows: Iterable[Sequence[Cell]], notes: Iterable[str] = ()
+) -> Table:
+    """Build a `Table`; a plain string is a left-aligned text column."""
+    made = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
+    return Table(title, made, tuple(tuple(row) for row in rows), tuple(notes))
+
+
+def show(cell: Cell, spec: str = "") -> str:
+    """One cell as text.
+
+    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show("a")
+    ('–', '0.512', '12', 'a')
+    """
+    if cell is None:
+        return DASH
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return format(cell, spec)
+    return str(cell)
+
+
+def _pipes(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
