@@ -30,7 +30,9 @@ def print_tables(tables: Iterable[Table]) -> None:
     for number, table in enumerate(tables):
         if number:
             console.print()
-        shown = RichTable(title=Text(table.title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+        shown = RichTable(
+            title=Text(table.title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+        )
         for column in table.columns:
             shown.add_column(Text(column.header), justify="left" if column.left else "right", overflow="fold")
         for row in table.cells():
