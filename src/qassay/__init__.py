@@ -1,5 +1,74 @@
-"""Qassay: judge question answering, score it, and know what the scores are worth."""
+"""Qassay: judge question answering, score it, and know what the scores are worth.
+
+The map, in the order data flows; a module imports only what stands above it:
+
+    errors        what can go wrong
+    tables        what every result knows how to become
+    matrix        runs x units: the one input of every analysis
+    questions     what is asked                    tasks/      the rules of one kind of evaluation, as data
+    runs          what systems returned            judgments   what assessors said, and keys
+    nuggets       atomic facts                     tally/      runs joined with a key, once
+    measures/     one small file a measure         scores/     question -> unit -> run
+    meta/         the evaluation of the evaluation
+    ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
+    formats/      read_* and write_*               evaluation  a folder, opened
+    cli/          one file a verb                  demo/       the built-in evaluation
+
+Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from qassay._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from qassay.demo import demo_folder
+    from qassay.errors import InputError, QassayError, UsageError
+    from qassay.evaluation import Evaluation
+    from qassay.evaluation import open_evaluation as open  # noqa: A004  # the call reads qassay.open
+    from qassay.formats.matrix import read_matrix
+    from qassay.matrix import ScoreMatrix
+    from qassay.measures import measure
+    from qassay.scores import Scores
+
+# Public names and where they live: imported when first used, so that starting stays instant.
+_HOMES = {
+    "Evaluation": ("qassay.evaluation", "Evaluation"),
+    "InputError": ("qassay.errors", "InputError"),
+    "QassayError": ("qassay.errors", "QassayError"),
+    "ScoreMatrix": ("qassay.matrix", "ScoreMatrix"),
+    "Scores": ("qassay.scores", "Scores"),
+    "UsageError": ("qassay.errors", "UsageError"),
+    "demo_folder": ("qassay.demo", "demo_folder"),
+    "measure": ("qassay.measures", "measure"),
+    "open": ("qassay.evaluation", "open_evaluation"),
+    "read_matrix": ("qassay.formats.matrix", "read_matrix"),
+}
+
+__all__ = [
+    "Evaluation",
+    "InputError",
+    "QassayError",
+    "ScoreMatrix",
+    "Scores",
+    "UsageError",
+    "__version__",
+    "demo_folder",
+    "measure",
+    "open",
+    "read_matrix",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'qassay' has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return __all__

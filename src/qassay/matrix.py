@@ -86,7 +86,8 @@ class ScoreMatrix:
 
     `denominator` is set where every value is a whole number of 1/denominator (0/1 scores, reciprocal ranks,
     decimals of a file): comparisons are then made on integers and are exact. `clusters[u]` names the series of
-    unit u where units are questions of series: intervals resample whole series then.
+    unit u where units are questions of series: intervals resample whole series then. `notes` are the sentences
+    every output repeats: which rule for missing or unjudged responses was applied, and to how many.
     """
 
     runs: tuple[str, ...]
@@ -98,6 +99,7 @@ class ScoreMatrix:
     clusters: tuple[str, ...] | None = None
     organisations: Mapping[str, str] = field(default_factory=dict)
     manual: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):

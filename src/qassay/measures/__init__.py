@@ -1,1 +1,97 @@
-"""Placeholder."""
+"""The measures: one small file each, with its formula, its undefined cases and where it comes from.
+
+`measure("nugget_f(beta=1)")` gives the measure that is spelled so; `str()` of a measure gives its spelling back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Final
+
+from qassay.errors import UsageError, unknown
+from qassay.measures.accuracy import Accuracy
+from qassay.measures.base import Measure
+from qassay.measures.citations import CitationPrecision, CitationRecall
+from qassay.measures.confidence_weighted import ConfidenceWeightedScore
+from qassay.measures.entailment import EntailmentAccuracy
+from qassay.measures.holistic import Content, Holistic, Organization
+from qassay.measures.justification import Correctness, Understandability
+from qassay.measures.list_f import ListF
+from qassay.measures.nugget_f import NuggetF
+from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, Weighted, WeightedStrict
+from qassay.measures.pyramid_f import PyramidF
+from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
+from qassay.measures.weighted_types import FinalScore, SeriesScore
+
+MEASURES: Final[Mapping[str, type[Measure]]] = {
+    kind.name: kind
+    for kind in (
+        ReciprocalRank,
+        LenientReciprocalRank,
+        ConfidenceWeightedScore,
+        Accuracy,
+        ListF,
+        NuggetF,
+        PyramidF,
+        FinalScore,
+        SeriesScore,
+        Content,
+        Organization,
+        Holistic,
+        EntailmentAccuracy,
+        Understandability,
+        Correctness,
+        All,
+        AllStrict,
+        Vital,
+        VitalStrict,
+        Weighted,
+        WeightedStrict,
+        CitationPrecision,
+        CitationRecall,
+    )
+}
+
+_SPELLING = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*")
+
+
+def measure(spelling: str) -> Measure:
+    """The measure that is spelled so.
+
+    >>> measure("nugget_f(beta=1)")
+    NuggetF(beta=1.0, allowance=100)
+    >>> str(measure("nugget_f( beta = 5 )"))
+    'nugget_f(beta=5)'
+    """
+    match = _SPELLING.fullmatch(spelling)
+    if match is None:
+        raise UsageError(f"cannot read the measure {spelling!r}; write it as in nugget_f(beta=5)")
+    name, given = match.groups()
+    if name not in MEASURES:
+        raise unknown("measure", name, MEASURES)
+    kind = MEASURES[name]
+    arguments = _arguments(spelling, given or "", {one.name for one in fields(kind)})
+    for one in fields(kind):
+        if one.default is MISSING and one.name not in arguments:
+            raise UsageError(f"the measure {name} needs {one.name}, as in {name}({one.name}=5)")
+    return kind(**arguments)
+
+
+def _arguments(spelling: str, given: str, known: set[str]) -> dict[str, float]:
+    arguments: dict[str, float] = {}
+    for part in filter(None, (one.strip() for one in given.split(","))):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name not in known:
+            raise unknown(f"parameter of {spelling.split('(')[0]}", name, known)
+        try:
+            arguments[name] = float(value)
+        except ValueError:
+            raise UsageError(f"{spelling}: {name} takes a number, not {value!r}") from None
+        if not 0 <= arguments[name] < float("inf"):
+            raise UsageError(f"{spelling}: {name} takes a number from 0, not {value}")
+    return arguments
+
+
+__all__ = ["MEASURES", "Measure", "measure"]

@@ -1,0 +1,296 @@
+"""An evaluation: a folder with questions, runs and judgments, opened.
+
+    >>> import qassay
+    >>> evaluation = qassay.open(qassay.demo_folder())
+    >>> evaluation.score().runs[0].run
+    'atlas'
+
+Everything is read when it is first asked for, and once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from qassay.errors import InputError, Problem, unknown
+from qassay.formats import judgments as reading
+from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.questions import QuestionFile, read_questions
+from qassay.formats.runs import RunFiles, read_runs
+from qassay.judgments import (
+    JUDGMENT_COLUMNS,
+    SETTLED_SETS,
+    JudgmentSet,
+    Key,
+    check_known_answers,
+    check_nuggets,
+    disagreement_unknown,
+    folded,
+    no_answers,
+    no_nuggets,
+)
+from qassay.measures import measure as spelled
+from qassay.nuggets import pyramid_weights
+from qassay.questions import TestSet
+from qassay.runs import RunInformation, Runs
+from qassay.scores import Missing, Scores, Unjudged, score
+from qassay.tally import Tally, tally
+from qassay.tasks import Task
+
+# Keys that entailment tasks derive from their sets.
+TWO_WAY = "two-way"
+DISAGREEMENT_UNKNOWN = "disagreement-unknown"
+
+
+def open_evaluation(path: Path | str) -> Evaluation:
+    """Open the evaluation in a folder."""
+    folder = open_folder(path)
+    return Evaluation(folder, read_configuration(folder))
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """An opened evaluation."""
+
+    folder: Folder
+    configuration: Configuration
+
+    @property
+    def name(self) -> str:
+        """Name of the evaluation."""
+        return self.configuration.name
+
+    @property
+    def task(self) -> Task:
+        """Its task, with the changes of `qassay.toml`."""
+        return self.configuration.task
+
+    @cached_property
+    def question_file(self) -> QuestionFile:
+        """The file of questions."""
+        path = self.folder.questions()
+        found = read_questions(path, file=self.folder.name(path))
+        strange = sorted({question.type for question in found.questions} - set(self.task.types))
+        if strange:
+            message = f"has questions of type {strange[0]}, which task {self.task.name} does not have"
+            raise InputError(Problem("configuration", message, self.folder.name(path)))
+        return found
+
+    @property
+    def questions(self) -> TestSet:
+        """The test set."""
+        return self.question_file.questions
+
+    @cached_property
+    def run_files(self) -> RunFiles:
+        """The runs as read, with what is wrong with them."""
+        paths = self.folder.runs()
+        return read_runs(
+            paths,
+            task=self.task,
+            questions=self.questions,
+            names={path: self.folder.name(path) for path in paths},
+            information=self.information,
+        )
+
+    @cached_property
+    def information(self) -> dict[str, RunInformation]:
+        """What runs say of themselves."""
+        path = self.folder.run_information
+        return reading.read_run_information(path, file=self.folder.name(path)) if path.exists() else {}
+
+    @property
+    def runs(self) -> Runs:
+        """The runs; an error that lists everything wrong with them, where something is."""
+        found = self.run_files
+        if found.problems:
+            raise InputError(found.problems)
+        if not found.runs.tags:
+            message = "there are no runs; add them with: qassay import FOLDER RUN..."
+            raise InputError(Problem("configuration", message, self.folder.name()))
+        return found.runs
+
+    @cached_property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the judgment sets, `adjudicated` and `reference` first."""
+        names = set(self.folder.judgment_sets())
+        if self.question_file.reference:
+            names.add("reference")
+        return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
+
+    @cached_property
+    def assessor_sets(self) -> tuple[str, ...]:
+        """The sets of human assessors: not settled, not automatic, not a two-way key."""
+        files = self.folder.judgment_sets()
+        apart = {*SETTLED_SETS, *self.configuration.two_way}
+        return tuple(name for name in self.sets if name not in apart and not reading.is_automatic(files[name]))
+
+    def judgment_set(self, name: str) -> JudgmentSet:
+        """The judgments of one set that stand."""
+        paths = self.folder.judgment_sets()
+        if name in paths:
+            file = self.folder.name(paths[name])
+            return reading.read_judgments(paths[name], name, self.questions, self.task, file=file)
+        if name == "reference" and self.question_file.reference:
+            labels = self.question_file.reference
+            rows = pl.DataFrame(
+                {"question": list(labels), "judgment": list(labels.values())}, schema=dict(_PAIR_SCHEMA)
+            )
+            return JudgmentSet(name, {"pair": rows})
+        raise unknown("judgment set", name, self.sets)
+
+    def nugget_list(self, name: str) -> pl.DataFrame:
+        """The nugget list of a key: its own, or the only one there is."""
+        paths = self.folder.nugget_lists()
+        if name not in paths and len(paths) != 1:
+            return no_nuggets()
+        path = paths.get(name) or next(iter(paths.values()))
+        return reading.read_nuggets(path, self.questions, file=self.folder.name(path))
+
+    @cached_property
+    def answers(self) -> pl.DataFrame:
+        """Answers known from question development."""
+        path = self.folder.answers
+        if not path.exists():
+            return no_answers()
+        return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
+
+    def default_key(self) -> str | None:
+        """The key that scoring uses unless told: adjudicated, else reference, else the only set there is."""
+        for name in SETTLED_SETS:
+            if name in self.sets:
+                return name
+        return self.sets[0] if len(self.sets) == 1 else None
+
+    def key(self, name: str | None = None) -> Key:
+        """The key with this name, or the default one."""
+        chosen = name or self.default_key()
+        if chosen in (TWO_WAY, DISAGREEMENT_UNKNOWN) and self.task.has("decision") and chosen not in self.sets:
+            return self._derived_key(chosen)
+        if chosen is None and self.task.has("justified"):
+            chosen = self.sets[0] if self.sets else None
+        if chosen is None:
+            raise InputError(Problem("configuration", self._keyless(), self.folder.name()))
+        judgments = self.judgment_set(chosen)
+        key = Key(
+            judgments,
+            self.nugget_list(chosen),
+            self.answers,
+            ratings=self.ratings(self.sets) if self.task.has("justified") else None,
+            two_way=chosen in self.configuration.two_way or (chosen == "reference" and self.question_file.two_way),
+        )
+        file = f"judgments/{chosen}.jsonl"
+        problems = [*check_nuggets(judgments, key.nuggets, file=file), *check_known_answers(key, file=file)]
+        if problems:
+            raise InputError(problems)
+        return key
+
+    def tally(self, key: str | None = None) -> Tally:
+        """The runs joined with a key."""
+        return tally(self.runs, self.questions, self.key(key), self.task)
+
+    def score(
+        self,
+        key: str | None = None,
+        *,
+        measure: str | None = None,
+        component: str | None = None,
+        unjudged: Unjudged = "stop",
+        missing: Missing = "stop",
+    ) -> Scores:
+        """Score all runs under a key (the default one unless named)."""
+        joined = self.tally(key)
+        if measure is not None and spelled(measure).name == "pyramid_f":
+            joined = tally(joined.runs, joined.questions, self._weighted(joined.key), joined.task)
+        return score(
+            joined,
+            measure=measure,
+            component=component,
+            unjudged=unjudged,
+            missing=missing,
+            drop=self.configuration.drop,
+            justified=self.configuration.justified,
+        )
+
+    def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
+        """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
+        joined: pl.DataFrame | None = None
+        for name in sets if sets is not None else self.assessor_sets:
+            table = _labels(self.judgment_set(name)).rename({"judgment": name})
+            if joined is None:
+                joined = table
+            else:
+                joined = joined.join(
+                    table, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
+                )
+        return joined if joined is not None else pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+
+    def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
+        """Ratings of justifications and holistic scores of several sets; the set stands for an unnamed assessor."""
+        tables = []
+        for name in sets if sets is not None else self.assessor_sets:
+            judged = self.judgment_set(name)
+            rows = pl.concat([judged.kind("rating"), judged.kind("holistic")], how="diagonal")
+            tables.append(
+                rows.select(pl.lit(name).alias("set"), pl.col("assessor").fill_null(name), "question", "run", *_RATINGS)
+            )
+        if not tables:
+            return pl.DataFrame(
+                schema={"set": pl.String, "assessor": pl.String, "question": pl.String, "run": pl.String}
+            )
+        return pl.concat(tables).unique(["assessor", "question", "run", "set"], keep="last", maintain_order=True)
+
+    def _derived_key(self, name: str) -> Key:
+        """A key of entailment that follows from the sets there are."""
+        if name == TWO_WAY:
+            base = self.key(None)
+            return replace(base, judgments=JudgmentSet(name, {}), pairs=folded(base.pair_labels()), two_way=True)
+        if len(self.assessor_sets) < 2:
+            raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
+        assessors = [_pairs(self.judgment_set(one)) for one in self.assessor_sets]
+        two_way = [_pairs(self.judgment_set(one)) for one in self.configuration.two_way]
+        pairs = disagreement_unknown(assessors, two_way)
+        return Key(JudgmentSet(name, {}), no_nuggets(), no_answers(), pairs=pairs)
+
+    def _weighted(self, key: Key) -> Key:
+        """The key with nugget weights: as given, else votes of the assessors' own lists, else its own marks."""
+        if key.nuggets["weight"].null_count() < key.nuggets.height:
+            return key
+        paths = self.folder.nugget_lists()
+        voters = [name for name in paths if name not in (*SETTLED_SETS, "development")] or [key.name]
+        weights = pyramid_weights({name: self.nugget_list(name) for name in voters})
+        joined = key.nuggets.drop("weight").join(weights, on=["question", "nugget"], how="left", maintain_order="left")
+        voted = pl.col("weight").is_not_null().any().over("question")
+        return replace(key, nuggets=joined.with_columns(weight=pl.when(voted).then(pl.col("weight").fill_null(0.0))))
+
+    def _keyless(self) -> str:
+        if not self.sets:
+            return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
+        return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"
+
+
+_RATINGS = ("understandability", "correctness", "content", "organization")
+_PAIR_SCHEMA = {"line": pl.UInt32, **JUDGMENT_COLUMNS}
+
+
+def _pairs(judgments: JudgmentSet) -> dict[str, str]:
+    table = judgments.kind("pair")
+    return dict(zip(table["question"], table["judgment"], strict=True))
+
+
+def _labels(judgments: JudgmentSet) -> pl.DataFrame:
+    """Question, readable item and label of every labelled item of a set."""
+    tables = []
+    for kind in ("item", "list", "pair"):
+        rows = judgments.kind(kind)
+        names = [pl.col(name).cast(pl.String) for name in ("run", "doc", "text", "start", "length")]
+        if kind == "item":
+            names = names[1:]  # pooled: the run does not matter
+        item = pl.concat_str(names, separator=" ", ignore_nulls=True) if kind != "pair" else pl.col("question")
+        tables.append(rows.select("question", "judgment", item=item).select("question", "item", "judgment"))
+    return pl.concat(tables)

@@ -1,0 +1,182 @@
+"""Bytes and text of files: compression, encodings, whole replacement."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from qassay.errors import InputError, Problem
+
+GZIP = b"\x1f\x8b"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+BOM = b"\xef\xbb\xbf"
+# Encodings whose decoders give whole characters only.
+_WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"})
+
+# A compressed file that unpacks to more than this is refused: a few kilobytes can hold petabytes of zeros.
+MOST_BYTES = 16 << 30
+_CHUNK = 1 << 22
+
+
+def read_bytes(path: Path) -> bytes:
+    """Contents of a file, unpacked where it is gzip or zstandard (told by its first bytes, not by its name)."""
+    return unpack(path.read_bytes(), path)
+
+
+def unpack(data: bytes, path: Path) -> bytes:
+    """Bytes as they are meant: those of gzip and zstandard unpacked; `path` is named in messages."""
+    if data.startswith(GZIP):
+        return _ungzip(data, path)
+    if data.startswith(ZSTANDARD):
+        return _unzstandard(data, path)
+    return data
+
+
+def read_text(path: Path, *, encoding: str = "utf-8") -> str:
+    """Contents of a text file without a byte order mark; a byte that does not fit is an error with its line."""
+    return decode(read_bytes(path), file=str(path), encoding=encoding)
+
+
+def decode(data: bytes, *, file: str, encoding: str = "utf-8") -> str:
+    """Text of these bytes; every line with a byte that does not fit the encoding is reported."""
+    data = data.removeprefix(BOM)
+    try:
+        text = data.decode(encoding)
+        if codecs.lookup(encoding).name not in _WHOLE:
+            text.encode("utf-8")  # some codecs let half a surrogate pair through, which nothing can write again
+    except LookupError:
+        raise InputError(Problem("encoding", f"there is no encoding named {encoding!r}", file)) from None
+    except UnicodeError:
+        raise InputError(undecodable(data, file=file, encoding=encoding)) from None
+    return text
+
+
+def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Problem]:
+    """One problem for every line that does not decode, or one for a file that has no lines to speak of."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return [Problem("encoding", f"is not {encoding.upper()} but, it seems, UTF-16; --encoding utf-16", file)]
+    if b"\0" in data[:_CHUNK] or "\n".encode(encoding) != b"\n":
+        return [Problem("encoding", f"is not text, or not text in {encoding.upper()}", file)]
+    problems = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            line.decode(encoding)
+        except UnicodeError as error:
+            if not isinstance(error, UnicodeDecodeError):
+                problems.append(Problem("encoding", f"this line is not {encoding.upper()}", file, number))
+                continue
+            problems.append(
+                Problem(
+                    "encoding",
+                    f"byte {line[error.start]:#04x} at column {error.start + 1} is not {encoding.upper()};"
+                    " name the encoding of the file, for example --encoding latin-1",
+                    file,
+                    number,
+                )
+            )
+    return problems or [Problem("encoding", f"is not {encoding.upper()}", file)]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file whole: readers see the old text or the new one, never a part."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace a file whole; a name that ends in .gz or .zst is written compressed."""
+    write_all({path: pack(path, data)})
+
+
+def pack(path: Path, data: bytes) -> bytes:
+    """The bytes as the file of this name holds them: compressed where the name ends in .gz or .zst."""
+    if path.suffix == ".gz":
+        return gzip.compress(data, mtime=0)
+    if path.suffix == ".zst":
+        import zstandard
+
+        return bytes(zstandard.compress(data))
+    return data
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Replace several files, each whole and with exactly these bytes.
+
+    Everything is on the disk under other names before the first file is replaced, so that a full disk or a folder
+    that cannot be written leaves all of them as they were.
+    """
+    parts: dict[Path, Path] = {}
+    try:
+        for path, data in contents.items():
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            parts[path] = _write_part(path, data)
+        for path, part in parts.items():
+            part.replace(path)
+    except BaseException:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+        raise
+
+
+def _write_part(path: Path, data: bytes) -> Path:
+    """Write the bytes beside the file, under a name of their own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The name is short whatever the file is called: names of 255 bytes are as long as they may be.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        part.chmod(0o644)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return part
+
+
+def _ungzip(data: bytes, path: Path) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        while data:  # a gzip file may hold several members
+            unpacker = zlib.decompressobj(wbits=31)
+            while not unpacker.eof:
+                piece = unpacker.decompress(data, _CHUNK)
+                if not piece and not unpacker.unconsumed_tail and not unpacker.eof:
+                    raise zlib.error("it ends too early")
+                data = unpacker.unconsumed_tail
+                size = _within_limit(size + len(piece), path)
+                pieces.append(piece)
+            data = unpacker.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise InputError(Problem("encoding", f"broken gzip file: {error}", str(path))) from None
+    return b"".join(pieces)
+
+
+def _unzstandard(data: bytes, path: Path) -> bytes:
+    import zstandard
+
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+            while piece := reader.read(_CHUNK):
+                size = _within_limit(size + len(piece), path)
+                pieces.append(piece)
+    except zstandard.ZstdError as error:
+        raise InputError(Problem("encoding", f"broken zstandard file: {error}", str(path))) from None
+    return b"".join(pieces)
+
+
+def _within_limit(size: int, path: Path) -> int:
+    if size > MOST_BYTES:
+        raise InputError(Problem("encoding", f"unpacks to more than {MOST_BYTES >> 30} GiB; split it", str(path)))
+    return size

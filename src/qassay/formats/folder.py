@@ -1,0 +1,239 @@
+"""The folder of an evaluation: where everything is, and what `qassay.toml` says."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from qassay import tasks
+from qassay.errors import InputError, Problem, QassayError, unknown
+from qassay.formats import files
+from qassay.tasks import Task
+
+CONFIGURATION = "qassay.toml"
+# Keys of qassay.toml that are not keys of a task.
+OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way")
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What `qassay.toml` says: the task with its changes, and the organiser's decisions."""
+
+    name: str
+    task: Task
+    drop: Mapping[str, str] = field(default_factory=dict)
+    justified: tuple[str, ...] = ()
+    two_way: tuple[str, ...] = ()
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The places of an evaluation's files."""
+
+    path: Path
+
+    @property
+    def configuration(self) -> Path:
+        """`qassay.toml`."""
+        return self.path / CONFIGURATION
+
+    @property
+    def answers(self) -> Path:
+        """Answers known from question development."""
+        return self.path / "answers.jsonl"
+
+    @property
+    def patterns(self) -> Path:
+        """Answer patterns."""
+        return self.path / "patterns.txt"
+
+    @property
+    def run_information(self) -> Path:
+        """Organisation, description and so on of the runs."""
+        return self.path / "runs.jsonl"
+
+    @property
+    def collection(self) -> Path:
+        """The folder of documents."""
+        return self.path / "collection"
+
+    def questions(self) -> Path:
+        """The one file of questions."""
+        found = _visible(self.path, "questions.*")
+        if len(found) > 1:
+            names = ", ".join(path.name for path in found)
+            raise InputError(
+                Problem("configuration", f"has several files of questions ({names}); keep one", self.name())
+            )
+        if not found:
+            message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
+            raise InputError(Problem("configuration", message, self.name()))
+        return found[0]
+
+    def runs(self) -> list[Path]:
+        """Files of runs, sorted by name."""
+        return _visible(self.path / "runs", "*")
+
+    def judgment_sets(self) -> dict[str, Path]:
+        """Files of judgments by the name of their set."""
+        return {set_name(path): path for path in _visible(self.path / "judgments", "*.jsonl*")}
+
+    def nugget_lists(self) -> dict[str, Path]:
+        """Files of nuggets by the name of their list."""
+        return {set_name(path): path for path in _visible(self.path / "nuggets", "*.jsonl*")}
+
+    def run_file(self, tag: str, suffix: str) -> Path:
+        """Where the run with this tag is written; `suffix` begins with a dot."""
+        return self.path / "runs" / (file_name(tag) + suffix)
+
+    def judgment_file(self, name: str) -> Path:
+        """Where the judgment set with this name is written."""
+        return self.path / "judgments" / (file_name(name) + ".jsonl")
+
+    def nugget_file(self, name: str) -> Path:
+        """Where the nugget list with this name is written."""
+        return self.path / "nuggets" / (file_name(name) + ".jsonl")
+
+    def name(self, path: Path | None = None) -> str:
+        """How messages call a file of this folder: by its path within it."""
+        if path is None:
+            return str(self.path)
+        return str(path.relative_to(self.path)) if path.is_relative_to(self.path) else str(path)
+
+
+def open_folder(path: Path | str) -> Folder:
+    """The folder at this path; an error where it is no evaluation."""
+    folder = Folder(Path(path))
+    if not folder.path.is_dir():
+        what = "is not a folder" if folder.path.exists() else "does not exist"
+        raise InputError(Problem("configuration", f"{what}; make an evaluation with: qassay init FOLDER", str(path)))
+    if not folder.configuration.is_file():
+        message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
+        raise InputError(Problem("configuration", message, str(path)))
+    return folder
+
+
+def read_configuration(folder: Folder) -> Configuration:
+    """What `qassay.toml` says; every fault is reported with the key it is in."""
+    text = files.read_text(folder.configuration)
+    try:
+        keys = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem("configuration", f"is not TOML: {error}", CONFIGURATION)) from None
+    problems = list(_faults(keys))
+    if problems:
+        raise InputError(problems)
+    return Configuration(
+        name=keys.get("name", folder.path.resolve().name),
+        task=_task(keys, folder),
+        drop=keys.get("drop", {}),
+        justified=tuple(keys.get("justified", ())),
+        two_way=tuple(keys.get("two_way", ())),
+        database=keys.get("database"),
+    )
+
+
+def file_name(name: str) -> str:
+    """A tag or set name as a file name: every character outside `A-Za-z0-9._-` becomes %XX.
+
+    >>> file_name("llm:gpt 4"), file_name("..")
+    ('llm%3Agpt%204', '%2E%2E')
+    """
+    escaped = quote(name, safe="", encoding="utf-8").replace("~", "%7E")
+    # A leading dot would hide the file, or name a folder above.
+    return "%2E" * (len(escaped) - len(escaped.lstrip("."))) + escaped.lstrip(".")
+
+
+def set_name(path: Path) -> str:
+    """The tag or set name that a file name stands for: without extensions, %XX undone.
+
+    >>> set_name(Path("llm%3Agpt.jsonl.gz"))
+    'llm:gpt'
+    """
+    stem = path.name
+    for suffix in (".gz", ".zst", ".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".xml", ".sgml", ".jl"):
+        stem = stem.removesuffix(suffix)
+    return unquote(stem)
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with a tag or set name, or nothing."""
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST_NAME:
+        return f"has {len(name)} characters; at most {LONGEST_NAME} are allowed"
+    for character in name:
+        if character.isspace() or character == "/" or unicodedata.category(character) == "Cc":
+            return f"holds {character!r}; white space, slashes and control characters are not allowed"
+    return None
+
+
+def _visible(folder: Path, pattern: str) -> list[Path]:
+    return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
+
+
+def _faults(keys: Mapping[str, Any]) -> list[Problem]:
+    def fault(key: str, message: str) -> Problem:
+        return Problem("configuration", f"{key}: {message}", CONFIGURATION)
+
+    problems = []
+    for key, kind, wanted in (("name", str, "a string"), ("task", str, "a string"), ("database", str, "a string")):
+        if key in keys and not isinstance(keys[key], kind):
+            problems.append(fault(key, f"is {keys[key]!r}; it takes {wanted}"))
+    for key in ("justified", "two_way"):
+        value = keys.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+            problems.append(fault(key, f"is {value!r}; it takes a list of strings"))
+    drop = keys.get("drop", {})
+    if not isinstance(drop, dict) or not all(isinstance(reason, str) for reason in drop.values()):
+        problems.append(fault("drop", 'takes a table of reasons, such as "7" = "other question never judged"'))
+    if "task" not in keys and "types" not in keys:
+        problems.append(fault("task", f"is missing; it is one of {', '.join(tasks.names())}, or a TOML file"))
+    return problems
+
+
+def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
+    """The named task, or the one in the named file, with the changes that stand beside the name."""
+    name = keys.get("task")
+    base: Mapping[str, Any] = {}
+    if name is not None and name.endswith(".toml"):
+        base = _task_file(folder.path / name)
+    elif name is not None:
+        try:
+            base = tasks.definition(name)
+        except QassayError:
+            message = f"task: {unknown('task', name, tasks.names())}"
+            raise InputError(Problem("configuration", message, CONFIGURATION)) from None
+    changes = {key: value for key, value in keys.items() if key not in OWN_KEYS}
+    return tasks.from_definition(merged({"name": keys.get("name", "own"), **base}, changes), file=CONFIGURATION)
+
+
+def _task_file(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(files.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem("configuration", f"is not TOML: {error}", path.name)) from None
+    except OSError as error:
+        raise InputError(
+            Problem("configuration", f"task: cannot read {path.name}: {error.strerror}", CONFIGURATION)
+        ) from None
+
+
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The base with the changes laid over it, table by table.
+
+    >>> merged({"a": {"x": 1, "y": 2}}, {"a": {"y": 3}})
+    {'a': {'x': 1, 'y': 3}}
+    """
+    result = dict(base)
+    for key, value in changes.items():
+        old = result.get(key)
+        result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result

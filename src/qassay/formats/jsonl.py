@@ -1,0 +1,147 @@
+"""JSON lines: as dictionaries (nothing is lost) or as a table (fast).
+
+`read_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
+reported. `read_table` gives typed columns for scoring; it lets Polars parse files that are plainly regular, and
+goes the careful way for all others, so that both ways read the same thing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+from polars.exceptions import PolarsError
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[tuple[int, Row]]:
+    """The objects of a file with their line numbers; blank lines are passed over."""
+    name = file or str(path)
+    return parse_rows(files.read_text(path, encoding=encoding), file=name)
+
+
+def parse_rows(text: str, *, file: str) -> list[tuple[int, Row]]:
+    """The objects of JSON lines with their line numbers, or all faults of the text."""
+    rows: list[tuple[int, Row]] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip(" \t\r"):
+            continue
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            problems.append(Problem("syntax", f"this line is not JSON: {error}", file, number))
+            continue
+        if not isinstance(row, dict):
+            problems.append(
+                Problem("syntax", f"this line holds {_kind(row)}; every line is one JSON object", file, number)
+            )
+            continue
+        rows.append((number, row))
+    if problems:
+        raise InputError(problems)
+    return rows
+
+
+def read_table(path: Path, schema: Mapping[str, Any], *, file: str | None = None) -> pl.DataFrame:
+    """Typed columns of a file, with the column `line`; fields outside the schema are passed over.
+
+    A whole number stands for its digits where the schema wants a string (`"question": 1894`).
+    """
+    name = file or str(path)
+    data = files.read_bytes(path).removeprefix(files.BOM)
+    table = _fast(data, schema)
+    if table is None:
+        table = rows_table(parse_rows(files.decode(data, file=name), file=name), schema, file=name)
+    return table
+
+
+def rows_table(rows: Iterable[tuple[int, Row]], schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
+    """Typed columns of parsed rows; every value of another type is reported."""
+    problems: list[Problem] = []
+    columns: dict[str, list[Any]] = {"line": [], **{name: [] for name in schema}}
+    for number, row in rows:
+        columns["line"].append(number)
+        for name, kind in schema.items():
+            value = row.get(name)
+            try:
+                columns[name].append(_typed(value, kind))
+            except ValueError:
+                message = f"{name!r} is {_kind(value)}; it takes {_wanted(kind)}"
+                question = row.get("question")
+                problems.append(
+                    Problem("syntax", message, file, number, str(question) if question is not None else None)
+                )
+    if problems:
+        raise InputError(problems)
+    return pl.DataFrame(columns, schema={"line": pl.UInt32, **schema})
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Replace a file by one JSON object a line."""
+    files.write_text(path, dump_rows(rows))
+
+
+def dump_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The text of JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
+    """What Polars reads, where its reading is certain to be the careful one's; else nothing.
+
+    Escaped surrogates are left to the careful way because Polars mends lone ones silently.
+    """
+    if b"\\ud" in data or b"\\uD" in data or not data:
+        return None
+    try:
+        table = pl.read_ndjson(data, schema=dict(schema))
+    except PolarsError:
+        return None
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    if table.height != lines:
+        return None  # blank lines: the line numbers would not be those of the file
+    return table.with_row_index("line", offset=1)
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    """The value as the column's type, or a ValueError."""
+    if value is None:
+        return None
+    if kind == pl.String:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    elif kind == pl.Boolean and isinstance(value, bool):
+        return value
+    elif kind == pl.Float64 and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    elif kind == pl.Int64 and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    elif isinstance(kind, pl.List) and isinstance(value, list):
+        return [_typed(part, kind.inner) for part in value]
+    raise ValueError
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _wanted(kind: Any) -> str:
+    if isinstance(kind, pl.List):
+        return "a list of strings"
+    return {pl.String: "a string", pl.Boolean: "true or false", pl.Int64: "a whole number"}.get(kind, "a number")

@@ -1,0 +1,89 @@
+"""Judgments, nuggets, known answers and what runs say of themselves, as tables for scoring. (FORMATS 4)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
+from qassay.judgments import ANSWER_COLUMNS, JUDGMENT_COLUMNS, JudgmentSet, sort_out
+from qassay.nuggets import NUGGET_COLUMNS
+from qassay.questions import TestSet
+from qassay.runs import RunInformation
+from qassay.tasks import Task
+
+_INFORMATION: Mapping[str, Any] = {
+    "run": pl.String,
+    "organisation": pl.String,
+    "description": pl.String,
+    "manual": pl.Boolean,
+    "priority": pl.Int64,
+}
+
+
+def read_judgments(path: Path, name: str, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
+    """The judgments of one set that stand, checked and sorted by kind."""
+    return sort_out(name, jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), questions, task, file=file)
+
+
+def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+    """A nugget list; of two rows for a nugget the last stands."""
+    table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
+    needed = {"question": "question", "nugget": "nugget", "vital": "vital"}
+    problems = [*_incomplete(table, needed, file), *_unknown(table, questions, file)]
+    for row in table.filter(pl.col("weight") < 0).iter_rows(named=True):
+        message = f"question {row['question']}: the weight {row['weight']} is negative"
+        problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
+    if problems:
+        raise InputError(problems)
+    return table.unique(["question", "nugget"], keep="last", maintain_order=True)
+
+
+def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+    """Answers known from question development, withdrawn ones included and marked."""
+    table = jsonl.read_table(path, ANSWER_COLUMNS, file=file)
+    problems = [
+        *_incomplete(table, {"question": "question", "answer": "answer"}, file),
+        *_unknown(table, questions, file),
+    ]
+    if problems:
+        raise InputError(problems)
+    return table.unique(["question", "answer", "doc"], keep="last", maintain_order=True)
+
+
+def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
+    """What runs say of themselves, by tag."""
+    table = jsonl.read_table(path, _INFORMATION, file=file)
+    if problems := list(_incomplete(table, {"run": "run"}, file)):
+        raise InputError(problems)
+    return {
+        row["run"]: RunInformation(row["organisation"], row["description"], bool(row["manual"]), row["priority"])
+        for row in table.iter_rows(named=True)
+    }
+
+
+def is_automatic(path: Path) -> bool:
+    """Whether a set is an automatic assessor's: its judgments carry their provenance."""
+    first = files.read_bytes(path).split(b"\n", 1)[0]
+    try:
+        row = msgspec.json.decode(first)
+    except msgspec.DecodeError:
+        return False
+    return isinstance(row, dict) and "trace" in row
+
+
+def _incomplete(table: pl.DataFrame, needed: Mapping[str, str], file: str) -> Iterator[Problem]:
+    for column, name in needed.items():
+        for line in table.filter(pl.col(column).is_null())["line"]:
+            yield Problem("syntax", f'the row has no "{name}"', file, line)
+
+
+def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:
+    strange = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
+    for line, question in strange.select("line", "question").iter_rows():
+        yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)

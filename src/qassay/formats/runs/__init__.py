@@ -1,0 +1,229 @@
+"""Runs from files: recognise the form, parse, check every rule, and put all runs into one table.
+
+Files of the line forms are parsed many at a time, a few megabytes a batch: large enough to be worth a vectorised
+pass, small enough to stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.formats import files
+from qassay.formats.folder import name_fault, set_name
+from qassay.formats.runs import lines, objects
+from qassay.formats.runs.source import Parsed, Source
+from qassay.questions import TestSet
+from qassay.runs import Batch, RunInformation, Runs, check, missing, ranks, row_counts
+from qassay.tasks import RunForm, Task
+
+BATCH_BYTES = 4 << 20
+LINE_FORMS = {"trec4": lines.parse_trec4, "trec7": lines.parse_trec7, "extract": lines.parse_extract}
+OBJECT_FORMS = {"jsonl": objects.parse_jsonl, "rag24": objects.parse_rag24}
+
+
+@dataclass(frozen=True, eq=False)
+class RunFiles:
+    """What files of runs hold: the faultless runs, and what is wrong with the others.
+
+    Missing questions stand apart from the other problems, because scoring may be told to accept them.
+    """
+
+    runs: Runs
+    files: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
+    missing: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_runs(
+    paths: Sequence[Path],
+    *,
+    task: Task,
+    questions: TestSet,
+    form: str | None = None,
+    encoding: str = "utf-8",
+    names: Mapping[Path, str] | None = None,
+    information: Mapping[str, RunInformation] | None = None,
+) -> RunFiles:
+    """Read and check files of runs, one file a run; `names` says how messages call the files."""
+    if form is not None and form not in task.forms:
+        raise unknown(f"run form of task {task.name}", form, task.forms)
+    called = [str((names or {}).get(path, path)) for path in paths]
+    problems: list[Problem] = []
+    tables: list[pl.DataFrame] = []
+    tags: dict[int, str] = {}
+    counts = np.zeros((len(paths), len(questions)), dtype=np.int64)
+    for batch in _batches(paths, called, task, form, encoding, problems):
+        rows = _parse(batch, task, problems)
+        table = _settle(rows, batch, questions, task, problems, tags)
+        index = np.array([source.index for source in batch])
+        if table.height:
+            counts[index] = row_counts(table, len(paths), len(questions))[index]
+            tables.append(table)
+    return _gathered(tables, tags, counts, called, questions, problems, information or {})
+
+
+def recognise(data: bytes, task: Task) -> RunForm:
+    """The form of a run of this task, told from its content."""
+    start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
+    if start.startswith(b"{"):
+        first = start.split(b"\n", 1)[0]
+        return "rag24" if "rag24" in task.forms and b'"topic_id"' in first else "jsonl"
+    if "rte" in task.forms:
+        return "rte"
+    if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:
+        return "trec7"
+    return next((form for form in task.forms if form in ("extract", "trec4")), "jsonl")
+
+
+def _batches(
+    paths: Sequence[Path], called: Sequence[str], task: Task, form: str | None, encoding: str, problems: list[Problem]
+) -> Iterator[list[Source]]:
+    """Files of the same form, some megabytes at a time; what cannot be read becomes a problem."""
+
+    def sources() -> Iterator[Source]:
+        for index, (path, name) in enumerate(zip(paths, called, strict=True)):
+            try:
+                data = files.read_bytes(path)
+                if b"\0" in data:
+                    raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
+                if encoding.lower() not in ("utf-8", "utf8"):
+                    data = files.decode(data, file=name, encoding=encoding).encode()
+            except InputError as error:
+                problems.extend(error.problems)
+                continue
+            except OSError as error:
+                problems.append(Problem("syntax", f"cannot be read: {error.strerror}", name))
+                continue
+            data = data.removeprefix(files.BOM)
+            if not data.strip():
+                problems.append(Problem("syntax", "is empty; a run answers every question", name))
+                continue
+            yield Source(index, name, set_name(path), form or recognise(data, task), data)
+
+    for _, group in groupby(sources(), key=lambda source: source.form):
+        batch: list[Source] = []
+        for source in group:
+            batch.append(source)
+            if sum(len(one.data) for one in batch) >= BATCH_BYTES:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+
+def _parse(batch: list[Source], task: Task, problems: list[Problem]) -> Parsed:
+    form = batch[0].form
+    if form in LINE_FORMS:
+        parsed = LINE_FORMS[form](batch)
+    elif form == "rte":
+        parsed = lines.parse_rte(batch)
+    elif form in OBJECT_FORMS:
+        parsed = OBJECT_FORMS[form](batch, task)
+    else:
+        raise UsageError(f"no reader for run form {form}")
+    problems.extend(parsed.problems)
+    return parsed
+
+
+def _settle(
+    parsed: Parsed,
+    batch: list[Source],
+    questions: TestSet,
+    task: Task,
+    problems: list[Problem],
+    tags: dict[int, str],
+) -> pl.DataFrame:
+    """Check a parsed batch and bring its rows into the schema of the table; faulty runs are left out."""
+    rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
+    names = {source.index: source.name for source in batch}
+    found = list(_check_tags(rows, names, tags))
+    calls = tuple(names.get(index, "") for index in range(max(names) + 1))
+    found += check(Batch(rows, calls, objects=parsed.objects), questions, task)
+    problems.extend(found)
+    faulty = {problem.file for problem in (*parsed.problems, *found)}
+    bad = [source.index for source in batch if source.name in faulty]
+    if bad:
+        rows = rows.filter(~pl.col("run").is_in(bad))
+        for index in bad:
+            tags.pop(index, None)
+    return _ranked(rows)
+
+
+def _check_tags(rows: pl.DataFrame, names: Mapping[int, str], tags: dict[int, str]) -> Iterator[Problem]:
+    """Note the tag of every file, and tell of tags that cannot be or are second ones."""
+    firsts = rows.group_by("run", maintain_order=True).agg(pl.col("tag").first(), pl.col("line").first())
+    for run, tag, line in firsts.iter_rows():
+        tags[run] = tag
+        if fault := name_fault(tag):
+            yield Problem("syntax", f"the run tag {tag[:80]!r} {fault}", names[run], line)
+    expected = firsts["tag"].gather(firsts["run"].search_sorted(rows["run"]))
+    if (rows["tag"] == expected).all():
+        return
+    strays = rows.filter(rows["tag"] != expected).unique(["run", "tag"], keep="first", maintain_order=True)
+    for run, line, tag, asked in strays.select("run", "line", "tag", "asked").iter_rows():
+        message = f"question {asked} has the run tag {tag!r}, the lines before it {tags[run]!r}; one file is one run"
+        yield Problem("second-tag", message, names[run], line, asked)
+
+
+def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows in their file's order, each with its place in the response."""
+    if "doc" not in rows.columns:
+        return rows.drop("tag", "asked", "nil", "confidence", strict=False)
+    run = rows["run"].to_numpy().astype(np.int64)
+    place: NDArray[np.uint32]
+    if "rank" in rows.columns:
+        place = rows["rank"].to_numpy()
+    else:
+        place = ranks(run, rows["question"].to_physical().to_numpy().astype(np.int64))
+    nothing = rows["doc"].is_null()
+    if "text" in rows.columns:
+        nothing &= rows["text"].is_null()
+    place = np.where(nothing.to_numpy(), np.uint32(0), place)
+    return rows.with_columns(rank=pl.Series(place, dtype=pl.UInt32)).drop(
+        "tag", "asked", "nil", "confidence", strict=False
+    )
+
+
+def _gathered(
+    tables: list[pl.DataFrame],
+    tags: dict[int, str],
+    counts: NDArray[np.int64],
+    called: Sequence[str],
+    questions: TestSet,
+    problems: list[Problem],
+    information: Mapping[str, RunInformation],
+) -> RunFiles:
+    """All batches as one table, the runs in the order of their files."""
+    order: dict[str, int] = {}
+    warnings: list[Problem] = []
+    for index, tag in sorted(tags.items()):
+        if tag in order:
+            other = called[order[tag]]
+            message = f"has the tag {tag!r}, as {other} has; give every run a tag of its own"
+            problems.append(Problem("second-tag", message, called[index]))
+            continue
+        order[tag] = index
+        if set_name(Path(called[index])) != tag:
+            warnings.append(Problem("configuration", f"holds the run {tag!r}; name the file after it", called[index]))
+    kept = list(order.values())
+    place = np.full(len(called), -1)
+    place[kept] = np.arange(len(kept))
+    table = pl.concat(tables, how="diagonal") if tables else pl.DataFrame(schema={"run": pl.UInt32})
+    run = place[table["run"].to_numpy()].astype(np.uint32) if table.height else np.empty(0, dtype=np.uint32)
+    table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
+    return RunFiles(
+        runs=Runs(tuple(order), table, information),
+        files={tag: called[index] for tag, index in order.items()},
+        problems=tuple(problems),
+        missing=tuple(missing(counts[kept], tuple(called[index] for index in kept), questions)),
+        warnings=tuple(warnings),
+    )

@@ -1,0 +1,45 @@
+"""The confidence-weighted score of TREC 2002 [EVAL02]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from qassay.matrix import Floats
+from qassay.measures.base import Measure, block
+from qassay.tally import Block, ItemCounts
+
+
+def confidence_weighted_score(correct: Sequence[float] | Floats) -> float:
+    """CWS of one run whose questions stand in the order of its confidence, most confident first.
+
+    CWS = (1/Q) * sum for i = 1..Q of (number correct in the first i) / i
+
+    >>> round(confidence_weighted_score([1, 0, 0]), 6), round(confidence_weighted_score([0, 0, 1]), 6)
+    (0.611111, 0.111111)
+    """
+    right = np.cumsum(np.asarray(correct, dtype=float))
+    return float(np.mean(right / np.arange(1, len(right) + 1)))
+
+
+@dataclass(frozen=True)
+class ConfidenceWeightedScore(Measure):
+    """CWS = (1/Q) * sum for i = 1..Q of (number correct in the first i) / i.
+
+    The questions stand in the order of the run's confidence. A question scores 1 or 0 as in accuracy; the run's score
+    is not the mean of these, and on a subset of questions the order is the run's order restricted to it. It lies
+    between 0 and 1 and is 1 only where everything is correct.
+    """
+
+    name: ClassVar[str] = "cws"
+    title: ClassVar[str] = "confidence-weighted score"
+    source: ClassVar[str] = "EVAL02"
+    needs = ItemCounts
+    ordered: ClassVar[bool] = True
+
+    def per_question(self, counts: Block) -> Floats:
+        """1 where the response is correct, else 0; the summary weighs them by confidence."""
+        return block(counts, ItemCounts).correct.astype(float)

@@ -1,0 +1,62 @@
+"""Holistic scores of definitions: content and organization, 0 to 10 [DEF03]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from qassay.matrix import Floats
+from qassay.measures.base import Measure, block
+from qassay.tally import Block, NuggetCounts
+
+
+@dataclass(frozen=True)
+class Content(Measure):
+    """The assessor's score for content, 0 to 10, of a response; NaN where none was given."""
+
+    name: ClassVar[str] = "content"
+    title: ClassVar[str] = "holistic score for content"
+    source: ClassVar[str] = "DEF03"
+    needs = NuggetCounts
+    high: ClassVar[float] = 10.0
+
+    def per_question(self, counts: Block) -> Floats:
+        """Content scores as given."""
+        return block(counts, NuggetCounts).content
+
+
+@dataclass(frozen=True)
+class Organization(Measure):
+    """The assessor's score for organization, 0 to 10, of a response; NaN where none was given."""
+
+    name: ClassVar[str] = "organization"
+    title: ClassVar[str] = "holistic score for organization"
+    source: ClassVar[str] = "DEF03"
+    needs = NuggetCounts
+    high: ClassVar[float] = 10.0
+
+    def per_question(self, counts: Block) -> Floats:
+        """Organization scores as given."""
+        return block(counts, NuggetCounts).organization
+
+
+@dataclass(frozen=True)
+class Holistic(Measure):
+    """content * weight of content + organization * weight of organization.
+
+    [DEF03] says that content weighs much more and does not print the weights; 0.8 and 0.2 are ours.
+    """
+
+    name: ClassVar[str] = "holistic"
+    title: ClassVar[str] = "holistic score"
+    source: ClassVar[str] = "DEF03"
+    needs = NuggetCounts
+    high: ClassVar[float] = 10.0
+
+    content: float = 0.8
+    organization: float = 0.2
+
+    def per_question(self, counts: Block) -> Floats:
+        """Weighted sum of both scores; NaN where one is missing."""
+        c = block(counts, NuggetCounts)
+        return self.content * c.content + self.organization * c.organization

@@ -1,0 +1,32 @@
+"""Nuggets: atomic facts about a target, vital or okay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+# The written schema of a nugget list. `weight` is given where several assessors voted on what is vital.
+NUGGET_COLUMNS: Mapping[str, Any] = {
+    "question": pl.String,
+    "nugget": pl.String,
+    "vital": pl.Boolean,
+    "text": pl.String,
+    "weight": pl.Float64,
+}
+
+
+def pyramid_weights(lists: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Weights of nuggets that several assessors judged: votes for vital / the largest number of votes of the question.
+
+    The lists must name the same nuggets by the same ids; a nugget that nobody calls vital weighs 0. Where no nugget of
+    a question is vital to anybody, no weight is defined and the question is absent.
+    """
+    votes = (
+        pl.concat([one.select("question", "nugget", "vital") for one in lists.values()])
+        .group_by("question", "nugget", maintain_order=True)
+        .agg(votes=pl.col("vital").sum())
+    )
+    most = pl.col("votes").max().over("question")
+    return votes.filter(most > 0).select("question", "nugget", weight=pl.col("votes") / most)

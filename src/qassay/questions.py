@@ -1,0 +1,133 @@
+"""Questions, series and test sets: what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from qassay.errors import InputError, Problem
+
+TYPES = ("factoid", "list", "definition", "other", "pair")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question; for entailment, one text-hypothesis pair (`text` is the text)."""
+
+    id: str
+    type: str
+    text: str = ""
+    series: str | None = None
+    target: str | None = None
+    target_type: str | None = None
+    series_type: str | None = None
+    definition: str | None = None
+    hypothesis: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """An ordered group of questions about one target [SERIES05]."""
+
+    id: str
+    target: str | None
+    questions: tuple[Question, ...]
+    type: str | None = None
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """The questions of one evaluation, in the order of their file."""
+
+    __test__ = False  # not a test class, whatever its name says to pytest
+
+    questions: tuple[Question, ...]
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Question ids in order."""
+        return tuple(question.id for question in self.questions)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Question]:
+        """Questions by id."""
+        return {question.id: question for question in self.questions}
+
+    @cached_property
+    def enum(self) -> pl.Enum:
+        """The column type of a question in every table: an integer that knows its id and its order."""
+        return pl.Enum(self.ids)
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """Type of each question, in order."""
+        return tuple(question.type for question in self.questions)
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """The series, in the order in which they begin; questions without a series belong to none."""
+        members: dict[str, list[Question]] = {}
+        for question in self.questions:
+            if question.series is not None:
+                members.setdefault(question.series, []).append(question)
+        return tuple(
+            Series(
+                name,
+                next((q.target for q in group if q.target), None),
+                tuple(group),
+                next((q.series_type for q in group if q.series_type), None),
+            )
+            for name, group in members.items()
+        )
+
+    def of_type(self, *types: str) -> tuple[Question, ...]:
+        """The questions of the given types, in order."""
+        return tuple(question for question in self.questions if question.type in types)
+
+    def counts(self) -> dict[str, int]:
+        """Number of questions of each type that occurs."""
+        return {kind: n for kind in TYPES if (n := self.types.count(kind))}
+
+
+def gather(questions: Iterable[Question], *, file: str | None = None) -> TestSet:
+    """Put questions together and check what only the whole can show: unique ids, whole series."""
+    made = TestSet(tuple(questions))
+    problems = [*_duplicates(made, file), *_broken_series(made, file)]
+    if problems:
+        raise InputError(problems)
+    if not made.questions:
+        raise InputError(Problem("syntax", "there are no questions in it", file))
+    return made
+
+
+def _duplicates(questions: TestSet, file: str | None) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            yield Problem(
+                "duplicate-question", f"question {question.id} is there twice; ids are unique", file, None, question.id
+            )
+        seen.add(question.id)
+
+
+def _broken_series(questions: TestSet, file: str | None) -> Iterator[Problem]:
+    for series in questions.series:
+        for question in series.questions[:-1]:
+            if question.type == "other":
+                yield Problem(
+                    "configuration",
+                    f"question {question.id} is of type other but not the last of series {series.id}; move it there",
+                    file,
+                    None,
+                    question.id,
+                )

@@ -1,0 +1,241 @@
+"""Runs: what systems returned, as one table, and the rules it must keep (METHOD 3).
+
+All runs of an evaluation are one table, one row an item. A response without items (NIL, or an empty list) is one row
+whose `doc` and `text` are null. Rows of one run stand in the order of its file, which is the order of confidence
+where a task ranks questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qassay.errors import Problem, Rule
+from qassay.questions import TestSet
+from qassay.tasks import QuestionRules, ResponseForm, Task
+
+NIL = "NIL"
+
+# The written schema of the table of runs. `run` and `question` are Enums, made from the evaluation's own names.
+ITEM_COLUMNS: Mapping[str, Any] = {
+    "run": pl.Enum,  # the tag
+    "question": pl.Enum,
+    "line": pl.UInt32,  # of the run's file
+    "rank": pl.UInt32,  # place within the response, from 1; 0 in a row without an item
+    "doc": pl.String,
+    "text": pl.String,
+    # Only where the task has them:
+    "start": pl.UInt32,  # extracts: text is absent, the document has it
+    "length": pl.UInt32,
+    "citations": pl.List(pl.String),  # sentences of long answers
+    "decision": pl.String,  # entailment
+    "justification": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunInformation:
+    """What a run says of itself; manual runs carry a star wherever they are shown."""
+
+    organisation: str | None = None
+    description: str | None = None
+    manual: bool = False
+    priority: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """All runs of an evaluation: their tags in the order of `table`'s Enum, and the table of items."""
+
+    tags: tuple[str, ...]
+    table: pl.DataFrame
+    information: Mapping[str, RunInformation] = field(default_factory=dict)
+
+    def answered(self, questions: TestSet) -> NDArray[np.bool_]:
+        """Which run (row) has a response to which question (column)."""
+        return row_counts(self.table, len(self.tags), len(questions)) > 0
+
+    def about(self, tag: str) -> RunInformation:
+        """What the run says of itself."""
+        return self.information.get(tag, RunInformation())
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some files of runs as parsed, before their rules are checked.
+
+    `rows` has the columns of ITEM_COLUMNS that the form gives, but `run` is the index of the file, `question` is null
+    where the test set lacks it, and `asked` is the question as written. In forms with one response a line
+    (`objects`) a second line for a question is a second response; `nil` and `confidence` are there as written.
+    """
+
+    rows: pl.DataFrame
+    files: tuple[str, ...]
+    objects: bool = False
+
+
+def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
+    """Check the rows of several runs at once (all rules but missing questions and documents).
+
+    Every rule is tested on all rows together, and only where one is broken are rows visited.
+    """
+    rows = batch.rows
+    unknown = rows.filter(pl.col("question").is_null())
+    if unknown.height:
+        rows = rows.filter(pl.col("question").is_not_null())
+        once = unknown.unique(["run", "line"], maintain_order=True)
+        yield from _tell(batch, once, "unknown-question", "is not in the test set; remove the line or correct the id")
+    if batch.objects:
+        yield from _second_responses(batch, rows)
+    if task.ordered and "confidence" in rows.columns:
+        yield from _confidence_order(batch, rows)
+    if "decision" in rows.columns:
+        wrong = rows.filter(~pl.col("decision").is_in(task.labels))
+        for row in wrong.iter_rows(named=True):
+            message = (
+                f"question {row['asked']}: {row['decision']!r} is no decision; it is one of {', '.join(task.labels)}"
+            )
+            yield Problem("bad-label", message, batch.files[row["run"]], row["line"], row["asked"])
+    if "doc" in rows.columns:
+        counts = row_counts(rows, len(batch.files), len(questions))
+        for kind, rules in task.types.items():
+            of_kind = np.array(questions.types) == kind
+            typed = rows if of_kind.all() else rows.filter(of_kind[rows["question"].to_physical().to_numpy()])
+            yield from _check_items(batch, typed, counts, kind, rules)
+
+
+def missing(counts: NDArray[np.int64], files: tuple[str, ...], questions: TestSet) -> list[Problem]:
+    """One problem for every question without a response."""
+    advice = "every run answers every question (to score all the same: --missing zero or --missing skip)"
+    return [
+        Problem(
+            "missing-question",
+            f"question {questions.ids[column]} has no response; {advice}",
+            files[run],
+            None,
+            questions.ids[column],
+        )
+        for run, column in zip(*np.nonzero(counts == 0), strict=True)
+    ]
+
+
+def check_documents(table: pl.DataFrame, files: Mapping[str, str], lengths: Mapping[str, int]) -> Iterator[Problem]:
+    """Check doc-ids, and the ends of extracts, against the documents of a loaded collection."""
+    documents = pl.DataFrame(
+        {"doc": list(lengths), "size": list(lengths.values())}, schema={"doc": pl.String, "size": pl.Int64}
+    )
+    joined = table.filter(pl.col("doc").is_not_null()).join(documents, on="doc", how="left", maintain_order="left")
+    for row in joined.filter(pl.col("size").is_null()).iter_rows(named=True):
+        message = f"question {row['question']}: document {row['doc']} is not in the collection"
+        yield Problem("unknown-doc", message, files[row["run"]], row["line"], row["question"])
+    if "length" not in joined.columns:
+        return
+    for row in joined.filter(pl.col("start").cast(pl.Int64) + pl.col("length") > pl.col("size")).iter_rows(named=True):
+        message = (
+            f"question {row['question']}: the extract ends at {row['start'] + row['length']},"
+            f" but document {row['doc']} has {row['size']} characters"
+        )
+        yield Problem("extract-past-end", message, files[row["run"]], row["line"], row["question"])
+
+
+def row_counts(rows: pl.DataFrame, runs: int, questions: int) -> NDArray[np.int64]:
+    """How many rows each run (row) has for each question (column)."""
+    run = rows["run"].to_physical().to_numpy().astype(np.int64)
+    cells = np.bincount(run * questions + rows["question"].to_physical().to_numpy(), minlength=runs * questions)
+    return cells.reshape(runs, questions)
+
+
+def ranks(run: NDArray[np.int64], question: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Place of each row among the rows of its run and question, from 1, in the order they stand.
+
+    >>> ranks(np.array([0, 0, 0, 1]), np.array([7, 8, 7, 7])).tolist()
+    [1, 1, 2, 1]
+    """
+    group = run * (question.max(initial=0) + 1) + question
+    order = np.argsort(group, kind="stable")
+    first = np.diff(group[order], prepend=-1) != 0
+    start = np.maximum.accumulate(np.where(first, np.arange(len(group)), 0))
+    result = np.empty(len(group), dtype=np.uint32)
+    result[order] = np.arange(len(group)) - start + 1
+    return result
+
+
+_MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1}
+
+
+def _check_items(
+    batch: Batch, rows: pl.DataFrame, counts: NDArray[np.int64], kind: str, rules: QuestionRules
+) -> Iterator[Problem]:
+    """Check the responses to the questions of one type."""
+    nothing = pl.col("doc").is_null() & (pl.col("text").is_null() if "text" in rows.columns else True)
+    yield from _check_nil(batch, rows.filter(nothing), counts, kind, rules)
+    if batch.objects and "text" in rows.columns:
+        yield from _check_written(batch, rows, kind, rules)
+    most = rules.max_items or _MOST_ITEMS.get(rules.response)
+    if most is not None and (counts > most).any():
+        items = rows.filter(~nothing)
+        place = pl.int_range(pl.len()).over("run", "question", *(["line"] if batch.objects else []))
+        takes = "takes one" if most == 1 else f"takes at most {most}"
+        surplus = items.with_columns(n=pl.len().over("run", "question")).filter(place == most)
+        for row in surplus.iter_rows(named=True):
+            message = f"question {row['asked']} has {row['n']} answers; a {kind} {takes}"
+            rule: Rule = "one-answer" if most == 1 else "too-many-items"
+            yield Problem(rule, message, batch.files[row["run"]], row["line"], row["asked"])
+    if rules.max_length is not None and "length" in rows.columns:
+        long = rows.filter(pl.col("length") > rules.max_length)
+        advice = f"has an extract of more than {rules.max_length} characters; shorten it"
+        yield from _tell(batch, long, "extract-too-long", advice)
+
+
+def _check_nil(
+    batch: Batch, empty: pl.DataFrame, counts: NDArray[np.int64], kind: str, rules: QuestionRules
+) -> Iterator[Problem]:
+    """NIL beside items, NIL where the task has none, and a factoid that is given nothing."""
+    if not empty.height:
+        return
+    beside = counts[empty["run"].to_numpy(), empty["question"].to_physical().to_numpy()] > 1
+    yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; NIL stands alone")
+    alone = empty.filter(~beside)
+    if rules.response == "ranked":
+        advice = f"is given nothing; this task has no NIL, a {kind} takes 1 to {rules.max_items} items"
+        yield from _tell(batch, alone, "nil-with-items", advice)
+    elif rules.response in ("one", "extract"):
+        silent = alone if not rules.nil else alone.filter(~pl.col("nil")) if "nil" in alone.columns else alone.clear()
+        yield from _tell(batch, silent, "one-answer", f"has no answer; a {kind} takes one{', or NIL' * rules.nil}")
+
+
+def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionRules) -> Iterator[Problem]:
+    """What line forms cannot get wrong: doc-ids that are absent or span lines, and strings without a character."""
+    if kind in ("factoid", "list"):
+        bare = rows.filter(pl.col("doc").is_null() & pl.col("text").is_not_null())
+        yield from _tell(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')
+    broken = rows.filter(pl.col("doc").str.contains("\n", literal=True))
+    yield from _tell(batch, broken, "syntax", "has a doc-id with a line break in it")
+    if rules.response != "answer":
+        yield from _tell(batch, rows.filter(pl.col("text") == ""), "syntax", "has an item with an empty string")
+
+
+def _second_responses(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
+    lines = rows.unique(["run", "line"], maintain_order=True)
+    second = lines.filter(pl.int_range(pl.len()).over("run", "question") > 0)
+    yield from _tell(batch, second, "duplicate-question", "has a second response; a run answers every question once")
+
+
+def _confidence_order(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
+    """Where a confidence is given, every line has one and none is higher than the one before it."""
+    given = rows.filter(pl.col("confidence").is_not_null().any().over("run"))
+    advice = "has no confidence, but other lines of the run have; give it on every line or on none"
+    yield from _tell(batch, given.filter(pl.col("confidence").is_null()), "confidence-order", advice)
+    rising = given.filter(pl.col("confidence") > pl.col("confidence").shift(1).over("run"))
+    advice = "is more confident than the line before it; the most confident comes first"
+    yield from _tell(batch, rising, "confidence-order", advice)
+
+
+def _tell(batch: Batch, rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
+    for run, line, asked in rows.select("run", "line", "asked").iter_rows():
+        yield Problem(rule, f"question {asked} {what}", batch.files[run], line, asked)

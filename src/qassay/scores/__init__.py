@@ -1,0 +1,118 @@
+"""Scores: from question to unit to run, and what was left out on the way and why.
+
+`score` takes a tally and gives `Scores`: the score of every run on every question and unit, the components that each
+overview prints, and a `ScoreMatrix` for the analyses. Nothing is left out, counted as wrong or passed over silently:
+`dropped`, `unjudged` and `missing` say what was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+import numpy as np
+
+from qassay.errors import UsageError, unknown
+from qassay.matrix import Floats
+from qassay.measures import Measure
+from qassay.measures import measure as spelled
+from qassay.measures.weighted_types import FinalScore, SeriesScore
+from qassay.scores.components import components, extras
+from qassay.scores.keeping import Keeping, keep
+from qassay.scores.record import Dropped, RunScore, Scores, Units
+from qassay.scores.units import by_question, by_series, by_type
+from qassay.tally import Tally
+
+Unjudged = Literal["stop", "wrong", "drop"]
+Missing = Literal["stop", "zero", "skip"]
+
+__all__ = ["Dropped", "Missing", "RunScore", "Scores", "Unjudged", "score"]
+
+
+def score(
+    tally: Tally,
+    *,
+    measure: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    drop: Mapping[str, str] | None = None,
+    justified: Collection[str] = (),
+) -> Scores:
+    """Score every run of a tally.
+
+    `measure` is another than the task's main one, `component` the measure of one question type. `drop` are questions
+    and series that the organiser leaves out, with reasons; `justified` the pairs whose justifications are judged.
+    """
+    wanted = _wanted(tally, measure, component)
+    types = _types(tally, wanted, component)
+    keeping = keep(tally, types, unjudged=unjudged, missing=missing, drop=drop or {}, justified=justified)
+    values = {kind: _question_scores(tally, kind, wanted, keeping) for kind in types}
+    keeping.check_defined(tally, values, wanted)
+    if isinstance(wanted, SeriesScore):
+        units = by_series(tally, values, keeping)
+    elif isinstance(wanted, FinalScore):
+        units = by_type(tally, values, keeping)
+    else:
+        units = by_question(tally, values, keeping, wanted)
+    return _record(tally, wanted, values, units, keeping)
+
+
+def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure:
+    task = tally.task
+    if measure is not None and component is not None:
+        raise UsageError("give a measure or a component, not both")
+    if component is not None:
+        if component not in task.types:
+            raise unknown(f"component of task {task.name}", component, task.types)
+        if component not in tally.types:
+            raise UsageError(f"the test set has no {component} questions")
+        return spelled(task.types[component].score)
+    wanted = spelled(measure or task.measure)
+    if isinstance(wanted, SeriesScore) and not tally.questions.series:
+        raise UsageError("series_score needs questions in series; these have none")
+    return wanted
+
+
+def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
+    """The question types that the measure scores."""
+    if component is not None:
+        return [component]
+    if wanted.needs is None:
+        return list(tally.types)
+    types = [kind for kind, one in tally.types.items() if isinstance(one.counts, wanted.needs)]
+    if not types:
+        raise UsageError(f"{wanted} does not fit the questions of task {tally.task.name}")
+    return types
+
+
+def _question_scores(tally: Tally, kind: str, wanted: Measure, keeping: Keeping) -> Floats:
+    """Scores of runs x questions of one type; NaN where a question is left out or a response passed over."""
+    used = wanted if wanted.needs is not None else spelled(tally.task.types[kind].score)
+    return keeping.apply(kind, used.per_question(tally.types[kind].counts), tally.types[kind].answered)
+
+
+def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, keeping: Keeping) -> Scores:
+    total = units.scores()
+    named, more = components(tally, keeping), extras(tally, keeping)
+    rows = [
+        RunScore(
+            run=tag,
+            score=None if np.isnan(total[place]) else float(total[place]),
+            components={name: values[place] for name, values in named.items()},
+            **{name: values[place] for name, values in more.items()},
+        )
+        for place, tag in enumerate(tally.runs.tags)
+    ]
+    return Scores(
+        task=tally.task.name,
+        key=tally.key.name,
+        measure=str(wanted),
+        runs=tuple(sorted(rows, key=lambda row: (-(row.score if row.score is not None else -np.inf), row.run))),
+        units=units,
+        questions={kind: (tally.types[kind].questions, values[kind]) for kind in values},
+        information={tag: tally.runs.about(tag) for tag in tally.runs.tags},
+        dropped=(*keeping.dropped, *units.dropped),
+        unjudged=keeping.unjudged,
+        missing=keeping.missing,
+    )

@@ -1,0 +1,133 @@
+"""The figures beside a run's score: what each track's overview prints.
+
+Every function here gives one value a run, for all runs at once; NaN is what nothing was judged for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from qassay.matrix import Floats
+from qassay.measures import measure as spelled
+from qassay.measures.confidence_weighted import confidence_weighted_score
+from qassay.measures.entailment import conditioned_accuracy, contingency
+from qassay.measures.nil import nil_precision, nil_recall
+from qassay.scores.keeping import Keeping
+from qassay.scores.units import by_series, combined, mean_of_rows
+from qassay.tally import AnswerCounts, ItemCounts, NuggetCounts, PairCounts, Tally
+
+PerRun = list[float | None]
+# Kinds of judgment without which a component has nothing to say.
+_MADE_OF = {
+    "content": "holistic",
+    "organization": "holistic",
+    "holistic": "holistic",
+    "citation_precision": "citation",
+    "citation_recall": "citation",
+}
+
+
+def components(tally: Tally, keeping: Keeping) -> dict[str, PerRun]:
+    """Named means over the questions kept; a component that nothing was judged for is absent."""
+    found: dict[str, PerRun] = {}
+    own = _own_scores(tally, keeping)
+    for name in tally.task.components:
+        if name in own:
+            found[name] = _plain(mean_of_rows(own[name][:, keeping.kept[name]]))
+        elif name not in tally.task.types and (name not in _MADE_OF or _MADE_OF[name] in tally.key.judgments.kinds):
+            for kind in _scored_by(tally, name, keeping):
+                found[name] = _component(tally, kind, name, keeping)
+    if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
+        found |= _by_series_type(tally, own, keeping)
+    for kind in keeping.kept:
+        found |= _accuracies(tally, kind, keeping)
+    return found
+
+
+def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
+    """NIL precision and recall, mean length, the score by type and contingency tables, where a task has them."""
+    found: dict[str, list[Any]] = {}
+    for kind, kept in keeping.kept.items():
+        one = tally.types[kind]
+        counts = one.counts
+        if isinstance(counts, ItemCounts) and tally.task.types[kind].nil:
+            right = counts.nil_right[kept]
+            found["nil_precision"] = [nil_precision(nil, right) for nil in counts.nil[:, kept]]
+            found["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, kept]]
+        elif isinstance(counts, NuggetCounts | AnswerCounts):
+            found["mean_length"] = _plain(mean_of_rows(np.where(one.answered, counts.length, np.nan)))
+        elif isinstance(counts, PairCounts) and (counts.reference >= 0).any():
+            found["contingency"] = [_contingency(counts, run, kept) for run in range(len(one.answered))]
+    if tally.task.unit == "series" and len(keeping.kept) > 1:
+        means = {
+            kind: mean_of_rows(values[:, keeping.kept[kind]]) for kind, values in _own_scores(tally, keeping).items()
+        }
+        found["by_type"] = _plain(combined(means, tally.task.weights, {}))
+    return found
+
+
+def _own_scores(tally: Tally, keeping: Keeping) -> dict[str, Floats]:
+    """Scores of every question under the measure that the task gives its type."""
+    return {kind: _scores(tally, kind, tally.task.types[kind].score, keeping) for kind in keeping.kept}
+
+
+def _scores(tally: Tally, kind: str, name: str, keeping: Keeping) -> Floats:
+    one = tally.types[kind]
+    return keeping.apply(kind, spelled(name).per_question(one.counts), one.answered)
+
+
+def _scored_by(tally: Tally, name: str, keeping: Keeping) -> list[str]:
+    """The question types that a measure can score."""
+    needs = spelled(name).needs
+    return [kind for kind in keeping.kept if needs is not None and isinstance(tally.types[kind].counts, needs)]
+
+
+def _component(tally: Tally, kind: str, name: str, keeping: Keeping) -> PerRun:
+    kept = keeping.kept[kind]
+    values = _scores(tally, kind, name, keeping)[:, kept]
+    if not spelled(name).ordered:
+        return _plain(mean_of_rows(values))
+    order = np.argsort(tally.types[kind].position[:, kept], axis=1, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=1)
+    return [confidence_weighted_score(there) if len(there := row[~np.isnan(row)]) else None for row in ranked]
+
+
+def _accuracies(tally: Tally, kind: str, keeping: Keeping) -> dict[str, PerRun]:
+    """Accuracy conditioned on the reference answer; for justifications, accuracy over all pairs with a key."""
+    counts = tally.types[kind].counts
+    if not isinstance(counts, PairCounts) or not (counts.reference >= 0).any():
+        return {}
+    runs = range(len(counts.decision))
+    if tally.task.types[kind].response == "justified":
+        labelled = counts.reference >= 0
+        return {"accuracy": [float(np.mean((counts.decision[r] == counts.reference)[labelled])) for r in runs]}
+    tables = [_table(counts, run, keeping.kept[kind]) for run in runs]
+    accuracies = [conditioned_accuracy(one) for one in tables]
+    return {label: [row[place] for row in accuracies] for place, label in enumerate(counts.labels)}
+
+
+def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str, int]]:
+    rows = _table(counts, run, kept).tolist()
+    return {label: dict(zip(counts.labels, row, strict=True)) for label, row in zip(counts.labels, rows, strict=True)}
+
+
+def _table(counts: PairCounts, run: int, kept: Any) -> Any:
+    return contingency(counts.decision[run, kept], counts.reference[kept], len(counts.labels))
+
+
+def _by_series_type(tally: Tally, own: Mapping[str, Floats], keeping: Keeping) -> dict[str, PerRun]:
+    """Mean over the series of each type (gathering, browsing) of the score of the series."""
+    units = by_series(tally, own, keeping)
+    types = {series.id: series.type for series in tally.questions.series}
+    found = {}
+    for name in dict.fromkeys(kind for kind in types.values() if kind):
+        columns = [place for place, unit in enumerate(units.ids) if types[unit] == name]
+        found[name] = _plain(mean_of_rows(units.values[:, columns]))
+    return found
+
+
+def _plain(values: Floats) -> PerRun:
+    return [None if np.isnan(value) else float(value) for value in values]

@@ -1,0 +1,228 @@
+"""Which questions count, and what stands for what is not judged or not answered (METHOD 4, FORMATS 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qassay.errors import InputError, Problem
+from qassay.matrix import Floats
+from qassay.measures import Measure
+from qassay.scores.record import Dropped
+from qassay.tally import AnswerCounts, ListCounts, NuggetCounts, Tally, TypeTally
+from qassay.tally.rows import whole_questions
+
+FIRST_FEW = 5
+
+
+@dataclass(eq=False)
+class Keeping:
+    """The questions kept of each type, and the rules applied to what is missing."""
+
+    kept: dict[str, NDArray[np.bool_]]
+    dropped: list[Dropped]
+    unjudged_rule: str
+    missing_rule: str
+    unjudged: tuple[str, int] | None = None
+    missing: tuple[str, dict[str, int]] | None = None
+    # Reasons by question, for questions that turn out to be undefined under a measure.
+    out: set[str] = field(default_factory=set)
+
+    def apply(self, kind: str, values: Floats, answered: NDArray[np.bool_]) -> Floats:
+        """Scores with NaN for questions left out, and 0 or NaN for responses that are not there."""
+        values = values.astype(float, copy=True)
+        if self.missing_rule == "skip":
+            values[~answered] = np.nan
+        else:
+            values[~answered] = np.where(np.isnan(values[~answered]), np.nan, 0.0)
+        if self.unjudged_rule == "wrong":
+            # Where a whole question is undefined it is left out; a single response without judgment is wrong.
+            lone = np.isnan(values) & answered & ~self._undefined(values, answered)
+            values[lone] = 0.0
+        values[:, ~self.kept[kind]] = np.nan
+        return values
+
+    def check_defined(self, tally: Tally, values: Mapping[str, Floats], measure: Measure) -> None:
+        """Leave out questions on which the measure is undefined for every run; stop where it is for some."""
+        problems = []
+        for kind, scores in values.items():
+            one = tally.types[kind]
+            hole = np.isnan(scores) & one.answered & self.kept[kind]
+            whole = self._undefined(scores, one.answered) & hole
+            for column in np.flatnonzero(whole.any(axis=0)):
+                self.drop_question(tally, one.questions[column].id, f"{measure} is undefined")
+                self.kept[kind][column] = False
+            for row, column in zip(*np.nonzero(hole & ~whole), strict=True):
+                question, run = one.questions[column].id, tally.runs.tags[row]
+                message = f"question {question}: {measure} of run {run} is undefined, because it is not judged"
+                problems.append(Problem("unjudged", message, None, None, question))
+        if problems:
+            raise InputError(problems)
+
+    def drop_question(self, tally: Tally, question: str, reason: str) -> None:
+        """Note a question that is left out; it is a unit of its own unless the task scores series."""
+        unit = question if tally.task.unit == "question" else None
+        self.dropped.append(Dropped(reason=reason, unit=unit, question=question))
+        self.out.add(question)
+
+    @staticmethod
+    def _undefined(values: Floats, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Cells of questions that are undefined for every run that answered them."""
+        return np.broadcast_to((np.isnan(values) | ~answered).all(axis=0), values.shape)
+
+
+def keep(
+    tally: Tally,
+    types: Sequence[str],
+    *,
+    unjudged: str,
+    missing: str,
+    drop: Mapping[str, str],
+    justified: Collection[str],
+) -> Keeping:
+    """Decide what is kept: the organiser's decisions, the rules of the method, then what is unjudged or missing."""
+    keeping = Keeping(
+        kept={kind: np.ones(len(tally.types[kind].questions), dtype=bool) for kind in types},
+        dropped=[],
+        unjudged_rule=unjudged,
+        missing_rule=missing,
+    )
+    _by_decision(tally, keeping, drop)
+    _by_justified(tally, keeping, justified)
+    if unjudged == "drop":
+        _unjudged_questions(tally, keeping)
+    _by_rule(tally, keeping)
+    _check_unjudged(tally, keeping)
+    _check_missing(tally, keeping)
+    return keeping
+
+
+def _leave_out(tally: Tally, keeping: Keeping, reasons: Mapping[str, str]) -> None:
+    for kind, kept in keeping.kept.items():
+        for column, question in enumerate(tally.types[kind].questions):
+            if kept[column] and question.id in reasons:
+                kept[column] = False
+                keeping.drop_question(tally, question.id, reasons[question.id])
+
+
+def _leave_out_series(tally: Tally, keeping: Keeping, series: str, reason: str, question: str | None = None) -> None:
+    for kind, kept in keeping.kept.items():
+        for column, member in enumerate(tally.types[kind].questions):
+            if member.series == series:
+                kept[column] = False
+                keeping.out.add(member.id)
+    keeping.dropped.append(Dropped(reason=reason, unit=series, question=question))
+
+
+def _by_decision(tally: Tally, keeping: Keeping, drop: Mapping[str, str]) -> None:
+    """Questions and series that the organiser names. A name that is both means the series."""
+    series = {one.id for one in tally.questions.series}
+    for name, reason in drop.items():
+        if name in series:
+            _leave_out_series(tally, keeping, name, reason)
+        elif name not in tally.questions.by_id:
+            message = f'drop: "{name}" is neither a question nor a series of the test set'
+            raise InputError(Problem("configuration", message, "qassay.toml"))
+    _leave_out(tally, keeping, {name: reason for name, reason in drop.items() if name not in series})
+
+
+def _by_justified(tally: Tally, keeping: Keeping, justified: Collection[str]) -> None:
+    """For justifications the units are the pairs that the organiser chose, else those with a rating."""
+    for kind, kept in keeping.kept.items():
+        if tally.task.types[kind].response != "justified":
+            continue
+        one = tally.types[kind]
+        chosen = np.array([question.id in justified for question in one.questions]) if justified else one.judged
+        kept &= chosen
+
+
+def _unjudged_questions(tally: Tally, keeping: Keeping) -> None:
+    """Leave out questions without anything in the key, and the series of such an `other` question."""
+    number = 0
+    for kind in keeping.kept:
+        one = tally.types[kind]
+        for column in np.flatnonzero(~one.judged & keeping.kept[kind]):
+            question = one.questions[column]
+            number += 1
+            if question.type == "other" and tally.task.unit == "series" and question.series is not None:
+                _leave_out_series(tally, keeping, question.series, "never judged", question.id)
+            else:
+                keeping.kept[kind][column] = False
+                keeping.drop_question(tally, question.id, "never judged")
+    if number:
+        keeping.unjudged = ("drop", number)
+
+
+def _by_rule(tally: Tally, keeping: Keeping) -> None:
+    """Questions that nothing can be right about: lists without known answers, nuggets without a vital one."""
+    for kind, kept in keeping.kept.items():
+        one = tally.types[kind]
+        counts = one.counts
+        if isinstance(counts, ListCounts):
+            empty, reason = counts.known == 0, "no known answer"
+        elif isinstance(counts, NuggetCounts | AnswerCounts):
+            empty, reason = counts.vital_known == 0, "no vital nugget"
+        else:
+            continue
+        # A question that the key does not know at all is not empty but unjudged.
+        known = one.judged if keeping.unjudged_rule != "wrong" else np.ones_like(one.judged)
+        for column in np.flatnonzero(empty & known & kept):
+            kept[column] = False
+            keeping.drop_question(tally, one.questions[column].id, reason)
+
+
+def _check_unjudged(tally: Tally, keeping: Keeping) -> None:
+    """Stop where something is not judged, or note how much is counted as wrong."""
+    lacking = [_lacking(tally.types[kind], keeping.kept[kind]) for kind in keeping.kept]
+    table = pl.concat(lacking)
+    if not table.height:
+        return
+    if keeping.unjudged_rule == "wrong":
+        keeping.unjudged = ("wrong", table.height)
+        return
+    items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
+    advice = "judge them, or score with --unjudged wrong (or --unjudged drop for whole questions)"
+    problems = [Problem("unjudged", f"{items} not judged in the key {tally.key.name}; {advice}")]
+    for question, run, thing in table.head(FIRST_FEW).iter_rows():
+        of_run = f" of run {run}" if run else ""
+        problems.append(Problem("unjudged", f"question {question}{of_run}: {thing[:200]}", None, None, question))
+    if table.height > FIRST_FEW:
+        problems.append(Problem("unjudged", f"... and {table.height - FIRST_FEW:,} more"))
+    raise InputError(problems)
+
+
+def _lacking(one: TypeTally, kept: NDArray[np.bool_]) -> pl.DataFrame:
+    """What is unjudged of the questions kept, with one row for a question that the key does not know at all."""
+    if not one.unjudged.height and one.judged.all():
+        return one.unjudged
+    asked = {question.id for question, k in zip(one.questions, kept, strict=True) if k}
+    unknown = [q.id for q, k, j in zip(one.questions, kept, one.judged, strict=True) if k and not j]
+    items = one.unjudged.filter(pl.col("question").is_in(list(asked)) & ~pl.col("question").is_in(unknown))
+    return pl.concat([whole_questions(unknown), items])
+
+
+def _check_missing(tally: Tally, keeping: Keeping) -> None:
+    """Stop where a run leaves out a question that counts, or note how many it leaves out."""
+    gaps: dict[str, list[str]] = {}
+    for kind, kept in keeping.kept.items():
+        one = tally.types[kind]
+        for row, column in zip(*np.nonzero(~one.answered & kept), strict=True):
+            gaps.setdefault(tally.runs.tags[row], []).append(one.questions[column].id)
+    if not gaps:
+        return
+    if keeping.missing_rule != "stop":
+        keeping.missing = (keeping.missing_rule, {run: len(questions) for run, questions in sorted(gaps.items())})
+        return
+    advice = "complete the run, or score with --missing zero or --missing skip"
+    raise InputError(
+        Problem(
+            "missing-question",
+            f"run {run} has no response to {len(questions):,} of the questions"
+            f" ({', '.join(questions[:FIRST_FEW])}{', ...' if len(questions) > FIRST_FEW else ''}); {advice}",
+        )
+        for run, questions in sorted(gaps.items())
+    )

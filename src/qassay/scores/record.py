@@ -1,0 +1,242 @@
+"""The records of scoring, and their tables and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted
+from qassay.questions import Question
+from qassay.runs import RunInformation
+from qassay.tables import Cell, Column, Table, table
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that was left out, and why; `unit` is set where a whole unit is."""
+
+    reason: str
+    unit: str | None = None
+    question: str | None = None
+
+    def as_json(self) -> dict[str, str]:
+        """The row of `dropped` in `score --json`."""
+        named = {"unit": self.unit, "question": self.question, "reason": self.reason}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """One run's score with the figures beside it; those that do not belong to the task are absent from `given`."""
+
+    run: str
+    score: float | None
+    components: Mapping[str, float | None]
+    nil_precision: float | None = None
+    nil_recall: float | None = None
+    mean_length: float | None = None
+    by_type: float | None = None
+    contingency: Mapping[str, Mapping[str, int]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Scores of runs x units; NaN where a run that lacks questions is scored on what it has."""
+
+    ids: tuple[str, ...]
+    values: Floats
+    summary: Summary
+    denominator: int | None
+    series: tuple[str, ...] | None
+    dropped: tuple[Dropped, ...] = ()
+
+    def scores(self) -> Floats:
+        """Score of every run over the units it has; NaN where it has none."""
+        there = ~np.isnan(self.values)
+        if not self.ids:
+            return np.full(len(self.values), np.nan)
+        if there.all():
+            return self.summary(self.values, np.arange(len(self.ids)))
+        return np.array([self._one(run, np.flatnonzero(has)) for run, has in enumerate(there)])
+
+    def _one(self, run: int, units: np.ndarray[Any, np.dtype[np.int64]]) -> float:
+        if not len(units):
+            return float("nan")
+        summary: Summary = self.summary
+        if isinstance(summary, ConfidenceWeighted):
+            summary = ConfidenceWeighted(summary.order[[run]])
+        return float(summary(self.values[[run]], units)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of all runs under one key and one measure, best run first."""
+
+    task: str
+    key: str
+    measure: str
+    runs: tuple[RunScore, ...]
+    units: Units
+    questions: Mapping[str, tuple[tuple[Question, ...], Floats]]
+    information: Mapping[str, RunInformation] = field(default_factory=dict)
+    dropped: tuple[Dropped, ...] = ()
+    unjudged: tuple[str, int] | None = None
+    missing: tuple[str, Mapping[str, int]] | None = None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """Tags in the order of the value arrays."""
+        return tuple(self.information)
+
+    @cached_property
+    def matrix(self) -> ScoreMatrix:
+        """The score matrix for analyses: the units that every run has."""
+        whole = ~np.isnan(self.units.values).any(axis=0)
+        if not whole.any():
+            raise UsageError("no unit is scored for every run; there is nothing to analyse")
+        units = np.flatnonzero(whole)
+        return ScoreMatrix(
+            runs=self.tags,
+            units=tuple(self.units.ids[unit] for unit in units),
+            values=self.units.values[:, units],
+            measure=self.measure,
+            summary=_restricted(self.units.summary, units),
+            denominator=self.units.denominator,
+            clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
+            organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
+            manual=frozenset(tag for tag, about in self.information.items() if about.manual),
+        )
+
+    def leaderboard(self) -> Table:
+        """Runs by decreasing score with their components; manual runs carry a star."""
+        names = list(dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure))
+        more = [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
+        columns = [Column("rank"), Column("run", left=True), Column(self.measure, ".4f")]
+        columns += [Column(name, ".4f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
+        rows: list[list[Cell]] = []
+        for rank, row in zip(_ranks([row.score for row in self.runs]), self.runs, strict=True):
+            star = "*" if self.information[row.run].manual else ""
+            figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
+            rows.append([rank, row.run + star, row.score, *figures])
+        return table(f"{self.task}, key {self.key}, {len(self.units.ids)} units", columns, rows, self.said())
+
+    def said(self) -> tuple[str, ...]:
+        """Sentences that every output carries: what was left out, counted as wrong or passed over."""
+        notes = list(self.notes)
+        if any(about.manual for about in self.information.values()):
+            notes.append("* manual run")
+        if self.dropped:
+            names = [f"{one.question or one.unit} ({one.reason})" for one in self.dropped]
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            notes.append("Left out: " + ", ".join(names[:8]) + more + ".")
+        if self.unjudged:
+            rule, number = self.unjudged
+            done = "counted as wrong" if rule == "wrong" else "left out as unjudged questions"
+            notes.append(f"Unjudged: {number:,} {done} (--unjudged {rule}).")
+        if self.missing:
+            rule, gaps = self.missing
+            done = "score 0" if rule == "zero" else "passed over, each run averaged over what it has"
+            named = ", ".join(f"{run} {number}" for run, number in list(gaps.items())[:6])
+            more = f" and {len(gaps) - 6} more runs" if len(gaps) > 6 else ""
+            notes.append(f"Questions without a response: {done} (--missing {rule}): {named}{more}.")
+        return tuple(notes)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `score --json`."""
+        place = {tag: row for row, tag in enumerate(self.tags)}
+        document: dict[str, Any] = {
+            "task": self.task,
+            "key": self.key,
+            "measure": self.measure,
+            "runs": [self._run_json(row) for row in self.runs],
+            "units": list(self.units.ids),
+            "matrix": {row.run: _plain(self.units.values[place[row.run]]) for row in self.runs},
+            "questions": {row.run: self._questions_json(place[row.run]) for row in self.runs},
+            "dropped": [one.as_json() for one in self.dropped],
+        }
+        if total := self.contingency():
+            document["contingency"] = total
+        if self.unjudged:
+            document["unjudged"] = {"rule": self.unjudged[0], "items": self.unjudged[1]}
+        if self.missing:
+            document["missing"] = {"rule": self.missing[0], "questions": dict(self.missing[1])}
+        return document
+
+    def contingency(self) -> dict[str, dict[str, int]] | None:
+        """The contingency tables of all runs, summed."""
+        tables = [row.contingency for row in self.runs if row.contingency is not None]
+        if not tables:
+            return None
+        return {row: {c: sum(one[row][c] for one in tables) for c in tables[0][row]} for row in tables[0]}
+
+    def _run_json(self, row: RunScore) -> dict[str, Any]:
+        found: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
+        for name in self._fields():
+            found[name] = getattr(row, name)
+        about = self.information[row.run]
+        if about.organisation is not None:
+            found["organisation"] = about.organisation
+        if about.manual:
+            found["manual"] = True
+        return found
+
+    def _fields(self) -> list[str]:
+        """The extra figures that belong to the task: those that its questions can have."""
+        kinds = {kind for kind, (asked, _) in self.questions.items() if asked}
+        fields = []
+        if "factoid" in kinds and self.task != "ranked5":
+            fields += ["nil_precision", "nil_recall"]
+        if kinds & {"definition", "other"}:
+            fields += ["mean_length"]
+        if any(row.by_type is not None for row in self.runs):
+            fields += ["by_type"]
+        if any(row.contingency is not None for row in self.runs):
+            fields += ["contingency"]
+        return fields
+
+    def _questions_json(self, row: int) -> dict[str, float | None]:
+        return {
+            question.id: value
+            for asked, values in self.questions.values()
+            for question, value in zip(asked, _plain(values[row]), strict=True)
+        }
+
+
+_EXTRAS: dict[str, tuple[str, str]] = {
+    "by_type": ("by type", ".4f"),
+    "nil_precision": ("NIL prec.", ".3f"),
+    "nil_recall": ("NIL recall", ".3f"),
+    "mean_length": ("length", ".1f"),
+}
+
+
+def _restricted(summary: Summary, units: np.ndarray[Any, np.dtype[np.int64]]) -> Summary:
+    """The summary of the matrix that holds only these units."""
+    if isinstance(summary, ConfidenceWeighted):
+        new = np.full(summary.order.shape[1], -1)
+        new[units] = np.arange(len(units))
+        moved = new[summary.order]
+        return ConfidenceWeighted(np.stack([row[row >= 0] for row in moved]))
+    if isinstance(summary, TypeWeighted):
+        return TypeWeighted(tuple(summary.types[unit] for unit in units), summary.weights)
+    return Mean()
+
+
+def _plain(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _ranks(scores: list[float | None]) -> list[int]:
+    """Place in the list, equal scores sharing the first; for display beside the table of intervals."""
+    ranks: list[int] = []
+    for place, score in enumerate(scores):
+        tied = place > 0 and score is not None and scores[place - 1] is not None
+        tied = tied and abs(float(score or 0) - float(scores[place - 1] or 0)) < 1e-9
+        ranks.append(ranks[-1] if tied else place + 1)
+    return ranks

@@ -1,0 +1,115 @@
+"""The tally: runs joined with a key, once.
+
+For every type of question there is one block of counts, arrays of runs x questions, and every measure reads nothing
+else. What is unjudged is counted here and decided elsewhere; what is undefined stays NaN inside these arrays and
+leaves them only as null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qassay.judgments import Key
+from qassay.questions import Question, TestSet
+from qassay.runs import Runs
+from qassay.tally.answers import AnswerCounts, count_answers
+from qassay.tally.items import ItemCounts, count_items
+from qassay.tally.lists import ListCounts, count_lists
+from qassay.tally.nuggets import NuggetCounts, count_nuggets
+from qassay.tally.pairs import PairCounts, count_pairs
+from qassay.tally.rows import Rows
+from qassay.tasks import Task
+
+Block: TypeAlias = ItemCounts | ListCounts | NuggetCounts | PairCounts | AnswerCounts
+
+__all__ = [
+    "AnswerCounts",
+    "Block",
+    "ItemCounts",
+    "ListCounts",
+    "NuggetCounts",
+    "PairCounts",
+    "Tally",
+    "TypeTally",
+    "tally",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class TypeTally:
+    """The counts of one type of question: which questions, who answered, how much is unjudged, and the block.
+
+    `judged[q]` is false for a question without anything in the key. `unjudged` lists what the key lacks to score the
+    runs, with the columns of UNJUDGED. `position[r, q]` is the place of the response in the run's file: its rank by
+    confidence.
+    """
+
+    questions: tuple[Question, ...]
+    answered: NDArray[np.bool_]
+    judged: NDArray[np.bool_]
+    unjudged: pl.DataFrame
+    position: NDArray[np.int64]
+    counts: Block
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Runs joined with a key: one `TypeTally` for each type of question that occurs."""
+
+    runs: Runs
+    questions: TestSet
+    key: Key
+    task: Task
+    types: Mapping[str, TypeTally]
+
+
+def tally(runs: Runs, questions: TestSet, key: Key, task: Task) -> Tally:
+    """Join runs with a key."""
+    types: dict[str, TypeTally] = {}
+    for kind in task.types:
+        asked = questions.of_type(kind)
+        if not asked:
+            continue
+        rows = _rows(runs, questions, kind, asked)
+        counts, judged, unjudged = _count(rows, key, task, kind)
+        types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.positions(), counts)
+    return Tally(runs, questions, key, task, types)
+
+
+def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[np.bool_], pl.DataFrame]:
+    """The block of one type of question, which questions the key knows, and what it lacks."""
+    match task.types[kind].response:
+        case "ranked" | "one" | "extract":
+            return count_items(rows, key)
+        case "set":
+            return count_lists(rows, key) if kind == "list" else count_nuggets(rows, key)
+        case "decision":
+            return count_pairs(rows, key, task, rated=False)
+        case "justified":
+            return count_pairs(rows, key, task, rated=True)
+        case "answer":
+            return count_answers(rows, key)
+
+
+def _rows(runs: Runs, questions: TestSet, kind: str, asked: tuple[Question, ...]) -> Rows:
+    """The rows of one type of question, with the column number of each question among its type."""
+    of_kind = np.array(questions.types) == kind
+    table = runs.table
+    question = table["question"].to_physical().to_numpy() if table.height else np.empty(0, dtype=np.uint32)
+    if not of_kind.all():
+        wanted = of_kind[question]
+        table, question = table.filter(pl.Series(wanted)), question[wanted]
+    column = np.cumsum(of_kind) - 1
+    return Rows(
+        table=table,
+        tags=runs.tags,
+        questions=TestSet(asked),
+        run=table["run"].to_physical().to_numpy().astype(np.int64),
+        column=column[question],
+    )
