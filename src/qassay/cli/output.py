@@ -20,27 +20,34 @@ def print_json(document: object) -> None:
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Show tables on stdout, with a blank line between them."""
+    """Show tables on stdout, with a blank line between them; plain text where it is not a terminal."""
+    for number, table in enumerate(tables):
+        if number:
+            print()
+        if sys.stdout.isatty():
+            _print_rich(table)
+        else:
+            print(visible(str(table)))
+
+
+def _print_rich(table: Table) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=False)
-    for number, table in enumerate(tables):
-        if number:
-            console.print()
-        shown = RichTable(
-            title=Text(table.title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
-        )
-        for column in table.columns:
-            shown.add_column(Text(column.header), justify="left" if column.left else "right", overflow="fold")
-        for row in table.cells():
-            # Text, never markup: tags and answers are other people's strings.
-            shown.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(shown)
-        for note in table.notes:
-            console.print(Text(visible(note)), style="dim")
+    console = Console(highlight=False)
+    console.print(Text(visible(table.title)), style="bold")
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for column in table.columns:
+        # Numbers are never folded: half a number is a wrong number.
+        shown.add_column(Text(column.header), justify="left" if column.left else "right", no_wrap=not column.left)
+    for row in table.cells():
+        # Text, never markup: tags and answers are other people's strings.
+        shown.add_row(*(Text(visible(cell)) for cell in row))
+    console.print(shown)
+    for note in table.notes:
+        console.print(Text(visible(note)), style="dim")
 
 
 def visible(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.measures import measure as spelled
@@ -55,6 +55,9 @@ def score(
         units = by_type(tally, values, keeping)
     else:
         units = by_question(tally, values, keeping, wanted)
+    if not units.ids:
+        reasons = ", ".join(sorted({one.reason for one in keeping.dropped}))
+        raise InputError(Problem("unjudged", f"nothing is left to score with the key {tally.key.name}: {reasons}"))
     return _record(tally, wanted, values, units, keeping)
 
 

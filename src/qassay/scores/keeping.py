@@ -172,7 +172,7 @@ def _by_rule(tally: Tally, keeping: Keeping) -> None:
         known = one.judged if keeping.unjudged_rule != "wrong" else np.ones_like(one.judged)
         for column in np.flatnonzero(empty & known & kept):
             kept[column] = False
-            keeping.drop_question(tally, one.questions[column].id, reason)
+            keeping.drop_question(tally, one.questions[column].id, reason if one.judged[column] else "never judged")
 
 
 def _check_unjudged(tally: Tally, keeping: Keeping) -> None:

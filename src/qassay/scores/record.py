@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.tables import Cell, Column, Table, table
@@ -101,6 +101,7 @@ class Scores:
         if not whole.any():
             raise UsageError("no unit is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
+        shown = {row.run for row in self.runs}
         return ScoreMatrix(
             runs=self.tags,
             units=tuple(self.units.ids[unit] for unit in units),
@@ -111,20 +112,40 @@ class Scores:
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
-        )
+        ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self) -> Table:
         """Runs by decreasing score with their components; manual runs carry a star."""
         names = list(dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure))
         more = [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
-        columns = [Column("rank"), Column("run", left=True), Column(self.measure, ".4f")]
-        columns += [Column(name, ".4f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
+        columns = [Column("rank", "g"), Column("run", left=True), Column(self.measure, ".3f")]
+        columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
-        for rank, row in zip(_ranks([row.score for row in self.runs]), self.runs, strict=True):
+        ranks = self.ranks()
+        for row in self.runs:
             star = "*" if self.information[row.run].manual else ""
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
-            rows.append([rank, row.run + star, row.score, *figures])
+            rows.append([ranks[row.run], row.run + star, row.score, *figures])
         return table(f"{self.task}, key {self.key}, {len(self.units.ids)} units", columns, rows, self.said())
+
+    def ranks(self) -> dict[str, float | None]:
+        """Rank of every run; ties share the mean rank, a run without a score has none."""
+        ranks: dict[str, float | None] = {}
+        scored = [row for row in self.runs if row.score is not None]
+        start = 0
+        for place, row in enumerate(scored):
+            following = scored[place + 1].score if place + 1 < len(scored) else None
+            if following is None or abs(following - (row.score or 0.0)) >= TIE:
+                ranks |= {tied.run: (start + place + 2) / 2 for tied in scored[start : place + 1]}
+                start = place + 1
+        return ranks | {row.run: None for row in self.runs if row.score is None}
+
+    def best_per_organisation(self) -> Scores:
+        """The same with the best run of each organisation only; a run without one stands for itself."""
+        best: dict[str, RunScore] = {}
+        for row in self.runs:
+            best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)
+        return replace(self, runs=tuple(best.values()), notes=(*self.notes, "The best run of each organisation."))
 
     def said(self) -> tuple[str, ...]:
         """Sentences that every output carries: what was left out, counted as wrong or passed over."""
@@ -209,7 +230,7 @@ class Scores:
 
 
 _EXTRAS: dict[str, tuple[str, str]] = {
-    "by_type": ("by type", ".4f"),
+    "by_type": ("by type", ".3f"),
     "nil_precision": ("NIL prec.", ".3f"),
     "nil_recall": ("NIL recall", ".3f"),
     "mean_length": ("length", ".1f"),
@@ -230,13 +251,3 @@ def _restricted(summary: Summary, units: np.ndarray[Any, np.dtype[np.int64]]) ->
 
 def _plain(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
-
-
-def _ranks(scores: list[float | None]) -> list[int]:
-    """Place in the list, equal scores sharing the first; for display beside the table of intervals."""
-    ranks: list[int] = []
-    for place, score in enumerate(scores):
-        tied = place > 0 and score is not None and scores[place - 1] is not None
-        tied = tied and abs(float(score or 0) - float(scores[place - 1] or 0)) < 1e-9
-        ranks.append(ranks[-1] if tied else place + 1)
-    return ranks

@@ -1,0 +1,131 @@
+"""Everything that is right and wrong with an evaluation, found in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qassay.errors import InputError, Problem
+from qassay.evaluation import Evaluation, open_evaluation
+from qassay.formats.documents import document_lengths
+from qassay.formats.runs import RunFiles, read_runs
+from qassay.judgments import check_nuggets
+from qassay.runs import check_documents
+
+Found = TypeVar("Found")
+
+
+@dataclass
+class Checked:
+    """What an evaluation holds, and what is wrong or odd about it."""
+
+    questions: dict[str, int] = field(default_factory=dict)
+    series: int = 0
+    runs: list[str] = field(default_factory=list)
+    judgments: dict[str, int] = field(default_factory=dict)
+    nuggets: dict[str, dict[str, int]] = field(default_factory=dict)
+    answers: int = 0
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    def attempt(self, read: Callable[[], Found]) -> Found | None:
+        """What reading gives, or nothing: its problems are noted and the check goes on."""
+        try:
+            return read()
+        except InputError as error:
+            self.errors.extend(error.problems)
+            return None
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `check --json`."""
+        return {
+            "questions": self.questions,
+            "series": self.series,
+            "runs": self.runs,
+            "judgments": self.judgments,
+            "nuggets": self.nuggets,
+            "answers": self.answers,
+            "errors": [problem.as_json() for problem in self.errors],
+            "warnings": [problem.as_json() for problem in self.warnings],
+        }
+
+
+def check_folder(path: Path) -> Checked:
+    """Check a whole evaluation; whatever part can be read is checked, whatever else is broken."""
+    checked = Checked()
+    evaluation = checked.attempt(lambda: open_evaluation(path))
+    if evaluation is None:
+        return checked
+    found = checked.attempt(lambda: evaluation.question_file)
+    if found is None:
+        return checked
+    checked.questions = found.questions.counts()
+    checked.series = len(found.questions.series)
+    checked.warnings += found.warnings
+    runs = checked.attempt(lambda: evaluation.run_files)
+    if runs is not None:
+        _check_runs(checked, evaluation, runs)
+    _check_judgments(checked, evaluation)
+    checked.warnings += _strange_names(checked, evaluation)
+    return checked
+
+
+def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encoding: str) -> Checked:
+    """Check files of runs against the questions, and the collection, of an evaluation."""
+    evaluation = open_evaluation(folder)
+    checked = Checked(questions=evaluation.questions.counts(), series=len(evaluation.questions.series))
+    found = read_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, encoding=encoding)
+    _check_runs(checked, evaluation, found)
+    return checked
+
+
+def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> None:
+    checked.runs = list(found.runs.tags)
+    checked.errors += [*found.problems, *found.missing]
+    checked.warnings += found.warnings
+    if evaluation.folder.collection.is_dir() and "doc" in found.runs.table.columns:
+        lengths = checked.attempt(lambda: document_lengths(evaluation.folder.collection))
+        if lengths:
+            checked.errors += check_documents(found.runs.table, found.files, lengths)
+
+
+def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
+    lists = {
+        name: checked.attempt(lambda name=name: evaluation.nugget_list(name))
+        for name in evaluation.folder.nugget_lists()
+    }
+    for name, table in lists.items():
+        if table is not None:
+            checked.nuggets[name] = {
+                "lists": table["question"].n_unique(),
+                "nuggets": table.height,
+                "vital": int(table["vital"].sum()),
+            }
+    answers = checked.attempt(lambda: evaluation.answers)
+    checked.answers = 0 if answers is None else answers.height
+    for name in evaluation.sets:
+        judged = checked.attempt(lambda name=name: evaluation.judgment_set(name))
+        if judged is None:
+            continue
+        checked.judgments[name] = sum(table.height for table in judged.kinds.values())
+        nuggets = checked.attempt(lambda name=name: evaluation.nugget_list(name))
+        if nuggets is not None:
+            checked.errors += check_nuggets(judged, nuggets, file=f"judgments/{name}.jsonl")
+
+
+def _strange_names(checked: Checked, evaluation: Evaluation) -> Iterator[Problem]:
+    """Names that point at nothing: a dropped question, a pair to be judged, a run that is only described."""
+    questions = evaluation.questions
+    known = {*questions.by_id, *(series.id for series in questions.series)}
+    for name in evaluation.configuration.drop:
+        if name not in known:
+            message = f'drop: "{name}" is neither a question nor a series'
+            checked.errors.append(Problem("configuration", message, "qassay.toml"))
+    for name in evaluation.configuration.justified:
+        if name not in questions.by_id:
+            checked.errors.append(Problem("unknown-question", f'justified: "{name}" is no pair', "qassay.toml"))
+    for tag in evaluation.information:
+        if tag not in checked.runs:
+            yield Problem("configuration", f"describes the run {tag!r}, which is not here", "runs.jsonl")

@@ -1,0 +1,94 @@
+"""`qassay check`: an evaluation, or runs before they are added."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qassay.checking import Checked, check_folder, check_run_files
+from qassay.cli.inputs import JsonOption
+from qassay.cli.output import print_json, visible
+from qassay.errors import Problem, UsageError
+
+# Of one rule in one file, so many are shown to people; machines get all.
+MOST_SHOWN = 10
+
+PathsArgument = Annotated[list[Path], typer.Argument(metavar="FOLDER|RUN...", help="An evaluation, or files of runs.")]
+InOption = Annotated[Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")]
+FormOption = Annotated[str | None, typer.Option("--form", help="Form of the runs, where it is not recognised.")]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the runs.")]
+
+
+def command(
+    paths: PathsArgument,
+    inside: InOption = None,
+    form: FormOption = None,
+    encoding: EncodingOption = "utf-8",
+    as_json: JsonOption = False,
+) -> None:
+    """Check an evaluation, or runs before they are added.
+
+    Every rule of the task is checked, and all errors are reported at once, with file, line, question and rule. The
+    exit status is 1 where there are errors; warnings do not count.
+
+    [bold]Examples[/bold]
+
+      qassay check my-eval
+      qassay check new-run.txt other-run.txt --in my-eval
+      qassay check my-eval --json
+    """
+    if inside is None and len(paths) == 1 and not paths[0].is_file():
+        checked = check_folder(paths[0])
+    elif inside is None:
+        raise UsageError("say which evaluation the runs are for: qassay check RUN... --in FOLDER")
+    else:
+        checked = check_run_files(paths, inside, form=form, encoding=encoding)
+    if as_json:
+        print_json(checked.as_json())
+    else:
+        _tell(checked)
+    if checked.errors:
+        raise typer.Exit(1)
+
+
+def _tell(checked: Checked) -> None:
+    for problem in _first_few(checked.warnings):
+        print(visible(f"warning: {problem}"), file=sys.stderr)
+    for problem in _first_few(checked.errors):
+        print(visible(f"error: {problem}"), file=sys.stderr)
+    asked = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
+    in_series = f" in {checked.series} series" if checked.series else ""
+    print(f"questions  {asked or 'none'}{in_series}")
+    print(f"runs       {len(checked.runs)}{': ' + visible(', '.join(checked.runs[:8])) if checked.runs else ''}")
+    for name, number in checked.judgments.items():
+        print(f"judgments  {visible(name)}: {number:,}")
+    for name, counts in checked.nuggets.items():
+        print(
+            f"nuggets    {visible(name)}: {counts['nuggets']} ({counts['vital']} vital) for {counts['lists']} questions"
+        )
+    if checked.answers:
+        print(f"answers    {checked.answers} known from question development")
+    errors, warnings = len(checked.errors), len(checked.warnings)
+    verdict = "no errors" if not errors else "1 error" if errors == 1 else f"{errors:,} errors"
+    print(verdict + (f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""))
+
+
+def _first_few(problems: list[Problem]) -> list[Problem]:
+    """The first few of each rule and file, with a line for the others."""
+    seen: Counter[tuple[str | None, str]] = Counter()
+    shown = []
+    for problem in problems:
+        kind = (problem.file, problem.rule)
+        seen[kind] += 1
+        if seen[kind] <= MOST_SHOWN:
+            shown.append(problem)
+    for (file, rule), number in seen.items():
+        if number > MOST_SHOWN:
+            shown.append(
+                Problem("syntax", f"... and {number - MOST_SHOWN:,} more of rule {rule} (--json lists all)", file)
+            )
+    return shown

@@ -1,0 +1,115 @@
+"""`qassay score`: scores and leaderboard."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qassay.cli.inputs import (
+    ComponentOption,
+    FolderArgument,
+    JsonOption,
+    KeyOption,
+    MeasureOption,
+    MissingOption,
+    UnjudgedOption,
+)
+from qassay.cli.output import print_json, print_tables
+from qassay.errors import UsageError
+from qassay.evaluation import Evaluation, open_evaluation
+from qassay.scores import Scores
+from qassay.tables import Column, Table, table
+
+SweepOption = Annotated[
+    str | None,
+    typer.Option("--beta", metavar="A-B", help="Mean nugget F for every whole beta from A to B, with ranks."),
+]
+CsvOption = Annotated[bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")]
+BestOption = Annotated[bool, typer.Option("--best-per-organisation", help="Only the best run of each organisation.")]
+
+
+def command(
+    folder: FolderArgument,
+    key: KeyOption = None,
+    measure: MeasureOption = None,
+    component: ComponentOption = None,
+    unjudged: UnjudgedOption = "stop",
+    missing: MissingOption = "stop",
+    beta: SweepOption = None,
+    best_per_organisation: BestOption = False,
+    as_csv: CsvOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score every run of an evaluation and show the leaderboard.
+
+    The key is the judgment set `adjudicated`, else `reference`, else the only one there is. Whatever is left out,
+    counted as wrong or passed over is said below the table.
+
+    [bold]Examples[/bold]
+
+      qassay score my-eval
+      qassay score my-eval --key first --measure "nugget_f(beta=1)"
+      qassay score my-eval --beta 1-5
+      qassay score my-eval --unjudged wrong --json
+    """
+    evaluation = open_evaluation(folder)
+    if beta is not None:
+        _refuse_with_sweep(measure, component, as_csv)
+        _sweep(evaluation, beta, key, unjudged=unjudged, missing=missing, as_json=as_json)
+        return
+    scores = evaluation.score(key, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    if best_per_organisation:
+        scores = scores.best_per_organisation()
+    if as_json:
+        print_json(scores.as_json())
+    elif as_csv:
+        from qassay.formats.matrix import format_matrix
+
+        print(format_matrix(scores.matrix), end="")
+    else:
+        print_tables([scores.leaderboard()])
+
+
+def _refuse_with_sweep(measure: str | None, component: str | None, as_csv: bool) -> None:
+    if measure is not None or component is not None or as_csv:
+        raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
+
+
+def _sweep(evaluation: Evaluation, betas: str, key: str | None, *, as_json: bool, **rules: str) -> None:
+    """Mean F for several betas, with the rank of every run at each."""
+    scores = {b: evaluation.score(key, measure=f"nugget_f(beta={b})", **rules) for b in _range(betas)}  # type: ignore[arg-type]
+    if as_json:
+        print_json({"key": next(iter(scores.values())).key, "measures": [_sweep_json(one) for one in scores.values()]})
+    else:
+        print_tables([_sweep_table(scores)])
+
+
+def _sweep_json(scores: Scores) -> dict[str, object]:
+    ranks = scores.ranks()
+    runs = [{"run": row.run, "score": row.score, "rank": ranks[row.run]} for row in scores.runs]
+    return {"measure": scores.measure, "runs": runs}
+
+
+def _sweep_table(scores: dict[int, Scores]) -> Table:
+    last = scores[max(scores)]
+    columns: list[Column | str] = ["run"]
+    for beta in scores:
+        columns += [Column(f"F({beta})", ".3f"), Column("rank", "g")]
+    found = {beta: ({row.run: row.score for row in one.runs}, one.ranks()) for beta, one in scores.items()}
+    rows = [
+        [row.run, *(cell for values, ranks in found.values() for cell in (values[row.run], ranks[row.run]))]
+        for row in last.runs
+    ]
+    return table(f"Nugget F by beta, key {last.key}, {len(last.units.ids)} questions", columns, rows, last.said())
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
+    try:
+        found = range(int(first), int(last or first) + 1)
+    except ValueError:
+        found = range(0)
+    if not found or found[0] < 0 or len(found) > 100:
+        raise UsageError(f"--beta takes a range of whole numbers such as 1-5, not {text!r}")
+    return found
