@@ -42,19 +42,33 @@ class Table:
         lines = [_pipes(headers), _pipes(rule), *(_pipes([_escape(c) for c in row]) for row in self.cells())]
         return "\n\n".join([f"**{self.title}**", "\n".join(lines), *self.notes]) + "\n"
 
-    def __str__(self) -> str:
-        """Aligned plain text."""
+    def lines(self) -> tuple[list[str], list[str]]:
+        """Aligned text: lines of the header and of the rows. Long headers break at blanks and underscores."""
         body = self.cells()
-        headers = [column.header for column in self.columns]
-        widths = [max(map(len, column)) for column in zip(headers, *body, strict=True)]
-        lines = [self.title] if self.title else []
-        for row in [headers, *body]:
-            padded = (
-                text.ljust(width) if column.left else text.rjust(width)
-                for text, width, column in zip(row, widths, self.columns, strict=True)
-            )
-            lines.append("  ".join(padded).rstrip())
-        return "\n".join([*lines, *self.notes])
+        columns = list(zip(*body, strict=True)) if body else [()] * len(self.columns)
+        headers = [
+            _broken(column.header, max(map(len, cells), default=0))
+            for column, cells in zip(self.columns, columns, strict=True)
+        ]
+        widths = [max(map(len, (*header, *cells))) for header, cells in zip(headers, columns, strict=True)]
+        height = max(map(len, headers))
+        tops = [[""] * (height - len(header)) + header for header in headers]
+        return (
+            [self._line([top[row] for top in tops], widths) for row in range(height)],
+            [self._line(row, widths) for row in body],
+        )
+
+    def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
+        aligned = (
+            text.ljust(width) if column.left else text.rjust(width)
+            for text, width, column in zip(cells, widths, self.columns, strict=True)
+        )
+        return "  ".join(aligned).rstrip()
+
+    def __str__(self) -> str:
+        """Aligned plain text with the title above and the notes below."""
+        header, body = self.lines()
+        return "\n".join([*([self.title] if self.title else []), *header, *body, *self.notes])
 
 
 def table(
@@ -78,6 +92,22 @@ def show(cell: Cell, spec: str = "") -> str:
     if isinstance(cell, float):
         return format(cell, spec)
     return str(cell)
+
+
+def _broken(header: str, width: int) -> list[str]:
+    """A header on as many lines as its column is narrow; words are not cut.
+
+    >>> _broken("series_score", 5), _broken("NIL recall", 12)
+    (['series_', 'score'], ['NIL recall'])
+    """
+    lines: list[str] = []
+    for word in header.replace("_", "_ ").split(" "):
+        joined = (lines[-1] + ("" if lines[-1].endswith("_") else " ") + word) if lines else word
+        if lines and len(joined) <= max(width, 6):
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    return lines or [""]
 
 
 def _pipes(cells: Iterable[str]) -> str:

@@ -31,23 +31,15 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 
 def _print_rich(table: Table) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console(highlight=False)
-    console.print(Text(visible(table.title)), style="bold")
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for column in table.columns:
-        # Numbers are never folded: half a number is a wrong number.
-        shown.add_column(Text(column.header), justify="left" if column.left else "right", no_wrap=not column.left)
-    for row in table.cells():
-        # Text, never markup: tags and answers are other people's strings.
-        shown.add_row(*(Text(visible(cell)) for cell in row))
-    console.print(shown)
-    for note in table.notes:
-        console.print(Text(visible(note)), style="dim")
+    console = Console(highlight=False, soft_wrap=True)
+    header, body = table.lines()
+    # Text, never markup: tags and answers are other people's strings.
+    for lines, style in (([table.title], "bold"), (header, "bold cyan"), (body, ""), (table.notes, "dim")):
+        for line in lines:
+            console.print(Text(visible(line)), style=style)
 
 
 def visible(text: str) -> str:

@@ -22,6 +22,7 @@ _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"}
 # A compressed file that unpacks to more than this is refused: a few kilobytes can hold petabytes of zeros.
 MOST_BYTES = 16 << 30
 _CHUNK = 1 << 22
+_SIP = 1 << 12
 
 
 def read_bytes(path: Path) -> bytes:
@@ -166,11 +167,19 @@ def _unzstandard(data: bytes, path: Path) -> bytes:
 
     pieces: list[bytes] = []
     size = 0
+    rest = memoryview(data)
     try:
-        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            while piece := reader.read(_CHUNK):
+        while rest:  # a zstandard file may hold several frames
+            unpacker = zstandard.ZstdDecompressor().decompressobj()
+            while not unpacker.eof:
+                if not rest:
+                    raise zstandard.ZstdError("it ends too early")
+                # A little at a time: three bytes may stand for 128 kilobytes.
+                piece = unpacker.decompress(rest[:_SIP])
+                rest = rest[_SIP:]
                 size = _within_limit(size + len(piece), path)
                 pieces.append(piece)
+            rest = memoryview(unpacker.unused_data + bytes(rest)) if unpacker.unused_data else rest
     except zstandard.ZstdError as error:
         raise InputError(Problem("encoding", f"broken zstandard file: {error}", str(path))) from None
     return b"".join(pieces)

@@ -140,6 +140,23 @@ def read_configuration(folder: Folder) -> Configuration:
     )
 
 
+def with_two_way(text: str, name: str) -> str | None:
+    """The text of `qassay.toml` with a set marked as two-way; None where a person has to do it.
+
+    >>> with_two_way('task = "entailment3"', "main")
+    'two_way = ["main"]\\ntask = "entailment3"'
+    """
+    keys = tomllib.loads(text)
+    if name in keys.get("two_way", ()):
+        return text
+    marked = f'two_way = ["{name}"]\n{text}'
+    try:
+        done = tomllib.loads(marked) == {**keys, "two_way": [name]}
+    except tomllib.TOMLDecodeError:  # two_way is there with other names
+        done = False
+    return marked if done else None
+
+
 def file_name(name: str) -> str:
     """A tag or set name as a file name: every character outside `A-Za-z0-9._-` becomes %XX.
 

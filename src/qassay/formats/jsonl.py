@@ -8,7 +8,9 @@ goes the careful way for all others, so that both ways read the same thing.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from qassay.errors import InputError, Problem
 from qassay.formats import files
 
 Row = dict[str, Any]
+
+# A value that is no string, no whole number and not null: none in a file, and no field can hold a wrong one.
+_SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 
 def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[tuple[int, Row]]:
@@ -98,9 +103,12 @@ def dump_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
     """What Polars reads, where its reading is certain to be the careful one's; else nothing.
 
-    Escaped surrogates are left to the careful way because Polars mends lone ones silently.
+    Escaped surrogates are left to the careful way because Polars mends lone ones silently; so are values other than
+    strings and whole numbers where a string is due, because Polars writes them its own way (1.0 becomes "1").
     """
     if b"\\ud" in data or b"\\uD" in data or not data:
+        return None
+    if _SUSPECT.search(data) and any(pattern.search(data) for pattern in _loose(tuple(schema.items()))):
         return None
     try:
         table = pl.read_ndjson(data, schema=dict(schema))
@@ -110,6 +118,18 @@ def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
     if table.height != lines:
         return None  # blank lines: the line numbers would not be those of the file
     return table.with_row_index("line", offset=1)
+
+
+@cache
+def _loose(schema: tuple[tuple[str, Any], ...]) -> list[re.Pattern[bytes]]:
+    """What to look for: a field for strings, or a list of them, that holds something else."""
+    strings = "|".join(re.escape(name) for name, kind in schema if kind == pl.String)
+    lists = "|".join(re.escape(name) for name, kind in schema if kind == pl.List(pl.String))
+    element = r'(?:"(?:[^"\\]|\\.)*+"|null|-?[0-9]++)'
+    patterns = [rf'"(?:{strings})"\s*:\s*(?:[tf\[{{]|-?[0-9]+[.eE])'] if strings else []
+    if lists:
+        patterns.append(rf'"(?:{lists})"\s*+:\s*+(?!null|\[(?:\s*+{element}\s*+,?)*+\s*+\])')
+    return [re.compile(pattern.encode()) for pattern in patterns]
 
 
 def _typed(value: Any, kind: Any) -> Any:

@@ -97,7 +97,7 @@ def _question_scores(tally: Tally, kind: str, wanted: Measure, keeping: Keeping)
 
 def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, keeping: Keeping) -> Scores:
     total = units.scores()
-    named, more = components(tally, keeping), extras(tally, keeping)
+    named, more = components(tally, keeping, {str(wanted): total}), extras(tally, keeping)
     rows = [
         RunScore(
             run=tag,

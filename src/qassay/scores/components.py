@@ -30,12 +30,17 @@ _MADE_OF = {
 }
 
 
-def components(tally: Tally, keeping: Keeping) -> dict[str, PerRun]:
-    """Named means over the questions kept; a component that nothing was judged for is absent."""
+def components(tally: Tally, keeping: Keeping, totals: Mapping[str, Floats]) -> dict[str, PerRun]:
+    """Named means over the questions kept; a component that nothing was judged for is absent.
+
+    `totals` are run scores that are computed already, by measure.
+    """
     found: dict[str, PerRun] = {}
     own = _own_scores(tally, keeping)
     for name in tally.task.components:
-        if name in own:
+        if name in totals:
+            found[name] = _plain(totals[name])
+        elif name in own:
             found[name] = _plain(mean_of_rows(own[name][:, keeping.kept[name]]))
         elif name not in tally.task.types and (name not in _MADE_OF or _MADE_OF[name] in tally.key.judgments.kinds):
             for kind in _scored_by(tally, name, keeping):

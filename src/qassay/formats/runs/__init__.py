@@ -6,7 +6,9 @@ pass, small enough to stay in the processor's cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,17 +17,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files
 from qassay.formats.folder import name_fault, set_name
 from qassay.formats.runs import lines, objects
-from qassay.formats.runs.source import Parsed, Source
+from qassay.formats.runs.source import Source
 from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, missing, ranks, row_counts
 from qassay.tasks import RunForm, Task
 
 BATCH_BYTES = 4 << 20
-LINE_FORMS = {"trec4": lines.parse_trec4, "trec7": lines.parse_trec7, "extract": lines.parse_extract}
+LINE_FORMS = {
+    "trec4": lines.parse_trec4,
+    "trec7": lines.parse_trec7,
+    "extract": lines.parse_extract,
+    "rte": lines.parse_rte,
+}
 OBJECT_FORMS = {"jsonl": objects.parse_jsonl, "rag24": objects.parse_rag24}
 
 
@@ -61,13 +68,14 @@ def read_runs(
     tables: list[pl.DataFrame] = []
     tags: dict[int, str] = {}
     counts = np.zeros((len(paths), len(questions)), dtype=np.int64)
-    for batch in _batches(paths, called, task, form, encoding, problems):
-        rows = _parse(batch, task, problems)
-        table = _settle(rows, batch, questions, task, problems, tags)
-        index = np.array([source.index for source in batch])
-        if table.height:
-            counts[index] = row_counts(table, len(paths), len(questions))[index]
-            tables.append(table)
+    # Two batches at a time: splitting strings is work for one core, and Polars lets go of the interpreter meanwhile.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        batches = _batches(paths, called, task, form, encoding, problems)
+        for settled in _in_order(pool, lambda batch: _settle(batch, questions, task), batches):
+            problems += settled.problems
+            tags |= settled.tags
+            counts[settled.index] = settled.counts
+            tables.append(settled.table)
     return _gathered(tables, tags, counts, called, questions, problems, information or {})
 
 
@@ -120,77 +128,87 @@ def _batches(
             yield batch
 
 
-def _parse(batch: list[Source], task: Task, problems: list[Problem]) -> Parsed:
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """A checked batch: the numbers of its files, the tags and rows of its faultless runs, and all problems."""
+
+    index: NDArray[np.int64]
+    tags: dict[int, str]
+    table: pl.DataFrame
+    counts: NDArray[np.int64]
+    problems: list[Problem]
+
+
+def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
+    """Parse and check a batch, and bring its rows into the schema of the table; faulty runs are left out."""
     form = batch[0].form
-    if form in LINE_FORMS:
-        parsed = LINE_FORMS[form](batch)
-    elif form == "rte":
-        parsed = lines.parse_rte(batch)
-    elif form in OBJECT_FORMS:
-        parsed = OBJECT_FORMS[form](batch, task)
-    else:
-        raise UsageError(f"no reader for run form {form}")
-    problems.extend(parsed.problems)
-    return parsed
-
-
-def _settle(
-    parsed: Parsed,
-    batch: list[Source],
-    questions: TestSet,
-    task: Task,
-    problems: list[Problem],
-    tags: dict[int, str],
-) -> pl.DataFrame:
-    """Check a parsed batch and bring its rows into the schema of the table; faulty runs are left out."""
+    parsed = LINE_FORMS[form](batch) if form in LINE_FORMS else OBJECT_FORMS[form](batch, task)
     rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
-    names = {source.index: source.name for source in batch}
-    found = list(_check_tags(rows, names, tags))
-    calls = tuple(names.get(index, "") for index in range(max(names) + 1))
-    found += check(Batch(rows, calls, objects=parsed.objects), questions, task)
-    problems.extend(found)
-    faulty = {problem.file for problem in (*parsed.problems, *found)}
-    bad = [source.index for source in batch if source.name in faulty]
+    names = tuple(source.name for source in batch)
+    problems = [*parsed.problems, *_check_tags(rows, names)]
+    problems += check(Batch(rows, names, objects=parsed.objects), questions, task)
+    faulty = {problem.file for problem in problems}
+    bad = [place for place, name in enumerate(names) if name in faulty]
     if bad:
         rows = rows.filter(~pl.col("run").is_in(bad))
-        for index in bad:
-            tags.pop(index, None)
-    return _ranked(rows)
+    index = np.array([source.index for source in batch])
+    tags = {int(index[run]): tag for run, tag in _first_rows(rows).select("run", "tag").iter_rows()}
+    counts = row_counts(rows, len(batch), len(questions))
+    numbered = rows.with_columns(run=pl.Series(index, dtype=pl.UInt32).gather(rows["run"]))
+    return _Settled(index, tags, _ranked(numbered, several=bool((counts > 1).any())), counts, problems)
 
 
-def _check_tags(rows: pl.DataFrame, names: Mapping[int, str], tags: dict[int, str]) -> Iterator[Problem]:
-    """Note the tag of every file, and tell of tags that cannot be or are second ones."""
-    firsts = rows.group_by("run", maintain_order=True).agg(pl.col("tag").first(), pl.col("line").first())
-    for run, tag, line in firsts.iter_rows():
-        tags[run] = tag
+def _in_order(
+    pool: ThreadPoolExecutor, work: Callable[[list[Source]], _Settled], batches: Iterator[list[Source]]
+) -> Iterator[_Settled]:
+    """Results in the order of the batches, with few enough under way that memory stays bounded."""
+    waiting: deque[Future[_Settled]] = deque()
+    for batch in batches:
+        waiting.append(pool.submit(work, batch))
+        if len(waiting) > 3:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _first_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The first row of every file; rows of one file stand together."""
+    return rows.filter((rows["run"] != rows["run"].shift(1)).fill_null(value=True))
+
+
+def _check_tags(rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Problem]:
+    """Tags that cannot be, and second tags in one file."""
+    first = dict(_first_rows(rows).select("run", "tag").iter_rows())
+    for run, tag in first.items():
         if fault := name_fault(tag):
-            yield Problem("syntax", f"the run tag {tag[:80]!r} {fault}", names[run], line)
-    expected = firsts["tag"].gather(firsts["run"].search_sorted(rows["run"]))
-    if (rows["tag"] == expected).all():
+            yield Problem("syntax", f"the run tag {tag[:80]!r} {fault}", names[run], 1)
+    if not ((rows["tag"] != rows["tag"].shift(1)) & (rows["run"] == rows["run"].shift(1))).any():
         return
-    strays = rows.filter(rows["tag"] != expected).unique(["run", "tag"], keep="first", maintain_order=True)
-    for run, line, tag, asked in strays.select("run", "line", "tag", "asked").iter_rows():
-        message = f"question {asked} has the run tag {tag!r}, the lines before it {tags[run]!r}; one file is one run"
-        yield Problem("second-tag", message, names[run], line, asked)
+    for run, line, tag, asked in (
+        rows.select("run", "line", "tag", "asked").unique(["run", "tag"], keep="first", maintain_order=True).iter_rows()
+    ):
+        if tag != first[run]:
+            message = f"question {asked} has the run tag {tag!r}, the first line {first[run]!r}; one file is one run"
+            yield Problem("second-tag", message, names[run], line, asked)
 
 
-def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows in their file's order, each with its place in the response."""
+def _ranked(rows: pl.DataFrame, *, several: bool) -> pl.DataFrame:
+    """Rows with their place in the response (`several`: some response has more than one), in the table's schema."""
+    rows = rows.drop("tag", "asked", "nil", "confidence", strict=False)
     if "doc" not in rows.columns:
-        return rows.drop("tag", "asked", "nil", "confidence", strict=False)
-    run = rows["run"].to_numpy().astype(np.int64)
-    place: NDArray[np.uint32]
-    if "rank" in rows.columns:
-        place = rows["rank"].to_numpy()
-    else:
-        place = ranks(run, rows["question"].to_physical().to_numpy().astype(np.int64))
+        return rows
     nothing = rows["doc"].is_null()
     if "text" in rows.columns:
         nothing &= rows["text"].is_null()
-    place = np.where(nothing.to_numpy(), np.uint32(0), place)
-    return rows.with_columns(rank=pl.Series(place, dtype=pl.UInt32)).drop(
-        "tag", "asked", "nil", "confidence", strict=False
-    )
+    place: NDArray[np.uint32]
+    if "rank" in rows.columns:
+        place = rows["rank"].to_numpy()
+    elif several:
+        run, question = rows["run"].to_numpy(), rows["question"].to_physical().to_numpy()
+        place = ranks(run.astype(np.int64), question.astype(np.int64))
+    else:
+        place = np.ones(rows.height, dtype=np.uint32)
+    return rows.with_columns(rank=pl.Series(np.where(nothing.to_numpy(), 0, place), dtype=pl.UInt32))
 
 
 def _gathered(

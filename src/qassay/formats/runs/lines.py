@@ -77,16 +77,15 @@ def parse_rte(batch: Sequence[Source]) -> Parsed:
     """`ranked: yes|no` on the first line, then `id DECISION`; the run's tag is the file's name."""
     rows, problems = _fields(batch, ("asked", "decision", "rest"))
     head = (pl.col("asked") == "ranked:") & (pl.col("line") == 1)
-    for source in batch:
-        first = rows.filter((pl.col("run") == source.index) & head)
+    for place, source in enumerate(batch):
+        first = rows.filter((pl.col("run") == place) & head)
         if first.height != 1 or first["decision"][0] not in ("yes", "no"):
             problems.append(Problem("syntax", "the first line is `ranked: no` or `ranked: yes`", source.name, 1))
     rows = rows.filter(~head)
     rows, short = _apart(rows, pl.col("decision").is_not_null())
     problems += _tell(batch, short, "syntax", "a line is: id DECISION")
-    stems = {source.index: source.stem for source in batch}
-    tags = pl.col("run").replace_strict(stems, return_dtype=pl.String)
-    return Parsed(rows.drop("rest").with_columns(tag=tags), tuple(problems), objects=True)
+    stems = pl.Series([source.stem for source in batch], dtype=pl.String)
+    return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), tuple(problems), objects=True)
 
 
 def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame, list[Problem]]:
@@ -102,7 +101,7 @@ def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame
         text = pl.read_lines(data).to_series()
     heights = [source.data.count(b"\n") + (not source.data.endswith(b"\n")) for source in batch]
     rows = split_fields(text.str.strip_chars_end(" \t\r"), names, plain=_is_plain(data)).with_columns(
-        run=pl.Series(np.repeat(np.array([source.index for source in batch], dtype=np.uint32), heights)),
+        run=pl.Series(np.repeat(np.arange(len(batch), dtype=np.uint32), heights)),
         line=pl.Series(np.concatenate([np.arange(1, height + 1, dtype=np.uint32) for height in heights])),
     )
     if rows["asked"].null_count():
@@ -126,8 +125,11 @@ def split_fields(text: pl.Series, names: Sequence[str], *, plain: bool) -> pl.Da
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether no field can be preceded by anything but one blank."""
-    return not (b"\t" in data or b"  " in data or b"\n " in data or data.startswith(b" "))
+    """Whether no field can be preceded by anything but one blank: no tab, no blank after a blank or a line's end."""
+    characters = np.frombuffer(data, dtype=np.uint8)
+    blank = characters == ord(" ")
+    doubled = (blank[:-1] | (characters[:-1] == ord("\n"))) & blank[1:]
+    return not (b"\t" in data or doubled.any() or blank[0])
 
 
 def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -137,6 +139,5 @@ def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFram
 
 
 def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
-    names = {source.index: source.name for source in batch}
     for run, line, asked in rows.select("run", "line", "asked").iter_rows():
-        yield Problem(rule, f"question {asked}: {what}", names[run], line, asked)
+        yield Problem(rule, f"question {asked}: {what}", batch[run].name, line, asked)

@@ -86,7 +86,7 @@ def _parse(
     decoder = msgspec.json.Decoder(kind)
     rows: list[Row] = []
     problems: list[Problem] = []
-    for source in batch:
+    for place, source in enumerate(batch):
         for number, line in enumerate(source.data.split(b"\n"), 1):
             if not line.strip():
                 continue
@@ -97,7 +97,7 @@ def _parse(
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(_unread(source, number, line, error))
                 continue
-            where = {"run": source.index, "line": number, "tag": tag, "asked": asked}
+            where = {"run": place, "line": number, "tag": tag, "asked": asked}
             try:
                 rows += [where | row for row in read(response)]
             except NilError as error:

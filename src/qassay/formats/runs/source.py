@@ -22,7 +22,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Parsed:
-    """Rows of one or more files, with `run` the number of the file and `asked` the question as written."""
+    """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written."""
 
     rows: pl.DataFrame
     problems: tuple[Problem, ...]

@@ -1,0 +1,187 @@
+"""The whole `score` command beside a plain-Python scorer that checks nothing, and beside peers on equal work."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.rows import Row
+
+WORK = Path(__file__).parent / ".work"
+QASSAY = Path(sys.executable).parent / "qassay"
+QUESTIONS = 10_000
+
+PLAIN = """
+import glob, json, sys
+folder = sys.argv[1]
+key = {}
+for line in open(folder + "/judgments/adjudicated.jsonl"):
+    row = json.loads(line)
+    key[row["question"], row["doc"], row["text"]] = row["judgment"]
+answered = {question for (question, _, _), label in key.items() if label == "R"}
+for path in sorted(glob.glob(folder + "/runs/*.txt")):
+    right = total = rank = 0
+    for line in open(path):
+        question, tag, doc, *text = line.rstrip("\\n").split(None, 3)
+        rank += 1
+        right += question not in answered if doc == "NIL" else key.get((question, doc, text[0])) == "R"
+        total += right / rank
+    print(tag, total / rank)
+"""
+
+
+def scoring() -> list[Row]:
+    """One million and ten million judged responses, from files to leaderboard."""
+    rows = []
+    for runs, wanted in ((100, "at least 1.5 times, under 1.5 GiB"), (1000, "at least 3 times, under 8 GiB")):
+        folder = evaluation(runs)
+        ours, memory = best([str(QASSAY), "score", str(folder)])
+        plain, _ = best([sys.executable, "-c", PLAIN, str(folder)], times=2)
+        name = f"score, {runs * QUESTIONS / 1e6:g} million responses, all checks / plain dicts, no checks"
+        rows.append(Row(name, ours, plain, plain / ours, f"{memory / 2**30:.2f} GiB; wanted: {wanted}"))
+    return rows
+
+
+def start() -> list[Row]:
+    """How long a person waits for the command to start, beside a bare Python."""
+    from qassay.demo import demo_folder
+
+    bare, _ = best([sys.executable, "-c", "pass"], times=10)
+    version, _ = best([str(QASSAY), "--version"], times=10)
+    score, _ = best([str(QASSAY), "score", str(demo_folder())], times=5)
+    return [
+        Row("qassay --version / bare Python", version, bare, bare / version, "start-up"),
+        Row("qassay score on the demo / bare Python", score, bare, bare / score, "start-up, scoring included"),
+    ]
+
+
+def peers() -> list[Row]:
+    """Reciprocal rank of one million judged responses: in-memory evaluation, files already parsed."""
+    import ir_measures
+    import pytrec_eval
+
+    from qassay.evaluation import open_evaluation
+    from qassay.scores import score
+    from qassay.tally import tally
+
+    evaluation_ = open_evaluation(ranked(100))
+    runs, key = evaluation_.runs, evaluation_.key()
+    begin = time.perf_counter()
+    score(tally(runs, evaluation_.questions, key, evaluation_.task))
+    ours = time.perf_counter() - begin
+    qrels, answers = _as_dicts(evaluation_)
+    begin = time.perf_counter()
+    judge = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"})
+    for run in answers.values():
+        judge.evaluate(run)
+    pytrec = time.perf_counter() - begin
+    begin = time.perf_counter()
+    judge = ir_measures.evaluator([ir_measures.RR], qrels)
+    for run in answers.values():
+        judge.calc_aggregate(run)
+    ir = time.perf_counter() - begin
+    note = "tally and score in memory; per judged response {:.2f} and {:.2f} microseconds"
+    return [
+        Row("reciprocal rank, 1 million / pytrec_eval", ours, pytrec, pytrec / ours, note.format(ours, pytrec)),
+        Row("reciprocal rank, 1 million / ir_measures", ours, ir, ir / ours, note.format(ours, ir)),
+    ]
+
+
+def best(command: list[str], times: int = 3) -> tuple[float, int]:
+    """Least wall time of a command, and its largest memory in bytes."""
+    seconds, memory = float("inf"), 0
+    for _ in range(times):
+        begin = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"{command[:3]} ended with status {process.returncode}")
+        seconds = min(seconds, time.perf_counter() - begin)
+        memory = max(memory, usage.ru_maxrss * 1024)
+    return seconds, memory
+
+
+def evaluation(runs: int) -> Path:
+    """A `confidence` evaluation of many runs, made once and kept out of the repository."""
+    folder = WORK / f"scoring-{runs}"
+    if (folder / "done").exists():
+        return folder
+    chance = random.Random(0)  # noqa: S311
+    pool = _pool(chance)
+    _write_key(folder, "confidence", pool, chance, "RXUW")
+    for number in range(runs):
+        tag = f"run{number:04d}"
+        lines = []
+        for question in chance.sample(range(QUESTIONS), QUESTIONS):
+            doc, text = chance.choice(pool[question])
+            nil = chance.random() < 0.05
+            lines.append(f"{question + 1} {tag} NIL\n" if nil else f"{question + 1} {tag} {doc} {text}\n")
+        (folder / "runs" / f"{tag}.txt").write_text("".join(lines))
+    (folder / "done").touch()
+    return folder
+
+
+def ranked(runs: int) -> Path:
+    """A `ranked5` evaluation with one answer a question: the work that ranking libraries do too."""
+    folder = WORK / f"ranked-{runs}"
+    if (folder / "done").exists():
+        return folder
+    chance = random.Random(0)  # noqa: S311
+    pool = _pool(chance)
+    _write_key(folder, "ranked5", pool, chance, "RUW")
+    for number in range(runs):
+        tag = f"run{number:04d}"
+        chosen = [chance.choice(items) for items in pool]
+        lines = [f"{question + 1} {tag} {doc} {text}\n" for question, (doc, text) in enumerate(chosen)]
+        (folder / "runs" / f"{tag}.txt").write_text("".join(lines))
+    (folder / "done").touch()
+    return folder
+
+
+def _pool(chance: random.Random) -> list[list[tuple[str, str]]]:
+    words = [f"word{number}" for number in range(2000)]
+
+    def item() -> tuple[str, str]:
+        doc = f"NYT{chance.randint(19980101, 20001231)}.{chance.randint(0, 9999):04d}"
+        return doc, " ".join(chance.choices(words, k=chance.randint(1, 5)))
+
+    return [[item() for _ in range(10)] for _ in range(QUESTIONS)]
+
+
+def _write_key(folder: Path, task: str, pool: list[list[tuple[str, str]]], chance: random.Random, labels: str) -> None:
+    for name in ("runs", "judgments"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "qassay.toml").write_text(f'task = "{task}"\n')
+    with (folder / "questions.jsonl").open("w") as out:
+        for question in range(QUESTIONS):
+            out.write(json.dumps({"id": str(question + 1), "type": "factoid", "text": "A question?"}) + "\n")
+    with (folder / "judgments" / "adjudicated.jsonl").open("w") as out:
+        for question, items in enumerate(pool):
+            for doc, text in items:
+                row = {"question": str(question + 1), "doc": doc, "text": text, "judgment": chance.choice(labels)}
+                out.write(json.dumps(row) + "\n")
+
+
+def _as_dicts(evaluation_: object) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Judgments and runs as ranking libraries take them: an item is a document."""
+    from qassay.evaluation import Evaluation
+
+    if not isinstance(evaluation_, Evaluation):
+        raise TypeError(evaluation_)
+    qrels: dict[str, dict[str, int]] = {}
+    for question, doc, text, label in (
+        evaluation_.key().judgments.kind("item").select("question", "doc", "text", "judgment").iter_rows()
+    ):
+        qrels.setdefault(question, {})[f"{doc} {text}"] = int(label == "R")
+    answers: dict[str, dict[str, dict[str, float]]] = {}
+    for tag, question, doc, text, rank in (
+        evaluation_.runs.table.select("run", "question", "doc", "text", "rank").iter_rows()
+    ):
+        answers.setdefault(tag, {}).setdefault(question, {})[f"{doc} {text}"] = 1.0 / rank
+    return qrels, answers

@@ -1,0 +1,68 @@
+"""`qassay export`: write an evaluation out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qassay.cli.inputs import FolderArgument, JsonOption
+
+
+def command(
+    folder: FolderArgument,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Where to write it; else FOLDER/export.")
+    ] = None,
+    nist: Annotated[
+        bool, typer.Option("--nist", help="Judgments, nuggets and answers in NIST's forms, in DIR/nist.")
+    ] = False,
+    collection: Annotated[bool, typer.Option("--collection", help="Copy the documents too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write an evaluation out, as JSONL or in NIST forms.
+
+    The export is an evaluation of its own: scoring it gives the same
+    scores, to the last bit, and fields that Qassay does not know are in it.
+    With --nist, judgments, nuggets and answers are written as NIST gives
+    them out, as they stand, without history, assessors and notes.
+
+    A folder that holds nothing but an earlier export is replaced; into any
+    other nothing is written without --force.
+
+    [bold]Examples[/bold]
+
+        qassay export my-eval
+
+        qassay export my-eval --to /tmp/for-nist --nist
+    """
+    from qassay.formats.exporting import make_export, write_export
+    from qassay.formats.folder import open_folder
+
+    opened = open_folder(folder)
+    target = folder / "export" if to is None else to
+    export = make_export(opened, nist=nist, collection=collection)
+    write_export(export, target, folder=opened, force=force)
+    if as_json:
+        from qassay.cli.output import print_json
+
+        print_json({"to": str(target), "files": export.names, "notes": list(export.notes)})
+        return
+    from qassay.cli.output import visible
+
+    print(f"Wrote {len(export.names)} files to {target}:")
+    for line in _by_place(export.names):
+        print(visible(f"  {line}"))
+    for note in export.notes:
+        print(visible(note))
+
+
+def _by_place(names: list[str]) -> list[str]:
+    """One line a file at the top, one line a folder."""
+    folders: dict[str, int] = {}
+    for name in names:
+        place = name.split("/")[0] + ("/" if "/" in name else "")
+        folders[place] = folders.get(place, 0) + 1
+    return [f"{place} ({count} files)" if place.endswith("/") else place for place, count in folders.items()]

@@ -1,0 +1,79 @@
+"""`qassay import`: add what files hold to an evaluation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.errors import unknown
+from qassay.questions import TYPES
+
+
+def command(
+    folder: FolderArgument,
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")],
+    kind: Annotated[
+        str | None, typer.Option("--as", metavar="KIND", help="What the files are, where it cannot be recognised.")
+    ] = None,
+    set_name: Annotated[
+        str | None, typer.Option("--set", metavar="NAME", help="Judgment set or nugget list to add to.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
+    ] = None,
+    default_type: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add what files hold to an evaluation.
+
+    Questions, runs, judgments, nuggets, known answers, patterns and
+    descriptions of runs are recognised by content, in JSON lines as in
+    the forms of TREC and RTE. Everything is checked first: where any file
+    has an error, nothing is written. Judgments are appended, and what they
+    replace stays as history; importing a file again adds nothing.
+
+    Judgments and nuggets go to the set named like their file, those in
+    NIST's forms to adjudicated; --set names another.
+
+    KIND is one of questions, run, judgments, nuggets, answers, patterns,
+    run-information, rag-assignments, nist-factoid, nist-list, nist-other,
+    nist-nuggets, nist-answers.
+
+    [bold]Examples[/bold]
+
+        qassay import my-eval trec13questions.xml
+
+        qassay import my-eval runs/*.txt judgments/first.jsonl
+
+        qassay import my-eval qrels.txt --as nist-factoid --set first
+    """
+    if default_type is not None and default_type not in TYPES:
+        raise unknown("question type", default_type, TYPES)
+    from qassay.formats.folder import open_folder
+    from qassay.formats.importing import Options, plan_import
+
+    options = Options(set_name=set_name, encoding=encoding, default_type=default_type, replace=replace)
+    plan = plan_import(open_folder(folder), paths, kind=kind, options=options)
+    plan.carry_out()
+    if as_json:
+        from qassay.cli.output import print_json
+
+        added = [one.as_json() for one in plan.added]
+        print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
+        return
+    from qassay.cli.output import visible
+
+    for warning in plan.warnings:
+        print(visible(f"warning: {warning}"), file=sys.stderr)
+    for one in plan.added:
+        print(visible(f"{one.file}: {one.message}"))

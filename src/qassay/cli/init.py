@@ -1,0 +1,168 @@
+"""`qassay init`: make a new evaluation."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qassay import tasks
+from qassay.cli.inputs import JsonOption
+from qassay.errors import InputError, Problem, UsageError
+
+FOLDERS = ("runs", "judgments", "nuggets")
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to make it; the folder may exist.")],
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="NAME", help="Its task, or a TOML file that defines one."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="TEXT", help="Its name in reports; else that of the folder.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a new evaluation.
+
+    Writes qassay.toml, which names the task and shows what can be changed,
+    and folders for runs, judgments and nuggets. Questions, runs and
+    judgments are then added with: qassay import.
+
+    Tasks: confidence, definition, entailment2, entailment3, justification,
+    main2003, nuggets, passages, qaciad, ranked5, series2004.
+
+    [bold]Examples[/bold]
+
+        qassay init my-eval --task series2004
+
+        qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
+    """
+    if task is None:
+        raise UsageError(f"which task? name one with --task:\n{_task_list()}")
+    made = make_evaluation(folder, task=task, name=name)
+    if as_json:
+        from qassay.cli.output import print_json
+
+        print_json({"folder": str(folder), "name": name or folder.resolve().name, "task": made.name})
+        return
+    where = shlex.quote(str(folder))
+    print(f"Made {folder}: {made.title}.")
+    print(f"What can be changed is explained in {folder / 'qassay.toml'}.")
+    print("Next:")
+    print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(made.types)})")
+    print(f"  qassay import {where} RUN...           the runs ({', '.join(made.forms)})")
+    print(f"  qassay import {where} JUDGMENTS...     judgments, nuggets, known answers")
+    print(f"  qassay check {where}                   what is there, and what is wrong with it")
+
+
+def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> tasks.Task:
+    """Write `qassay.toml` and the empty folders; nothing is written where the task is unknown."""
+    from qassay.formats import files
+    from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+
+    own: bytes | None = None
+    if task.endswith(".toml"):
+        own = Path(task).read_bytes()
+        keys = _own_definition(own, task)
+        called = Path(task).name
+    else:
+        keys = tasks.definition(task)
+        called = task
+    made = tasks.from_definition(keys, file=called)
+    path = folder / CONFIGURATION
+    if path.exists():
+        message = f"is an evaluation already; look at it with: qassay check {shlex.quote(str(folder))}"
+        raise InputError(Problem("configuration", message, str(folder)))
+    contents = {path: configuration_text(keys, name=name or folder.resolve().name, task=called).encode()}
+    if own is not None:
+        contents[folder / called] = own
+    try:
+        for sub in FOLDERS:
+            (folder / sub).mkdir(parents=True, exist_ok=True)
+        files.write_all(contents)
+    except OSError as error:
+        message = f"cannot make an evaluation here: {error.strerror or error}"
+        raise InputError(Problem("configuration", message, str(folder))) from None
+    read_configuration(Folder(folder))
+    return made
+
+
+def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
+    """The text of `qassay.toml`: name and task, and in comments everything that can be changed."""
+    lines = [
+        "# An evaluation. Only `task` is needed; a line without its # changes what it says.",
+        "",
+        f"name = {_toml(name)}",
+        f"task = {_toml(task)}  # {keys['title']}",
+        "",
+        *_organiser_keys(keys),
+        "# The task's own rules, with their values. A changed one holds for this evaluation only.",
+        f"# measure = {_toml(keys['measure'])}  # what runs are ranked by",
+    ]
+    if keys.get("labels"):
+        lines.append(f"# labels = {_toml(keys['labels'])}  # what assessors may say")
+    if "assessors" in keys:
+        lines.append(f"# assessors = {_toml(keys['assessors'])}  # how many judge each question")
+    lines += [
+        "",
+        "# Questions or series to leave out, each with its reason:",
+        "# [drop]",
+        '# "7" = "other question never judged"',
+    ]
+    for kind, rules in keys["types"].items():
+        lines += ["", f"# [types.{kind}]"]
+        lines += [f"# {key} = {_toml(value)}{_meaning(key, rules)}" for key, value in rules.items()]
+    for missing, weights in keys.get("without", {}).items():
+        lines += ["", f"# [without.{missing}]  # weights where a series has no {missing} question"]
+        lines += [f"# {key} = {_toml(value)}" for key, value in weights.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _organiser_keys(keys: dict[str, Any]) -> list[str]:
+    """Keys that only some tasks have a use for."""
+    lines = []
+    responses = {rules.get("response") for rules in keys["types"].values()}
+    if "justified" in responses:
+        lines += ["# Pairs whose justifications are judged, the same for every run:", '# justified = ["75", "92"]', ""]
+    if responses & {"decision", "justified"}:
+        lines += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
+    return lines
+
+
+def _meaning(key: str, rules: dict[str, Any]) -> str:
+    """What a key of a question type says."""
+    meanings = {
+        "response": tasks.RESPONSE_FORMS.get(str(rules.get("response")), ""),
+        "score": "measure of one response",
+        "weight": "share in the run's score",
+        "nil": "whether NIL, no answer, is a response",
+        "max_items": "most items of a response",
+        "max_length": "most characters of an extract",
+    }
+    return f"  # {meanings[key]}" if meanings.get(key) else ""
+
+
+def _own_definition(data: bytes, file: str) -> dict[str, Any]:
+    import tomllib
+
+    from qassay.formats import files
+
+    try:
+        return tomllib.loads(files.decode(data, file=file))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
+
+
+def _task_list() -> str:
+    width = max(map(len, tasks.names()))
+    return "\n".join(f"  {name:{width}}  {tasks.task(name).title}" for name in tasks.names())
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it; JSON's strings, numbers and lists are TOML's too, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,196 @@
+"""`qassay plan`: how many questions, and assessors, for a wanted difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qassay.cli.inputs import (
+    ComponentOption,
+    JsonOption,
+    KeyOption,
+    MeasureOption,
+    Missing,
+    MissingOption,
+    RunsAsRowsOption,
+    SeedOption,
+    SeriesFromOption,
+    Unjudged,
+    UnjudgedOption,
+    load_matrix,
+)
+from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.sets import SetsOption, named_sets
+from qassay.errors import QassayError, UsageError
+
+if TYPE_CHECKING:
+    from qassay.matrix import ScoreMatrix
+    from qassay.meta.generalizability import Generalizability
+    from qassay.meta.planning import Plan, Wanted
+
+# Bins of this width are looked up for a wanted difference.
+BIN_WIDTH = 0.01
+
+
+def command(
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER|CSV", help="Pilot scores: an evaluation, or a score matrix (CSV or Parquet)."),
+    ] = None,
+    difference: Annotated[
+        list[float] | None,
+        typer.Option("--difference", "-d", metavar="D", help="Wanted difference; may be repeated."),
+    ] = None,
+    error: Annotated[float, typer.Option("--error", help="Wanted error rate of a comparison.")] = 0.05,
+    power: Annotated[float, typer.Option("--power", help="Wanted power of the paired t test.")] = 0.8,
+    alpha: Annotated[float, typer.Option("--alpha", help="Level of the paired t test.")] = 0.05,
+    coefficient: Annotated[float, typer.Option("--coefficient", help="Wanted generalizability coefficient.")] = 0.95,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume", metavar="SOURCE=VARIANCE", help="Plan without scores: run=V, unit=V, residual=V; repeated."
+        ),
+    ] = None,
+    sets: SetsOption = None,
+    key: KeyOption = None,
+    measure: MeasureOption = None,
+    component: ComponentOption = None,
+    unjudged: UnjudgedOption = "stop",
+    missing: MissingOption = "stop",
+    runs_as_rows: RunsAsRowsOption = False,
+    series_from: SeriesFromOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """How many questions, and assessors, for a wanted difference.
+
+    From the scores of a pilot: the units with which a paired t test finds
+    a difference, the units with which the error rate of a comparison is
+    low enough, and the units for a stable ranking (generalizability).
+    --sets takes several judgment sets of an evaluation as assessors, and
+    weighs more assessors against more questions. --assume plans from
+    variances alone.
+
+    Examples
+
+      qassay plan pilot.csv
+      qassay plan pilot.csv --difference 0.02 --power 0.9
+      qassay plan my-eval --sets first,second
+      qassay plan --assume run=0.003 --assume unit=0.03 --assume residual=0.01
+    """
+    from qassay.meta.planning import DIFFERENCES, Wanted
+
+    wanted = Wanted(tuple(difference or DIFFERENCES), error, power, alpha, coefficient)
+    if (source is None) == (not assume):
+        raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
+    if source is None:
+        from qassay.meta.planning import plan_from_variances
+
+        result = plan_from_variances(_assumed(assume or []), wanted=wanted)
+    else:
+        matrix = load_matrix(
+            source,
+            key=key,
+            measure=measure,
+            component=component,
+            missing=missing,
+            unjudged=unjudged,
+            runs_as_rows=runs_as_rows,
+            series_from=series_from,
+        )
+        matrices = [matrix]
+        if sets:
+            matrices = _by_assessor(source, sets, measure, component, unjudged=unjudged, missing=missing)
+        result = _from_pilot(matrix, matrices, wanted, seed)
+    print_json(result.as_json()) if as_json else print_tables(result.tables())
+
+
+def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted, seed: int) -> Plan:
+    """The plan, with what the curves and the variances add; what they cannot say is said."""
+    from dataclasses import replace
+
+    from qassay.meta.generalizability import generalizability
+    from qassay.meta.planning import plan
+    from qassay.meta.sensitivity import sensitivity
+
+    notes: list[str] = []
+    study: Generalizability | None = None
+    sizes: dict[str, dict[str, float | None]] = {}
+    try:
+        study = generalizability(matrices)
+    except QassayError as failure:
+        notes.append(f"No variances: {failure}.")
+    try:
+        with progress("trials") as update:
+            curves = sensitivity(
+                matrix, error=wanted.error, intervals=0, seed=seed, bin_width=BIN_WIDTH, progress=update
+            )
+        sizes = {limit: both.as_json() for limit, both in curves.size_needed().items()}
+        notes.append(f"Sizes by error rate above {max(curves.sizes)} units are extrapolated.")
+    except QassayError as failure:
+        notes.append(f"No error rates: {failure}.")
+    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=BIN_WIDTH, study=study)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _by_assessor(
+    folder: Path,
+    given: list[str],
+    measure: str | None,
+    component: str | None,
+    *,
+    unjudged: Unjudged,
+    missing: Missing,
+) -> list[ScoreMatrix]:
+    """One score matrix for each judgment set, on the units they share."""
+    if not folder.is_dir():
+        raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
+    from qassay.evaluation import open_evaluation
+
+    names = named_sets(given, open_evaluation(folder).sets) or []
+    matrices = [
+        load_matrix(folder, key=name, measure=measure, component=component, unjudged=unjudged, missing=missing)
+        for name in names
+    ]
+    shared = set.intersection(*(set(matrix.units) for matrix in matrices))
+    if not shared:
+        raise UsageError(f"the sets {', '.join(names)} have no unit in common")
+    return [_on_units(matrix, shared) for matrix in matrices]
+
+
+def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
+    """The matrix with the parts that these units have in its scores."""
+    from dataclasses import replace
+
+    from qassay.matrix import Mean
+    from qassay.meta.intervals import contributions
+
+    kept = [i for i, unit in enumerate(matrix.units) if unit in units]
+    if len(kept) == len(matrix.units):
+        return matrix
+    note = f"{len(kept)} of {len(matrix.units)} units are scored under every set."
+    return replace(
+        matrix,
+        units=tuple(matrix.units[i] for i in kept),
+        values=contributions(matrix)[:, kept],
+        summary=Mean(),
+        denominator=None,
+        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),
+        notes=(*matrix.notes, note),
+    )
+
+
+def _assumed(given: list[str]) -> Generalizability:
+    """Variances from `source=number`, separated by commas or given one by one."""
+    from qassay.meta.generalizability import assumed
+
+    variances: dict[str, float] = {}
+    for part in (piece for text in given for piece in text.split(",")):
+        name, _, number = part.partition("=")
+        try:
+            variances[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--assume takes a source and its variance, such as run=0.003, not {part!r}") from None
+    return assumed(variances)

@@ -1,0 +1,147 @@
+"""`qassay sensitivity`: how often does a comparison mislead, and which difference can be trusted?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qassay.cli.inputs import (
+    ComponentOption,
+    JsonOption,
+    KeyOption,
+    MeasureOption,
+    MissingOption,
+    RunsAsRowsOption,
+    SeedOption,
+    SeriesFromOption,
+    SourceArgument,
+    UnjudgedOption,
+    load_matrix,
+)
+from qassay.cli.output import print_json, print_tables, progress, visible
+from qassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from qassay.meta.sensitivity import SensitivityCurves
+
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="A study to repeat: default, trec2002, trec2003-definition, trec2003-list, trec2004.",
+    ),
+]
+SizesOption = Annotated[
+    str | None,
+    typer.Option("--sizes", metavar="A-B", help="Sizes of the sets, every one from A to B (default: the preset's)."),
+]
+TrialsOption = Annotated[
+    int | None, typer.Option("--trials", min=1, metavar="N", help="Trials for each size (default: the preset's).")
+]
+ErrorOption = Annotated[float, typer.Option("--error", help="Error rate to stay within.")]
+WidthOption = Annotated[
+    float, typer.Option("--bin-width", help="Width of a bin of differences; wider for scores beyond [0, 1].")
+]
+IntervalsOption = Annotated[
+    int,
+    typer.Option("--intervals", min=0, metavar="N", help="Bootstrap resamples of the units for intervals; 0: none."),
+]
+TiesOption = Annotated[
+    Literal["stay", "half", "exclude"],
+    typer.Option("--ties", help="A tie is no swap and stays, counts half a swap, or leaves the denominator."),
+]
+
+
+def command(
+    source: SourceArgument,
+    preset: PresetOption = "default",
+    sizes: SizesOption = None,
+    trials: TrialsOption = None,
+    error: ErrorOption = 0.05,
+    bin_width: WidthOption = 0.01,
+    intervals: IntervalsOption = 100,
+    ties: TiesOption = "stay",
+    key: KeyOption = None,
+    measure: MeasureOption = None,
+    component: ComponentOption = None,
+    unjudged: UnjudgedOption = "stop",
+    missing: MissingOption = "stop",
+    runs_as_rows: RunsAsRowsOption = False,
+    series_from: SeriesFromOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """How often does a comparison mislead, and which difference can be trusted?
+
+    Two disjoint sets of units are drawn again and again. A comparison of two
+    runs misleads where one set prefers the one run and the other set the
+    other. How often that happens, by the size of the sets and by the
+    difference seen, tells the smallest difference to trust with all units,
+    and how many units a smaller one would take.
+
+    Examples
+
+      qassay sensitivity my-eval
+      qassay sensitivity my-eval --preset trec2004 --json
+      qassay sensitivity scores.csv --error 0.01
+      qassay sensitivity factoids.csv --series-from '^([^.]+)'
+      qassay sensitivity ratings.csv --bin-width 0.1 --intervals 0
+    """
+    from qassay.meta.sensitivity import find_preset, sensitivity
+
+    study = find_preset(preset)
+    matrix = load_matrix(
+        source,
+        key=key,
+        measure=measure,
+        component=_component(source, study.component, component, preset),
+        missing=missing,
+        unjudged=unjudged,
+        runs_as_rows=runs_as_rows,
+        series_from=series_from,
+    )
+    with progress("trials") as update:
+        curves = sensitivity(
+            matrix,
+            preset=preset,
+            sizes=None if sizes is None else _sizes(sizes),
+            trials=trials,
+            error=error,
+            bin_width=bin_width,
+            intervals=intervals,
+            ties=ties,
+            seed=seed,
+            progress=update,
+        )
+    print_json(curves.as_json()) if as_json else _show(curves)
+
+
+def _show(curves: SensitivityCurves) -> None:
+    """The plain answer first, then what it rests on."""
+    print(visible(curves.summary()))
+    print()
+    print_tables(curves.tables())
+
+
+def _sizes(text: str) -> range:
+    """The sizes of `A-B`, or of a single `A`."""
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
+    if found is None:
+        raise UsageError(f"--sizes takes a range such as 5-32, not {text!r}")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
+        raise UsageError(f"--sizes {text}: the first size is larger than the last")
+    return range(first, last + 1)
+
+
+def _component(source: Path, implied: str | None, given: str | None, preset: str) -> str | None:
+    """The component asked for or, in an evaluation, the one that the preset is about."""
+    if implied is None or not source.is_dir():
+        return given
+    if given not in (None, implied):
+        raise UsageError(f"preset {preset!r} is about {implied} questions: use it without --component {given}")
+    return implied

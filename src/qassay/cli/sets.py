@@ -1,0 +1,38 @@
+"""How commands name judgment sets: `--sets first,second`, or the option repeated; and which ones they take unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from qassay.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+
+SetsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--sets", metavar="A,B,...", help="Judgment sets to compare, separated by commas."),
+]
+
+
+def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """The sets that the option names, in its order, each once; None where it was not given."""
+    if not given:
+        return None
+    names = list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
+    everything = list(known)
+    for name in names:
+        if name not in everything:
+            raise unknown("judgment set", name, everything)
+    if len(names) < 2:
+        raise UsageError("--sets takes two judgment sets or more, such as --sets first,second")
+    return names
+
+
+def two_way_sets(evaluation: Evaluation) -> frozenset[str]:
+    """The sets whose NO means only: not entailed."""
+    reference = {"reference"} if evaluation.question_file.two_way else set()
+    return frozenset({*evaluation.configuration.two_way, *reference}.intersection(evaluation.sets))

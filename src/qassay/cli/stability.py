@@ -1,0 +1,140 @@
+"""`qassay stability`: would the ranking be the same under other judgments?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qassay.cli.inputs import (
+    ComponentOption,
+    JsonOption,
+    Missing,
+    MissingOption,
+    RunsAsRowsOption,
+    SeriesFromOption,
+    UnjudgedOption,
+    load_matrix,
+)
+from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.sets import SetsOption
+from qassay.errors import InputError, Problem, UsageError, unknown
+
+if TYPE_CHECKING:
+    from qassay.matrix import ScoreMatrix
+    from qassay.meta.stability import Stability
+
+SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
+
+
+def command(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
+    ],
+    sets: SetsOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from."),
+    ] = None,
+    component: ComponentOption = None,
+    unjudged: UnjudgedOption = "stop",
+    missing: MissingOption = "stop",
+    runs_as_rows: RunsAsRowsOption = False,
+    series_from: SeriesFromOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Rankings under different judgment sets.
+
+    Scores every run of an evaluation under each of its judgment sets and
+    compares the rankings: Kendall's tau and tau_AP, the runs that change
+    places and how far apart they were, the largest change of a score.
+    Or compares the rankings of several score matrices of the same runs,
+    named by their files; the first one is the reference then.
+
+    Examples
+
+      qassay stability my-eval
+      qassay stability my-eval --sets adjudicated,first,second
+      qassay stability my-eval --measure cws --measure accuracy
+      qassay stability human.csv model.csv
+    """
+    absent = [Problem("configuration", "does not exist", str(source)) for source in sources if not source.exists()]
+    if absent:
+        raise InputError(absent)
+    if any(source.is_dir() for source in sources):
+        if len(sources) > 1:
+            raise UsageError("stability takes one evaluation, or several score matrices")
+        if runs_as_rows or series_from is not None:
+            raise UsageError("--runs-as-rows and --series-from are for score matrices, not for an evaluation")
+        from qassay.cli.stability_folder import stability_of_folder
+
+        result, noise = stability_of_folder(
+            sources[0],
+            sets=sets,
+            measures=measure,
+            component=component,
+            reference=reference,
+            unjudged=unjudged,
+            missing=missing,
+        )
+    else:
+        if sets or measure or component or unjudged != "stop":
+            names = "--sets, --measure, --component and --unjudged"
+            raise UsageError(f"{names} are for an evaluation, not for score matrices")
+        matrices = _matrices(sources, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
+        result, noise = _compare(matrices, reference), None
+    if as_json:
+        extra = {} if noise is None else {"noise": {found.component: found.as_json() for found in noise}}
+        print_json(result.as_json() | extra)
+    else:
+        print_tables([*result.tables(), *(found.table() for found in noise or () if found.pairs)])
+
+
+def _compare(matrices: Mapping[str, ScoreMatrix], reference: str | None) -> Stability:
+    from qassay.meta.stability import stability
+
+    names = list(matrices)
+    if reference is not None and reference not in names:
+        raise unknown("score matrix", reference, names)
+    with progress("comparing rankings") as update:
+        return stability({matrices[names[0]].measure: matrices}, reference=reference or names[0], progress=update)
+
+
+def _matrices(
+    sources: Sequence[Path], *, missing: Missing, runs_as_rows: bool, series_from: str | None
+) -> dict[str, ScoreMatrix]:
+    """The score matrices by name."""
+    if len(sources) < 2:
+        raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
+    names = matrix_names(sources)
+    return {
+        name: load_matrix(source, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
+        for name, source in zip(names, sources, strict=True)
+    }
+
+
+def matrix_names(sources: Sequence[Path]) -> list[str]:
+    """What to call each file: its name without extensions, or its path where two would be called the same.
+
+    >>> matrix_names([Path("a/human.csv"), Path("a/model.csv.gz")])
+    ['human', 'model']
+    >>> matrix_names([Path("2003/scores.csv"), Path("2004/scores.csv")])
+    ['2003/scores.csv', '2004/scores.csv']
+    >>> matrix_names([Path("a.csv"), Path("a.csv")])
+    ['a.csv', 'a.csv#2']
+    """
+    stems = []
+    for source in sources:
+        stem = source.name
+        for suffix in SUFFIXES:
+            stem = stem.removesuffix(suffix)
+        stems.append(stem or source.name)
+    names = stems if len(set(stems)) == len(stems) else [str(source) for source in sources]
+    return [name if name not in names[:i] else f"{name}#{names[: i + 1].count(name)}" for i, name in enumerate(names)]

@@ -1,0 +1,139 @@
+"""The evaluation's half of `qassay stability`: score the runs under every judgment set, and look for judging noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from qassay.cli.inputs import Missing, Unjudged
+from qassay.cli.output import progress
+from qassay.cli.sets import named_sets, two_way_sets
+from qassay.errors import InputError, Problem, unknown
+from qassay.evaluation import DISAGREEMENT_UNKNOWN, TWO_WAY, Evaluation, open_evaluation
+from qassay.judgments import SETTLED_SETS
+from qassay.meta.agreement import agreement
+from qassay.meta.noise import Noise, judging_noise
+from qassay.meta.stability import Stability, stability
+
+if TYPE_CHECKING:
+    from qassay.matrix import ScoreMatrix
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the runs of an evaluation are scored under each of its sets."""
+
+    evaluation: Evaluation
+    component: str | None
+    unjudged: Unjudged
+    missing: Missing
+    notes: list[str] = field(default_factory=list)
+
+    def matrix(self, name: str, measure: str | None) -> ScoreMatrix:
+        """The score matrix under one set, with what was left out as notes."""
+        scores = self.evaluation.score(
+            name, measure=measure, component=self.component, unjudged=self.unjudged, missing=self.missing
+        )
+        said = tuple(note for note in scores.said() if not note.startswith("*"))
+        return replace(scores.matrix, notes=said)
+
+    def matrices(self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]) -> dict[str, ScoreMatrix]:
+        """The matrices by set; a set outside `keep` that does not judge everything is left out, and said to be."""
+        found = {}
+        for name in names:
+            try:
+                found[name] = self.matrix(name, measure)
+            except InputError as error:
+                if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
+                    raise
+                self.notes.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
+        return found
+
+
+def stability_of_folder(
+    path: Path,
+    *,
+    sets: Sequence[str] | None,
+    measures: Sequence[str] | None,
+    component: str | None,
+    reference: str | None,
+    unjudged: Unjudged,
+    missing: Missing,
+) -> tuple[Stability, list[Noise]]:
+    """Compare the rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
+    evaluation = open_evaluation(path)
+    derived = (TWO_WAY, DISAGREEMENT_UNKNOWN) if evaluation.task.has("decision") else ()
+    chosen = named_sets(sets, [*evaluation.sets, *derived])
+    names = chosen or _all_sets(evaluation)
+    if reference is not None and reference not in names:
+        raise unknown("reference among the sets", reference, names)
+    base = reference or next((name for name in SETTLED_SETS if name in names), names[0])
+    scoring = Scoring(evaluation, component, unjudged, missing)
+    found: dict[str, dict[str, ScoreMatrix]] = {}
+    wanted: Sequence[str | None] = measures or [None]
+    for measure in wanted:
+        matrices = scoring.matrices(names, measure, keep=chosen or [base])
+        found[matrices[base].measure] = matrices
+        names = list(matrices)
+    found = {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}
+    with progress("comparing rankings") as update:
+        disagreements = _disagreements(evaluation, names)
+        result = stability(found, reference=base, disagreements=disagreements, progress=update)
+    return replace(result, notes=tuple(dict.fromkeys(scoring.notes))), _noise(scoring, base)
+
+
+def _all_sets(evaluation: Evaluation) -> list[str]:
+    """All sets, without two-way ones beside others: scores of another task do not compare."""
+    if not evaluation.sets:
+        message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    two_way = two_way_sets(evaluation)
+    return [name for name in evaluation.sets if name not in two_way] or list(evaluation.sets)
+
+
+def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
+    """On how many pairs the assessors, or else the compared sets, disagree; for entailment only."""
+    if not evaluation.task.has("decision"):
+        return None
+    compared = [name for name in names if name in evaluation.assessor_sets]
+    if len(compared) < 2:
+        compared = [name for name in names if name in evaluation.sets]
+    if len(compared) < 2:
+        return None
+    labels = evaluation.labels(compared).drop_nulls()
+    two_way = two_way_sets(evaluation).intersection(compared)
+    return agreement({name: labels[name] for name in compared}, two_way=two_way, resamples=0).disagreements
+
+
+def _noise(scoring: Scoring, name: str) -> list[Noise]:
+    """Judging noise of each type of question whose responses are judged one run at a time."""
+    evaluation = scoring.evaluation
+    found = []
+    for kind, rules in evaluation.task.types.items():
+        asked = [question.id for question in evaluation.questions if question.type == kind]
+        if rules.response not in ("set", "answer") or not asked or scoring.component not in (None, kind):
+            continue
+        scores = evaluation.score(name, component=kind, unjudged=scoring.unjudged, missing=scoring.missing)
+        questions, values = scores.questions[kind]
+        cells = pl.DataFrame(
+            {
+                "run": [tag for tag in scores.tags for _ in questions],
+                "question": [question.id for _ in scores.tags for question in questions],
+                "score": values.reshape(-1),
+            }
+        ).with_columns(pl.col("score").fill_nan(None))
+        items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
+        assessors = _assessors(evaluation, name)
+        found.append(judging_noise(items, cells, component=kind, assessors=assessors))
+    return found
+
+
+def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
+    """Who judged each question under this set, where exactly one name is given."""
+    rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.judgment_set(name).kinds.values()])
+    named = rows.drop_nulls().unique(maintain_order=True)
+    return dict(named.filter(~pl.col("question").is_duplicated()).iter_rows())

@@ -1,0 +1,233 @@
+"""Rows that are appended: judgments, nuggets, known answers, run information, and the lines of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl, nist
+from qassay.formats.folder import name_fault, set_name
+from qassay.formats.importing.plan import Plan, Source, few, plural
+from qassay.judgments import ANSWER_COLUMNS, IDENTITY, JUDGMENT_COLUMNS, check_nuggets, sort_out
+from qassay.nuggets import NUGGET_COLUMNS
+from qassay.questions import TestSet
+
+Numbered = tuple[int, jsonl.Row]
+Identity = Callable[[jsonl.Row], Hashable]
+
+_INFORMATION_COLUMNS = {
+    "run": pl.String,
+    "organisation": pl.String,
+    "description": pl.String,
+    "manual": pl.Boolean,
+    "priority": pl.Int64,
+}
+_JUDGMENTS = {"nist-factoid": nist.parse_factoid, "nist-list": nist.parse_list, "nist-other": nist.parse_other}
+# The field that tells the kind of a judgment, where it is there; else the type of the question does.
+_TELLING = {
+    "nuggets": "match",
+    "nugget": "support",
+    "sentence": "citation",
+    "content": "holistic",
+    "organization": "holistic",
+    "understandability": "rating",
+}
+
+
+def import_judgments(plan: Plan, source: Source) -> None:
+    """Append judgments to their set; earlier rows are history."""
+    text = _text(plan, source)
+    if source.kind == "judgments":
+        rows = jsonl.parse_rows(text, file=source.name)
+    else:
+        rows = _JUDGMENTS[source.kind](text, file=source.name, warnings=plan.warnings)
+    add_judgments(plan, source, rows, _set(plan, source))
+
+
+def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+    """Check rows against questions, task and nuggets, and append those that are new."""
+    questions = plan.test_set(source)
+    _some(rows, source)
+    table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
+    judged = sort_out(name, table, questions, plan.configuration.task, file=source.name)
+    nuggets = _nuggets_for(plan, name)
+    if nuggets is not None:
+        problems = list(check_nuggets(judged, nuggets, file=source.name))
+        if problems:
+            raise InputError(problems)
+    path = plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name)
+    _append(plan, source, path, rows, _judgment_identity(questions), "judgment")
+
+
+def import_nuggets(plan: Plan, source: Source) -> None:
+    """Append nuggets to their list."""
+    text = _text(plan, source)
+    if source.kind == "nuggets":
+        rows = jsonl.parse_rows(text, file=source.name)
+    else:
+        rows = nist.parse_nuggets(text, file=source.name, warnings=plan.warnings)
+    add_nuggets(plan, source, rows, _set(plan, source))
+
+
+def add_nuggets(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+    """Check nuggets against the questions, and append those that are new."""
+    _some(rows, source)
+    jsonl.rows_table(rows, NUGGET_COLUMNS, file=source.name)
+    _check(rows, plan.test_set(source), source, required=("question", "nugget", "vital"))
+    path = plan.folder.nugget_lists().get(name) or plan.folder.nugget_file(name)
+    _append(plan, source, path, rows, _by("question", "nugget"), "nugget")
+
+
+def import_answers(plan: Plan, source: Source) -> None:
+    """Append answers known from question development."""
+    text = _text(plan, source)
+    if source.kind == "answers":
+        rows = jsonl.parse_rows(text, file=source.name)
+    else:
+        rows = nist.parse_answers(text, file=source.name, warnings=plan.warnings)
+    _some(rows, source)
+    jsonl.rows_table(rows, ANSWER_COLUMNS, file=source.name)
+    _check(rows, plan.test_set(source), source, required=("question", "answer"))
+    _append(plan, source, plan.folder.answers, rows, _by("question", "answer", "doc"), "answer")
+
+
+def import_information(plan: Plan, source: Source) -> None:
+    """Append what runs say of themselves."""
+    rows = jsonl.parse_rows(_text(plan, source), file=source.name)
+    _some(rows, source)
+    jsonl.rows_table(rows, _INFORMATION_COLUMNS, file=source.name)
+    _check(rows, None, source, required=("run",))
+    _append(plan, source, plan.folder.run_information, rows, _by("run"), "description")
+
+
+def import_patterns(plan: Plan, source: Source) -> None:
+    """Append the lines of patterns that are not there yet."""
+    text = _text(plan, source)
+    rows = nist.parse_patterns(text, file=source.name)
+    _some(rows, source)
+    unknown = dict.fromkeys(row["question"] for _, row in rows if row["question"] not in plan.test_set(source).by_id)
+    if unknown:
+        message = f"has patterns for {plural(len(unknown), 'question')} not in the test set: {few(unknown)}"
+        plan.warnings.append(Problem("unknown-question", message, source.name))
+    path = plan.folder.patterns
+    old = plan.text(path)
+    known = {line.strip(" \t\r") for line in old.split("\n")}
+    split = text.split("\n")
+    lines = [split[number - 1].strip(" \t\r") for number, _ in rows]
+    new = [line for line in dict.fromkeys(lines) if line not in known]
+    if new:
+        plan.write(path, _ended(old) + "".join(line + "\n" for line in new))
+    _report(plan, source, path, "pattern", len(new), len(lines) - len(new))
+
+
+def _append(plan: Plan, source: Source, path: Path, rows: Iterable[Numbered], identity: Identity, noun: str) -> None:
+    """Append the rows that are not there yet to a file of JSON lines, and say how many there were.
+
+    Rows about one thing count as there as far as they stand, in this order, among the rows about it. The first that
+    does not, and all after it, are appended: then the last row of the source stands in the file too.
+    """
+    old = plan.text(path)
+    there: dict[Hashable, list[bytes]] = {}
+    for _, row in jsonl.parse_rows(old, file=plan.folder.name(path)):
+        there.setdefault(identity(row), []).append(_canonical(row))
+    new: list[jsonl.Row] = []
+    place: dict[Hashable, int] = {}
+    same = 0
+    for _, row in rows:
+        thing = identity(row)
+        among = there.get(thing, [])
+        try:
+            place[thing] = among.index(_canonical(row), place.get(thing, 0)) + 1
+            same += 1
+        except ValueError:
+            place[thing] = len(among)
+            new.append(row)
+    if new:
+        plan.write(path, _ended(old) + jsonl.dump_rows(new))
+    _report(plan, source, path, noun, len(new), same)
+
+
+def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
+    where = plan.folder.name(path)
+    if not new:
+        plan.report(source, f"nothing new: its {plural(same, noun)} are in {where} already", to=path)
+        return
+    rest = f" ({plural(same, noun)} there already)" if same else ""
+    plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
+
+
+def _judgment_identity(questions: TestSet) -> Identity:
+    """What a judgment is about: rows with the same identity replace each other."""
+
+    def identity(row: jsonl.Row) -> Hashable:
+        question = questions.by_id.get(str(row.get("question")))
+        kinds = {"list": "list", "pair": "pair"}
+        kind = next((k for f, k in _TELLING.items() if row.get(f) is not None), None)
+        kind = kind or kinds.get(question.type if question else "", "item")
+        return (kind, *(str(row.get(name)) for name in IDENTITY[kind]))
+
+    return identity
+
+
+def _by(*names: str) -> Identity:
+    return lambda row: tuple(str(row.get(name)) for name in names)
+
+
+def _canonical(row: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(row, order="sorted")
+
+
+def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
+    """The nugget list that belongs to a judgment set: of its name, or the only one there is."""
+    lists = plan.folder.nugget_lists()
+    pending = {set_name(path): path for path in plan.contents if path.parent == plan.folder.path / "nuggets"}
+    lists |= pending
+    path = lists.get(name) or (next(iter(lists.values())) if len(lists) == 1 else None)
+    if path is None:
+        return None
+    called = plan.folder.name(path)
+    return jsonl.rows_table(jsonl.parse_rows(plan.text(path), file=called), NUGGET_COLUMNS, file=called)
+
+
+def _check(rows: Iterable[Numbered], questions: TestSet | None, source: Source, *, required: Sequence[str]) -> None:
+    """Stop at rows that lack a field, or ask after questions that nobody asked."""
+    problems = []
+    for line, row in rows:
+        question = None if row.get("question") is None else str(row["question"])
+        absent = [name for name in required if row.get(name) is None]
+        if absent:
+            message = f"the row has no {' and no '.join(map(repr, absent))}"
+            problems.append(Problem("syntax", message, source.name, line or None, question))
+        elif questions is not None and question not in questions.by_id:
+            message = f"question {question} is not in the test set"
+            problems.append(Problem("unknown-question", message, source.name, line or None, question))
+    if problems:
+        raise InputError(problems)
+
+
+def _some(rows: Sequence[Numbered], source: Source) -> None:
+    if not rows:
+        raise InputError(Problem("syntax", "there is nothing in it", source.name))
+
+
+def _set(plan: Plan, source: Source) -> str:
+    """The set a source goes to: as named, else by its form."""
+    name = plan.options.set_name or (set_name(source.path) if not source.kind.startswith("nist-") else "adjudicated")
+    if fault := name_fault(name):
+        raise InputError(Problem("configuration", f"its name {name!r} {fault}; name the set with --set", source.name))
+    return name
+
+
+def _text(plan: Plan, source: Source) -> str:
+    data = files.read_bytes(source.path)
+    return files.decode(data, file=source.name, encoding=plan.options.encoding or "utf-8")
+
+
+def _ended(text: str) -> str:
+    """The text with its last line ended."""
+    return text if not text or text.endswith("\n") else text + "\n"

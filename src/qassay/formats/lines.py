@@ -1,0 +1,54 @@
+"""Lines of text forms: where they end, and how their fixed fields are separated. (FORMATS 3)
+
+Lines end in LF or CRLF and nowhere else: U+2028, U+0085 and form feeds are text. Fixed fields are separated by
+blanks or tabs; a string runs to the end of its line, trailing blanks and tabs dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qassay.errors import Problem
+
+BLANKS = " \t"
+_FIELD = re.compile(r"[ \t]*([^ \t]+)")
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that hold anything, with their numbers, without the blanks around them."""
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.removesuffix("\r").strip(BLANKS)
+        if stripped:
+            yield number, stripped
+
+
+def fields(line: str, count: int) -> list[str]:
+    """The first `count` fields and, where there is more, the rest of the line.
+
+    >>> fields("1.4  NYT1\\t1 a  b", 3)
+    ['1.4', 'NYT1', '1', 'a  b']
+    """
+    parts: list[str] = []
+    position = 0
+    while len(parts) < count and (match := _FIELD.match(line, position)):
+        parts.append(match[1])
+        position = match.end()
+    rest = line[position:].strip(BLANKS)
+    return [*parts, rest] if rest else parts
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a string survives as the end of a line: no line end in it, no blank around it."""
+    return "\n" not in text and not text.endswith("\r") and text == text.strip(BLANKS)
+
+
+def unprintable(text: str, *, file: str) -> list[Problem]:
+    """One problem for every line with a NUL: text forms have none, and what follows one is easily lost."""
+    if "\0" not in text:
+        return []
+    return [
+        Problem("syntax", f"holds a NUL character at column {line.index(chr(0)) + 1}", file, number)
+        for number, line in enumerate(text.split("\n"), 1)
+        if "\0" in line
+    ]

@@ -1,0 +1,275 @@
+"""A bare score matrix, so that anyone's scores can be put on trial: CSV or Parquet. (FORMATS 5)
+
+One row a unit and one column a run, or the transpose. Every cell that cannot be a score is reported, with its row
+and column, before anything is computed; decimals are read as they are written, so that sums of them are exact.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.grid import Grid, read_grid
+from qassay.matrix import Floats, ScoreMatrix
+
+Missing: TypeAlias = Literal["stop", "zero", "skip"]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+UNIT_HEADERS = ("", "unit", "id", "qid", "query_id", "question", "topic", "series")
+RUN_HEADERS = ("", "run", "tag", "system")
+
+# Integers up to here, and their sums, are exact in double precision.
+EXACT = 2**53
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+
+
+def read_matrix(
+    path: str | Path,
+    *,
+    runs_as_rows: bool = False,
+    missing: Missing = "stop",
+    series_from: str | None = None,
+    measure: str = "score",
+) -> ScoreMatrix:
+    """Read a score matrix from a CSV file (plain, gzip or zstandard) or a Parquet file.
+
+    A cell that is empty or no number stops the reading, and so all of them are reported; with `missing="zero"`
+    it counts as 0, with `"skip"` its unit is left out for every run. `series_from` is a regular expression whose
+    first group, found in a unit's id, names its series: the units of the matrix are then the series, each with
+    the mean of its units. What was applied stands in the notes of the matrix.
+    """
+    path = Path(path)
+    grid = read_grid(path)
+    labelled = _label(grid, runs_as_rows=runs_as_rows)
+    values, digits, bad = _parse(grid, labelled)
+    _refuse(grid, labelled, bad, stop=missing == "stop", runs_as_rows=runs_as_rows)
+    scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
+    matrix = ScoreMatrix(
+        runs=labelled.runs(runs_as_rows),
+        units=labelled.units(runs_as_rows),
+        values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
+        measure=measure,
+        denominator=_denominator(values[~bad], digits, units=len(labelled.units(runs_as_rows))),
+    )
+    if holes.any():
+        matrix = _fill(matrix, holes, missing, path)
+    return matrix if series_from is None else average_series(matrix, series_from)
+
+
+def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
+    """The matrix whose units are series: the first group of `pattern` in a unit's id names its series.
+
+    Exactness survives where it can: means over n units are whole numbers of 1/(n * denominator).
+    """
+    names = _series_names(matrix.units, pattern)
+    series = tuple(dict.fromkeys(names))
+    index = {name: i for i, name in enumerate(series)}
+    which = np.array([index[name] for name in names])
+    sizes = np.bincount(which)
+    exact = matrix.numerators()
+    source = matrix.values if exact is None else exact.astype(np.float64)
+    sums: Floats = np.stack([np.bincount(which, weights=row, minlength=len(series)) for row in source])
+    denominator = None
+    if matrix.denominator is not None:
+        denominator = matrix.denominator * math.lcm(*map(int, sizes))
+        sums = sums / matrix.denominator
+        if denominator * max(1.0, float(np.abs(sums / sizes).max(initial=0.0))) * len(series) >= EXACT:
+            denominator = None
+    note = f"{len(names)} units averaged into {len(series)} series."
+    return replace(
+        matrix, units=series, values=sums / sizes, denominator=denominator, notes=(*matrix.notes, note), clusters=None
+    )
+
+
+def format_matrix(matrix: ScoreMatrix) -> str:
+    """The matrix as CSV text: one row a unit, every number at full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["unit", *matrix.runs])
+    for unit, column in zip(matrix.units, matrix.values.T.tolist(), strict=True):
+        writer.writerow([unit, *(int(v) if v.is_integer() else repr(v) for v in column)])
+    return text.getvalue()
+
+
+def write_matrix(matrix: ScoreMatrix, path: str | Path) -> None:
+    """Write the matrix as a CSV file that `read_matrix` reads back unchanged."""
+    Path(path).write_text(format_matrix(matrix), encoding="utf-8", newline="")
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Where the names are: labels of rows and columns, and the first column that holds scores."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    first: int
+
+    def runs(self, runs_as_rows: bool) -> tuple[str, ...]:
+        return self.rows if runs_as_rows else self.columns
+
+    def units(self, runs_as_rows: bool) -> tuple[str, ...]:
+        return self.columns if runs_as_rows else self.rows
+
+
+def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
+    """Names of rows and columns, checked: none empty, none twice."""
+    header = [name.strip() for name in grid.header]
+    allowed = RUN_HEADERS if runs_as_rows else UNIT_HEADERS
+    named = header[0].lower() in allowed
+    if runs_as_rows and not named:
+        raise InputError(
+            grid.problem(
+                f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
+            )
+        )
+    rows = [row[0].strip() for row in grid.rows] if named else [str(i + 1) for i in range(len(grid.rows))]
+    columns = header[1:] if named else header
+    problems = [*_names(grid, columns, "column", runs=not runs_as_rows)]
+    problems += _names(grid, rows, "row", runs=runs_as_rows)
+    if not columns:
+        problems.append(grid.problem(f"there are no {'units' if runs_as_rows else 'runs'}: only one column"))
+    if not rows:
+        problems.append(grid.problem(f"there are no {'runs' if runs_as_rows else 'units'}: only a header"))
+    if problems:
+        raise InputError(problems)
+    return _Labelled(tuple(rows), tuple(columns), int(named))
+
+
+def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
+    """What is wrong with the names along one axis."""
+    kind = "run tag" if runs else "unit id"
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        places.setdefault(name, []).append(i)
+    offset = 1 if axis == "row" else 1 + len(grid.header) - len(names)
+    for name, where in places.items():
+        line = grid.line(where[-1]) if axis == "row" else grid.header_line
+        numbers = ", ".join(str(grid.line(i) if axis == "row" else i + offset) for i in where)
+        what = "column" if axis == "column" else "row" if grid.lines is None else "line"
+        if not name:
+            yield grid.problem(f"{_plural(what, len(where))} {numbers}: no {kind}", line=line)
+        elif len(where) > 1:
+            yield grid.problem(f"{kind} {name!r} stands {len(where)} times, in {what}s {numbers}", line=line)
+
+
+def _parse(grid: Grid, labelled: _Labelled) -> tuple[Floats, int | None, Booleans]:
+    """The numbers as they stand in the file, the decimal places they need, and which cells are none."""
+    known: dict[str, float] = {}
+    digits = 0
+    for text in {cell for row in grid.rows for cell in row[labelled.first :]}:
+        number = _number(text)
+        known[text] = number
+        if not math.isnan(number):
+            digits = max(digits, _places(text.strip()))
+    cells = [[known[cell] for cell in row[labelled.first :]] for row in grid.rows]
+    values = np.array(cells, dtype=np.float64).reshape(len(labelled.rows), len(labelled.columns))
+    return values, digits, np.isnan(values)
+
+
+def _number(text: str) -> float:
+    """The number a cell holds, or NaN. Stricter than float(): no words, no underscores, no infinity."""
+    stripped = text.strip()
+    number = float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def _places(text: str) -> int:
+    """Decimal places of a number as written.
+
+    >>> _places("7e-04"), _places("0.50"), _places("1.0"), _places("12")
+    (4, 1, 0, 0)
+    """
+    exponent = Decimal(text).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _denominator(values: Floats, digits: int | None, *, units: int) -> int | None:
+    """The power of ten that makes every value whole, where sums over the units stay exact; else None."""
+    if digits is None or digits > 15:
+        return None
+    denominator = 10**digits
+    largest = float(np.abs(values).max(initial=0.0))
+    return denominator if denominator * max(1.0, largest) * units < EXACT else None
+
+
+def _refuse(
+    grid: Grid,
+    labelled: _Labelled,
+    bad: Booleans,
+    *,
+    stop: bool,
+    runs_as_rows: bool,
+) -> None:
+    """Stop at a column that holds names where scores are due and, unless told otherwise, at every bad cell."""
+    problems = []
+    names = not runs_as_rows and bad[:, 0].all() and any(row[labelled.first].strip() for row in grid.rows)
+    if names and labelled.first == 0:
+        problems.append(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
+    if stop:
+        for i, j in np.argwhere(bad).tolist():
+            if problems and names and labelled.first == 0 and j == 0:
+                continue  # said once, for the whole column
+            cell = grid.rows[i][labelled.first + j].strip()
+            what = (f"{cell!r} is not a number" if cell else "empty cell") + " (see --missing)"
+            place = f"row {labelled.rows[i]}, column {labelled.columns[j]}"
+            problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
+    if problems:
+        raise InputError(problems)
+
+
+def _not_scores(header: str) -> str:
+    """What to say of a first column without a single number."""
+    if header.lower() in RUN_HEADERS:
+        return f"column {header!r} holds run tags, not scores; runs as rows are read with --runs-as-rows"
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if separator in header:
+            return f"the columns are separated by {name}; a score matrix is separated by commas"
+    ids = ", ".join(UNIT_HEADERS[1:])
+    return f"column {header!r} holds no numbers; a column of unit ids has an empty header or one of {ids}"
+
+
+def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, path: Path) -> ScoreMatrix:
+    """Apply the rule for missing cells, and say so."""
+    cells = int(holes.sum())
+    if missing == "zero":
+        note = f"{cells} {_plural('cell', cells)} without a score counted as 0 (missing: zero)."
+        return replace(matrix, notes=(*matrix.notes, note))
+    kept = np.flatnonzero(~holes.any(axis=0))
+    if not len(kept):
+        raise InputError(Problem("syntax", "every unit has a cell without a score; none is left", str(path)))
+    gone = len(matrix.units) - len(kept)
+    note = f"{gone} of {len(matrix.units)} units left out: a run has no score for them (missing: skip)."
+    units = tuple(matrix.units[i] for i in kept)
+    return replace(matrix, units=units, values=matrix.values[:, kept], notes=(*matrix.notes, note))
+
+
+def _series_names(units: Sequence[str], pattern: str) -> list[str]:
+    """The series of every unit; an error that names the units the pattern does not fit."""
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"series pattern {pattern!r} is not a regular expression: {error}") from None
+    if compiled.groups < 1:
+        raise UsageError(f"series pattern {pattern!r} has no group; for ids such as 141.2 write '^([^.]+)'")
+    found = [compiled.search(unit) for unit in units]
+    lost = [unit for unit, match in zip(units, found, strict=True) if match is None or match[1] is None]
+    if lost:
+        shown = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
+        raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {shown}")
+    return [match[1] for match in found if match is not None]
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"

@@ -1,0 +1,208 @@
+"""What a comparison of judgment sets says, as records, tables and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qassay.meta.agreement.resampling import Interval
+from qassay.tables import DASH, Cell, Column, Table, table
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two sets side by side.
+
+    `matrix[i][j]` counts the items that `a` labels `labels[i]` and `b` labels `labels[j]`. `agreement` and
+    `cohen_kappa` are None where one of the sets knows two labels only and the other more: these are compared after
+    folding.
+    """
+
+    a: str
+    b: str
+    labels: tuple[str, ...]
+    matrix: tuple[tuple[int, ...], ...]
+    agreement: float | None
+    folded: float | None
+    cohen_kappa: float | None
+    folded_kappa: float | None
+    intervals: Mapping[str, Interval | None]
+
+    def table(self) -> Table:
+        """The agreement matrix, with its sums."""
+        columns = [Column("", left=True), *map(Column, self.labels), Column("all")]
+        rows: list[tuple[Cell, ...]] = [
+            (label, *row, sum(row)) for label, row in zip(self.labels, self.matrix, strict=True)
+        ]
+        sums = [sum(column) for column in zip(*self.matrix, strict=True)]
+        rows.append(("all", *sums, sum(sums)))
+        return table(f"Labels of {self.a} (rows) and {self.b} (columns)", columns, rows)
+
+    def as_json(self) -> dict[str, object]:
+        """The element of `pairs`."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "agreement": self.agreement,
+            "folded": self.folded,
+            "cohen_kappa": self.cohen_kappa,
+            "folded_kappa": self.folded_kappa,
+            "intervals": _intervals(self.intervals),
+            "matrix": {
+                label: dict(zip(self.labels, row, strict=True))
+                for label, row in zip(self.labels, self.matrix, strict=True)
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far judgment sets agree on the items that all of them judged.
+
+    `patterns` counts the disagreements by unordered combination of labels. `raw` is the share of items on which all
+    sets agree, `folded` the same after folding. `not_all_wrong` counts the items that at least one set does not call
+    `wrong`; both are None where no label means wrong. `scott_pi` is there for two sets, the ordinal alpha where the
+    labels have degrees. `about` names what was judged. Undefined is None, and `notes` says why.
+    """
+
+    sets: tuple[str, ...]
+    labels: tuple[str, ...]
+    items: int
+    disagreements: int
+    not_all_wrong: int | None
+    wrong: str | None
+    patterns: Mapping[str, int]
+    given: Mapping[str, Mapping[str, int]]
+    raw: float | None
+    folded: float | None
+    fold: Mapping[str, str]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    krippendorff_alpha_ordinal: float | None
+    scott_pi: float | None
+    intervals: Mapping[str, Interval | None]
+    pairs: tuple[PairAgreement, ...]
+    resamples: int
+    seed: int
+    about: str = "items"
+    notes: tuple[str, ...] = ()
+
+    def tables(self, *, matrices: bool = True) -> tuple[Table, ...]:
+        """What was judged, statistics, combinations of labels, labels of each set, pairs of sets and their matrices."""
+        pairs = (self._pairs(),) if len(self.sets) > 2 else ()
+        shown = tuple(pair.table() for pair in self.pairs) if matrices else ()
+        return (self._items(), self.table(), self._patterns(), self._labels(), *pairs, *shown)
+
+    def table(self) -> Table:
+        """The statistics, each with its interval."""
+        rows: list[tuple[Cell, ...]] = []
+        for title, value, interval in self._statistics():
+            rows.append((title, value, _range(interval)))
+        columns = [Column("statistic", left=True), Column("value", ".3f"), Column("95% interval", left=True)]
+        return table(f"Agreement of {', '.join(self.sets)} on {self.about}", columns, rows, self._summary_notes())
+
+    def _statistics(self) -> Iterator[tuple[str, float | None, Interval | None]]:
+        """What the summary shows: two sets have a kappa of their own, more share Fleiss'."""
+        yield "raw agreement (all agree)", self.raw, self.intervals.get("raw")
+        if self.fold:
+            yield "agreement after folding", self.folded, self.intervals.get("folded")
+        if len(self.sets) == 2:
+            pair = self.pairs[0]
+            if pair.agreement is None and pair.folded is not None:
+                yield "Cohen's kappa", pair.folded_kappa, pair.intervals.get("folded_kappa")
+            else:
+                yield "Cohen's kappa", pair.cohen_kappa, pair.intervals.get("cohen_kappa")
+            yield "Scott's pi", self.scott_pi, self.intervals.get("scott_pi")
+        else:
+            yield "Fleiss' kappa", self.fleiss_kappa, self.intervals.get("fleiss_kappa")
+        yield "Krippendorff's alpha", self.krippendorff_alpha, self.intervals.get("krippendorff_alpha")
+        if self.krippendorff_alpha_ordinal is not None:
+            interval = self.intervals.get("krippendorff_alpha_ordinal")
+            yield "Krippendorff's alpha, ordinal", self.krippendorff_alpha_ordinal, interval
+
+    def _items(self) -> Table:
+        rows = [
+            ("judged by all sets", self.items, ""),
+            ("with a disagreement", self.disagreements, _percent(self.disagreements, self.items)),
+        ]
+        if self.not_all_wrong is not None:
+            rows.append(
+                (f"not called {self.wrong} by all sets", self.not_all_wrong, _percent(self.not_all_wrong, self.items))
+            )
+            share = _percent(self.disagreements, self.not_all_wrong)
+            rows.append(("with a disagreement, among those", self.disagreements, share))
+        columns = [Column(self.about, left=True), Column("number"), Column("share")]
+        return table(f"{self.about.capitalize()} compared", columns, rows)
+
+    def _summary_notes(self) -> list[str]:
+        notes = list(self.notes)
+        if self.fold:
+            notes.append(
+                "Folding: " + ", ".join(f"{label} counts as {into}" for label, into in self.fold.items()) + "."
+            )
+        if self.resamples and self.items:
+            notes.append(f"Intervals: bootstrap over items, {self.resamples} resamples.")
+        return notes
+
+    def _patterns(self) -> Table:
+        columns = [Column("labels", left=True), Column("number"), Column("% of disagreements", ".1f")]
+        rows = [(name, count, 100 * count / self.disagreements) for name, count in self.patterns.items()]
+        notes = [] if rows else ["There is no disagreement."]
+        return table(f"Disagreements on {self.about}, by combination of labels", columns, rows, notes)
+
+    def _labels(self) -> Table:
+        columns = [Column("set", left=True), *map(Column, self.labels)]
+        rows: list[tuple[Cell, ...]] = [
+            (name, *(given[label] for label in self.labels)) for name, given in self.given.items()
+        ]
+        return table(f"Labels given to {self.about}", columns, rows)
+
+    def _pairs(self) -> Table:
+        kappa = [Column("Cohen's kappa", ".3f"), Column("95% interval", left=True)]
+        columns = [Column("set", left=True), Column("set", left=True), Column("agreement", ".3f"), *kappa]
+        columns += [Column("folded", ".3f"), Column("kappa, folded", ".3f")]
+        rows = [
+            (p.a, p.b, p.agreement, p.cohen_kappa, _range(p.intervals.get("cohen_kappa")), p.folded, p.folded_kappa)
+            for p in self.pairs
+        ]
+        return table("Pairs of sets", columns, rows)
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `agree --json`."""
+        document: dict[str, object] = {
+            "sets": list(self.sets),
+            "items": self.items,
+            "disagreements": self.disagreements,
+        }
+        if self.not_all_wrong is not None:
+            document["not_all_wrong"] = self.not_all_wrong
+        document |= {
+            "patterns": dict(self.patterns),
+            "raw": self.raw,
+            "folded": self.folded,
+            "fold": dict(self.fold),
+            "fleiss_kappa": self.fleiss_kappa,
+            "krippendorff_alpha": self.krippendorff_alpha,
+            "krippendorff_alpha_ordinal": self.krippendorff_alpha_ordinal,
+            "scott_pi": self.scott_pi,
+            "intervals": _intervals(self.intervals),
+            "labels": {name: dict(given) for name, given in self.given.items()},
+            "pairs": [pair.as_json() for pair in self.pairs],
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "about": self.about,
+            "notes": list(self.notes),
+        }
+        return document
+
+
+def _intervals(intervals: Mapping[str, Interval | None]) -> dict[str, list[float] | None]:
+    return {name: None if interval is None else list(interval) for name, interval in intervals.items()}
+
+
+def _range(interval: Interval | None) -> str:
+    return DASH if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%" if whole else DASH

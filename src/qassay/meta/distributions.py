@@ -1,0 +1,155 @@
+"""How the runs' scores spread on each unit: box statistics, and the units that half of the runs score 0 on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE, ScoreMatrix, TypeWeighted
+from qassay.tables import Column, Table, table
+
+# Whiskers reach to the most extreme score within so many interquartile distances of the box.
+REACH = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A run whose score on a unit lies beyond the whiskers."""
+
+    run: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The scores of all runs on one unit: box from q1 to q3, median, whiskers, and what lies beyond."""
+
+    unit: str
+    kind: str | None
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    mean: float
+    outliers: tuple[Outlier, ...]
+
+    @property
+    def has_zero_median(self) -> bool:
+        """Whether at least half of the runs score 0 here."""
+        return abs(self.median) < TIE
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroMedians:
+    """How many units have a median of 0; `share` is None where there are no units."""
+
+    kind: str
+    zero: int
+    units: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of units with a median of 0."""
+        return self.zero / self.units if self.units else None
+
+
+@dataclass(frozen=True)
+class ScoreDistributions:
+    """One box a unit, in the order of the units, and the units with a median of 0, by question type and in all."""
+
+    measure: str
+    runs: int
+    boxes: tuple[Box, ...]
+    zero_medians: tuple[ZeroMedians, ...]
+    notes: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """The boxes, and the units with a median of 0."""
+        return [self.table(), self.zero_table()]
+
+    def table(self) -> Table:
+        """One row a unit."""
+        names = ("low", "q1", "median", "q3", "high", "mean")
+        columns: list[Column | str] = ["unit", "type", *(Column(name, ".3f") for name in names), Column("outliers")]
+        rows = [(b.unit, b.kind, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.boxes]
+        return table(f"Scores of {self.runs} runs on each unit, {self.measure}", columns, rows, self.notes)
+
+    def zero_table(self) -> Table:
+        """Number and share of the units with a median of 0."""
+        columns: list[Column | str] = ["type", Column("median 0"), Column("units"), Column("share", ".1%")]
+        rows = [(z.kind, z.zero, z.units, z.share) for z in self.zero_medians]
+        return table("Units on which at least half of the runs score 0", columns, rows)
+
+    def as_json(self) -> dict[str, object]:
+        """Boxes and counts."""
+        return {
+            "measure": self.measure,
+            "runs": self.runs,
+            "units": [
+                {
+                    "unit": box.unit,
+                    "type": box.kind,
+                    "low": box.low,
+                    "q1": box.q1,
+                    "median": box.median,
+                    "q3": box.q3,
+                    "high": box.high,
+                    "mean": box.mean,
+                    "outliers": [{"run": outlier.run, "score": outlier.score} for outlier in box.outliers],
+                }
+                for box in self.boxes
+            ],
+            "zero_medians": {z.kind: {"zero": z.zero, "units": z.units, "share": z.share} for z in self.zero_medians},
+            "notes": list(self.notes),
+        }
+
+
+def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = None) -> ScoreDistributions:
+    """Box-and-whiskers of the runs' scores on each unit.
+
+    Quartiles by linear interpolation; whiskers to the most extreme score within 1.5 times the interquartile
+    distance of the box; scores beyond are outliers [SERIES05]. `types` are the question types of the units; a
+    type-weighted matrix brings its own.
+    """
+    if types is None and isinstance(matrix.summary, TypeWeighted):
+        types = matrix.summary.types
+    if types is not None and len(types) != len(matrix.units):
+        raise UsageError(f"{len(types)} types do not fit {len(matrix.units)} units")
+    if not matrix.runs:
+        raise UsageError("there is no distribution of the scores of no runs")
+    boxes = tuple(_box(matrix, unit, None if types is None else types[unit]) for unit in range(len(matrix.units)))
+    notes = list(matrix.notes)
+    if len(matrix.runs) < 4:
+        notes.append(f"{len(matrix.runs)} runs have no quartiles to speak of: they are interpolated.")
+    return ScoreDistributions(matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes))
+
+
+def _box(matrix: ScoreMatrix, unit: int, kind: str | None) -> Box:
+    scores = matrix.values[:, unit]
+    q1, median, q3 = (float(q) for q in np.quantile(scores, (0.25, 0.5, 0.75)))
+    reach = REACH * (q3 - q1) + TIE
+    inside = (scores >= q1 - reach) & (scores <= q3 + reach)
+    beyond = sorted(np.flatnonzero(~inside).tolist(), key=lambda run: (-scores[run], matrix.runs[run]))
+    return Box(
+        unit=matrix.units[unit],
+        kind=kind,
+        low=float(scores[inside].min()),
+        q1=q1,
+        median=median,
+        q3=q3,
+        high=float(scores[inside].max()),
+        mean=float(scores.mean()),
+        outliers=tuple(Outlier(matrix.runs[run], float(scores[run])) for run in beyond),
+    )
+
+
+def _zero_medians(boxes: Sequence[Box]) -> tuple[ZeroMedians, ...]:
+    """Counts for each type, in the order of first appearance, and for all units."""
+    kinds = dict.fromkeys(box.kind for box in boxes if box.kind is not None)
+    groups = [(kind, [box for box in boxes if box.kind == kind]) for kind in kinds]
+    groups.append(("all", list(boxes)))
+    return tuple(ZeroMedians(kind, sum(b.has_zero_median for b in members), len(members)) for kind, members in groups)

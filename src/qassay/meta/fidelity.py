@@ -1,0 +1,250 @@
+"""Does the measure measure what is meant? The ranking under other settings of the measure itself.
+
+beta_sweep              mean F for several betas, with the rank of every run at each
+two_rankings            two ways to score the same runs: by series and by type, holistic and F
+moved_weights           the final ranking when the weight of a component moves
+best_per_organisation   the table every overview prints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qassay.errors import UsageError
+from qassay.matrix import Floats, ScoreMatrix
+from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
+from qassay.tables import Cell, Column, Table, table
+
+STEP = 0.05
+
+
+@dataclass(frozen=True)
+class BetaSweep:
+    """Mean F of every run for several betas, and its rank at each; runs by decreasing score at the largest."""
+
+    betas: tuple[float, ...]
+    runs: tuple[str, ...]
+    scores: tuple[tuple[float, ...], ...]
+    ranks: tuple[tuple[float, ...], ...]
+    tau: tuple[float | None, ...]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """One row a run: score and rank at each beta."""
+        columns: list[Column | str] = ["run"]
+        for beta in self.betas:
+            columns += [Column(f"F({beta:g})", ".3f"), Column("rank", "g")]
+        rows: list[list[Cell]] = []
+        for run, scores, ranks in zip(self.runs, self.scores, self.ranks, strict=True):
+            rows.append([run])
+            for score, rank in zip(scores, ranks, strict=True):
+                rows[-1] += [score, rank]
+        last = f"{self.betas[-1]:g}"
+        shown = [f"{beta:g}: {tau:.3f}" for beta, tau in zip(self.betas, self.tau, strict=True) if tau is not None]
+        notes = [f"Kendall's tau with the ranking at beta {last}: {', '.join(shown)}."] if shown else []
+        return table("Mean F by beta", columns, rows, (*notes, *self.notes))
+
+    def as_json(self) -> dict[str, object]:
+        """Scores and ranks of every run in the order of `betas`."""
+        return {
+            "betas": list(self.betas),
+            "runs": [
+                {"run": run, "scores": list(scores), "ranks": list(ranks)}
+                for run, scores, ranks in zip(self.runs, self.scores, self.ranks, strict=True)
+            ],
+            "tau_with_last": list(self.tau),
+            "notes": list(self.notes),
+        }
+
+
+def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
+    """Mean F(beta) of all runs for each beta, with their ranks [QA03, table 6]."""
+    if not matrices:
+        raise UsageError("a sweep needs at least one beta")
+    betas = tuple(sorted(matrices))
+    tags = matrices[betas[-1]].runs
+    if any(set(matrix.runs) != set(tags) for matrix in matrices.values()):
+        raise UsageError("a sweep needs the same runs at every beta")
+    scores = np.stack([matrices[beta].select(tags).scores() for beta in betas], axis=1)
+    ranks = np.stack([mean_ranks(column) for column in scores.T], axis=1)
+    compared = [compare_rankings(scores[:, -1], column) for column in scores.T]
+    order = [tags.index(run) for run in rank_runs(tags, scores[:, -1]).runs]
+    notes = dict.fromkeys(note for matrix in matrices.values() for note in matrix.notes)
+    return BetaSweep(
+        betas,
+        tuple(tags[i] for i in order),
+        tuple(tuple(map(float, scores[i])) for i in order),
+        tuple(tuple(map(float, ranks[i])) for i in order),
+        tuple(comparison.tau for comparison in compared),
+        tuple(dict.fromkeys((*notes, *(note for c in compared for note in c.notes)))),
+    )
+
+
+@dataclass(frozen=True)
+class TwoRankings:
+    """The same runs scored in two ways, and how far the rankings agree; runs by decreasing score the first way."""
+
+    names: tuple[str, str]
+    runs: tuple[str, ...]
+    scores: tuple[tuple[float, float], ...]
+    ranks: tuple[tuple[float, float], ...]
+    agreement: RankComparison
+
+    def table(self) -> Table:
+        """One row a run: score and rank each way."""
+        columns: list[Column | str] = ["run"]
+        for name in self.names:
+            columns += [Column(name, ".3f"), Column("rank", "g")]
+        rows = [(run, s[0], r[0], s[1], r[1]) for run, s, r in zip(self.runs, self.scores, self.ranks, strict=True)]
+        tau = self.agreement.tau
+        said = [] if tau is None else [f"Kendall's tau {tau:.3f}; {self.agreement.swaps} swaps."]
+        return table(" and ".join(self.names), columns, rows, (*said, *self.agreement.notes))
+
+    def as_json(self) -> dict[str, object]:
+        """Scores and ranks both ways, and the agreement of the rankings."""
+        rows = zip(self.runs, self.scores, self.ranks, strict=True)
+        return {
+            "names": list(self.names),
+            "runs": [{"run": run, "scores": list(scores), "ranks": list(ranks)} for run, scores, ranks in rows],
+            "agreement": self.agreement.as_json(),
+        }
+
+
+def two_rankings(runs: Sequence[str], first: tuple[str, ArrayLike], second: tuple[str, ArrayLike]) -> TwoRankings:
+    """Two named lists of scores of the same runs: by series and by type [SERIES05], holistic and F [DEF03]."""
+    one, two = (np.asarray(scores, dtype=np.float64) for _, scores in (first, second))
+    if one.shape != (len(runs),) or two.shape != (len(runs),):
+        raise UsageError(f"two rankings of {len(runs)} runs need {len(runs)} scores each")
+    ranks = mean_ranks(one), mean_ranks(two)
+    order = [list(runs).index(run) for run in rank_runs(runs, one).runs]
+    return TwoRankings(
+        (first[0], second[0]),
+        tuple(runs[i] for i in order),
+        tuple((float(one[i]), float(two[i])) for i in order),
+        tuple((float(ranks[0][i]), float(ranks[1][i])) for i in order),
+        compare_rankings(one, two),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WeightMove:
+    """The final ranking with one weight moved and the others scaled to fill up 1; tau None where it means nothing."""
+
+    component: str
+    weight: float
+    weights: tuple[float, ...]
+    tau: float | None
+    swaps: int
+
+
+@dataclass(frozen=True)
+class MovedWeights:
+    """Rankings with moved weights, compared with the ranking under the weights as they are."""
+
+    components: tuple[str, ...]
+    weights: tuple[float, ...]
+    step: float
+    moves: tuple[WeightMove, ...]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """One row a move."""
+        columns: list[Column | str] = ["component", Column("weight", ".2f")]
+        columns += [Column(name, ".3f") for name in self.components] + [Column("tau", ".3f"), Column("swaps")]
+        rows = [(move.component, move.weight, *move.weights, move.tau, move.swaps) for move in self.moves]
+        return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, self.notes)
+
+    def as_json(self) -> dict[str, object]:
+        """Weights, and one row a move."""
+        return {
+            "weights": dict(zip(self.components, self.weights, strict=True)),
+            "step": self.step,
+            "moves": [
+                {
+                    "component": move.component,
+                    "weights": dict(zip(self.components, move.weights, strict=True)),
+                    "tau": move.tau,
+                    "swaps": move.swaps,
+                }
+                for move in self.moves
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def moved_weights(
+    components: Mapping[str, ArrayLike], weights: Mapping[str, float], *, step: float = STEP
+) -> MovedWeights:
+    """Kendall's tau of the final ranking when each weight moves by `step` either way ([SERIES05] left it open).
+
+    `components` holds each component's scores, one a run. The other weights are scaled in proportion so that the
+    sum stays 1; a move below 0 or above 1 is left out and said.
+    """
+    names = tuple(components)
+    if set(names) != set(weights) or len(names) < 2:
+        raise UsageError("moved weights need two components or more, each with scores and a weight")
+    scores = np.stack([np.asarray(components[name], dtype=np.float64) for name in names])
+    base = np.array([weights[name] for name in names], dtype=np.float64)
+    if (base < 0).any() or base.sum() <= 0:
+        raise UsageError("weights are 0 or more, and not all 0")
+    base = base / base.sum()
+    moves, notes = [], []
+    for i, name in enumerate(names):
+        for sign in (-1, 1):
+            moved = float(base[i]) + sign * step
+            if not -1e-9 <= moved <= 1 + 1e-9 or base[i] >= 1:
+                notes.append(f"The weight of {name} cannot move to {moved:.2f}.")
+                continue
+            moves.append(_move(scores, base, names, i, moved))
+    return MovedWeights(names, tuple(base.tolist()), step, tuple(moves), tuple(notes))
+
+
+def _move(scores: Floats, base: Floats, names: Sequence[str], which: int, moved: float) -> WeightMove:
+    weights = base * (1 - moved) / (1 - base[which])
+    weights[which] = moved
+    compared = compare_rankings(base @ scores, weights @ scores)
+    return WeightMove(names[which], moved, tuple(weights.tolist()), compared.tau, compared.swaps)
+
+
+@dataclass(frozen=True)
+class BestRuns:
+    """The best run of each organisation, by decreasing score."""
+
+    measure: str
+    rows: tuple[tuple[str, str, float, bool], ...]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """Organisation, run (a star marks a manual one), score."""
+        columns = [Column(""), Column("run", left=True), Column("organisation", left=True), Column("score", ".3f")]
+        rows = [
+            (place, run + ("*" if manual else ""), organisation, score)
+            for place, (organisation, run, score, manual) in enumerate(self.rows, 1)
+        ]
+        return table(f"Best run of each organisation, {self.measure}", columns, rows, self.notes)
+
+    def as_json(self) -> dict[str, object]:
+        """One row an organisation."""
+        rows = [
+            {"organisation": o, "run": run, "score": score, "manual": manual} for o, run, score, manual in self.rows
+        ]
+        return {"measure": self.measure, "best": rows, "notes": list(self.notes)}
+
+
+def best_per_organisation(matrix: ScoreMatrix) -> BestRuns:
+    """The best run of each organisation; a run without one stands for itself, and ties go to the first tag."""
+    best: dict[str, tuple[str, str, float, bool]] = {}
+    for row in rank_runs(matrix.runs, matrix.scores()).rows:
+        organisation = matrix.organisations.get(row.run, row.run)
+        best.setdefault(organisation, (organisation, row.run, row.score, row.run in matrix.manual))
+    lone = sum(run not in matrix.organisations for run in matrix.runs)
+    notes = [*matrix.notes]
+    if lone:
+        notes.append(f"{lone} of {len(matrix.runs)} runs name no organisation and stand for themselves.")
+    if any(manual for *_, manual in best.values()):
+        notes.append("* manual run")
+    return BestRuns(matrix.measure, tuple(best.values()), tuple(notes))

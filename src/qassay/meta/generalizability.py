@@ -1,0 +1,212 @@
+"""Generalizability: how much of a score is the run, how much the question, the assessor, and chance.
+
+Every run answers every unit, and every assessor judges all of it: a crossed design with one score a cell. Its mean
+squares give the variance of each source (Cronbach et al. 1972; Brennan 2001; for retrieval Bodoff and Li 2007,
+Urbano et al. 2013), and the variances say how well a test with other numbers of units and assessors would tell
+the runs apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
+from qassay.meta.intervals import contributions
+from qassay.tables import Column, Table, table
+
+Coefficient: TypeAlias = Literal["e_rho2", "phi"]
+
+FACETS = ("run", "unit", "assessor")
+RESIDUAL = "residual"
+TWO_WAY = ("run", "unit", RESIDUAL)
+THREE_WAY = ("run", "unit", "assessor", "run x unit", "run x assessor", "unit x assessor", RESIDUAL)
+
+
+@dataclass(frozen=True)
+class Generalizability:
+    """Variance of each source, and what follows for a test of any size.
+
+    `runs`, `units` and `assessors` are the numbers studied; None where variances were assumed. `assessors` is None
+    too where the study had none, and its variance is part of the others then.
+    """
+
+    variances: Mapping[str, float]
+    runs: int | None = None
+    units: int | None = None
+    assessors: int | None = None
+    set_to_zero: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def with_assessors(self) -> bool:
+        """Whether assessors are a source of their own."""
+        return "assessor" in self.variances
+
+    def e_rho2(self, units: int | None = None, assessors: int | None = None) -> float | None:
+        """Relative coefficient E-rho-squared: how stable differences between runs are."""
+        return self.coefficient("e_rho2", units, assessors)
+
+    def phi(self, units: int | None = None, assessors: int | None = None) -> float | None:
+        """Absolute coefficient Phi (index of dependability): how stable the scores themselves are."""
+        return self.coefficient("phi", units, assessors)
+
+    def coefficient(self, which: Coefficient, units: int | None = None, assessors: int | None = None) -> float | None:
+        """Variance of runs / (variance of runs + error variance) with so many units and assessors.
+
+        The error of E-rho-squared holds the sources that change differences between runs (run x unit, run x
+        assessor, residual), the error of Phi all sources but the run, each divided by the number of its levels.
+        None where nothing varies, or no size is known.
+        """
+        units = self.units if units is None else units
+        if units is None:
+            return None
+        by_unit, fixed = self._error(which, self._assessors(assessors))
+        run = self.variances["run"]
+        total = run + by_unit / units + fixed
+        return run / total if total > 0 else None
+
+    def units_for(self, which: Coefficient, wanted: float, assessors: int | None = None) -> int | None:
+        """The smallest number of units that reaches a coefficient; None where no number does."""
+        if not 0 < wanted < 1:
+            raise UsageError(f"a coefficient lies between 0 and 1, not {wanted}")
+        by_unit, fixed = self._error(which, self._assessors(assessors))
+        room = self.variances["run"] * (1 - wanted) / wanted - fixed
+        if room <= 0:
+            return None
+        # The small term keeps a whole number whole.
+        return max(1, math.ceil(by_unit / room - 1e-9))
+
+    def table(self) -> Table:
+        """The variance of each source and its share."""
+        total = sum(self.variances.values())
+        rows = [(name, value, value / total if total > 0 else None) for name, value in self.variances.items()]
+        size = "assumed" if self.units is None else f"{self.runs} runs x {self.units} units"
+        if self.assessors is not None:
+            size += f" x {self.assessors} assessors"
+        found = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]
+        said = [f"{name} {value:.3f}" for name, value in found if value is not None]
+        notes = [f"At this size: {', '.join(said)}."] if said else []
+        columns = [Column("source", left=True), Column("variance", ".6f"), Column("share", ".1%")]
+        return table(f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes))
+
+    def as_json(self) -> dict[str, object]:
+        """Variances, sizes and both coefficients."""
+        return {
+            "runs": self.runs,
+            "units": self.units,
+            "assessors": self.assessors,
+            "variances": dict(self.variances),
+            "set_to_zero": list(self.set_to_zero),
+            "e_rho2": self.e_rho2(),
+            "phi": self.phi(),
+            "notes": list(self.notes),
+        }
+
+    def _assessors(self, assessors: int | None) -> int:
+        number = assessors if assessors is not None else (self.assessors or 1)
+        if number < 1:
+            raise UsageError(f"a test has at least one assessor, not {number}")
+        return number
+
+    def _error(self, which: Coefficient, assessors: int) -> tuple[float, float]:
+        """Error variance as (part that units divide, part that they do not)."""
+        v = self.variances
+        by_unit = v[RESIDUAL] / assessors + v.get("run x unit", 0.0)
+        fixed = v.get("run x assessor", 0.0) / assessors
+        if which == "phi":
+            by_unit += v["unit"] + v.get("unit x assessor", 0.0) / assessors
+            fixed += v.get("assessor", 0.0) / assessors
+        return by_unit, fixed
+
+
+def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generalizability:
+    """Variance components of one score matrix (runs x units) or of one for each assessor (runs x units x assessors).
+
+    Sources are random and crossed, one score a cell; variances follow from expected mean squares, and a negative
+    one is set to 0 and said. Scores that are not plain means enter by the parts of the units. At least two runs and
+    two units are needed, and the same runs and units in every matrix.
+    """
+    given = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)
+    if not given:
+        raise UsageError("a generalizability study needs at least one score matrix")
+    if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
+        raise UsageError("the score matrices of several assessors must have the same runs and the same units")
+    notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
+    if isinstance(given[0].summary, ConfidenceWeighted | TypeWeighted):
+        notes.append("Scores are not plain means of the units: what varies here are the units' parts in them.")
+    scores = np.stack([contributions(matrix) for matrix in given], axis=2)
+    return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
+
+
+def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> Generalizability:
+    """Variance components of an array of runs x units, or of runs x units x assessors."""
+    if scores.ndim not in (2, 3) or min(scores.shape) < 2:
+        shape = " x ".join(map(str, scores.shape))
+        raise UsageError(f"variance components need at least two of runs, units (and assessors), not {shape}")
+    squares = _mean_squares(scores)
+    sizes = dict(zip(FACETS, scores.shape, strict=False))
+    raw = {source: _component(source, squares, sizes) for source in squares}
+    names = TWO_WAY if scores.ndim == 2 else THREE_WAY
+    named = dict(zip(names, (raw[source] for source in squares), strict=True))
+    # Rounding alone is not a negative variance.
+    tiny = 1e-12 * max(float((scores**2).mean()), 1e-300)
+    zeroed = tuple(name for name, value in named.items() if value < -tiny)
+    said = [f"Estimated below 0 and set to 0: {', '.join(zeroed)}."] if zeroed else []
+    return Generalizability(
+        variances={name: max(value, 0.0) for name, value in named.items()},
+        runs=scores.shape[0],
+        units=scores.shape[1],
+        assessors=scores.shape[2] if scores.ndim == 3 else None,
+        set_to_zero=zeroed,
+        notes=(*notes, *said),
+    )
+
+
+def assumed(variances: Mapping[str, float]) -> Generalizability:
+    """Assumed variances instead of a study: run, unit and residual at least; sources left out count as 0."""
+    strange = [name for name in variances if name not in THREE_WAY]
+    lacking = [name for name in TWO_WAY if name not in variances]
+    if strange or lacking:
+        what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
+        raise UsageError(f"{what}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required")
+    if any(value < 0 or not math.isfinite(value) for value in variances.values()):
+        raise UsageError("a variance is a finite number of 0 or more")
+    names = TWO_WAY if set(variances) == set(TWO_WAY) else THREE_WAY
+    return Generalizability({name: float(variances.get(name, 0.0)) for name in names})
+
+
+Source: TypeAlias = tuple[str, ...]
+
+
+def _mean_squares(scores: Floats) -> dict[Source, float]:
+    """Mean square of every source: main effects, then interactions, the last being the residual."""
+    axes = range(scores.ndim)
+    effects: dict[tuple[int, ...], Floats] = {(): np.asarray(scores.mean(keepdims=True))}
+    squares: dict[Source, float] = {}
+    for size in range(1, scores.ndim + 1):
+        for kept in itertools.combinations(axes, size):
+            effect = scores.mean(axis=tuple(a for a in axes if a not in kept), keepdims=True)
+            for part in effects:
+                if set(part) < set(kept):
+                    effect = effect - effects[part]
+            effects[kept] = effect
+            freedom = math.prod(scores.shape[a] - 1 for a in kept)
+            repeats = scores.size // math.prod(scores.shape[a] for a in kept)
+            squares[tuple(FACETS[a] for a in kept)] = repeats * float((effect**2).sum()) / freedom
+    return squares
+
+
+def _component(source: Source, squares: Mapping[Source, float], sizes: Mapping[str, int]) -> float:
+    """Variance of a source: alternating sum of the mean squares of the sources that contain it, per cell."""
+    total = 0.0
+    for other, square in squares.items():
+        if set(source) <= set(other):
+            total += square if (len(other) - len(source)) % 2 == 0 else -square
+    return total / math.prod(size for name, size in sizes.items() if name not in source)

@@ -1,0 +1,165 @@
+"""Judging noise: how differently identical responses fare when they are judged separately.
+
+Lists and nugget responses are judged one run at a time. Where two runs return the same for every question of the
+type, all that differs between their scores is the judging [QA03].
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE
+from qassay.tables import Cell, Column, Table, table
+
+ITEM = ("question", "doc", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePair:
+    """Two runs with identical responses: the questions scored differently, and their mean scores' distance."""
+
+    a: str
+    b: str
+    questions: tuple[str, ...]
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What separate judging of identical responses did to the scores of one component.
+
+    `questions_differing[n]` counts the pairs of runs for which n questions were scored differently. `differing`
+    names the questions with a difference in any pair; `assessors` counts them by assessor, where known. `minimum`,
+    `maximum` and `mean` are of the distances between mean scores; None where no two runs are identical.
+    """
+
+    component: str
+    runs: int
+    questions: int
+    pairs: tuple[NoisePair, ...]
+    questions_differing: Mapping[int, int]
+    differing: tuple[str, ...]
+    assessors: Mapping[str, int]
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """The figures, one a row."""
+        rows: list[tuple[Cell, ...]] = [("pairs of runs with identical responses", len(self.pairs))]
+        if self.pairs:
+            rows += [
+                (f"  pairs with {n} of {self.questions} questions scored differently", count)
+                for n, count in self.questions_differing.items()
+            ]
+            rows.append(("questions with any difference", len(self.differing)))
+            rows += [(f"  judged by {assessor}", count) for assessor, count in self.assessors.items()]
+            rows.append(("smallest difference of mean scores", self.minimum))
+            rows.append(("mean difference of mean scores", self.mean))
+            rows.append(("largest difference of mean scores", self.maximum))
+        columns = [Column("", left=True), Column("", ".4f")]
+        return table(f"Judging noise, {self.component} questions", columns, rows, self.notes)
+
+    def as_json(self) -> dict[str, object]:
+        """The element of `noise`."""
+        return {
+            "pairs": len(self.pairs),
+            "questions_differing": {str(n): count for n, count in self.questions_differing.items()},
+            "min": self.minimum,
+            "max": self.maximum,
+            "mean": self.mean,
+            "questions_with_any_difference": len(self.differing),
+            "questions": list(self.differing),
+            "assessors": dict(self.assessors),
+            "identical": [
+                {"a": p.a, "b": p.b, "questions": len(p.questions), "difference": p.difference} for p in self.pairs
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def judging_noise(
+    items: pl.DataFrame,
+    scores: pl.DataFrame,
+    *,
+    component: str,
+    assessors: Mapping[str, str] | None = None,
+) -> Noise:
+    """Find the runs whose responses to one component are identical, and compare their scores [QA03] 4.2.
+
+    `items` has one row a returned item: run, question, doc, text (null where there is none). `scores` has one row a
+    run and question: run, question, score; it says which questions count, and a run without items there gave empty
+    responses. Runs are identical where they return, for every question, the same [doc, string] items equally often,
+    in any order. A question counts as judged differently where the scores differ by 1e-9 or more. `assessors` names
+    who judged each question.
+    """
+    for name, frame, columns in (("items", items, ("run", *ITEM)), ("scores", scores, ("run", "question", "score"))):
+        missing = [column for column in columns if column not in frame.columns]
+        if missing:
+            raise UsageError(f"{name} need the column {missing[0]}")
+    scored = scores.select(pl.col("run", "question").cast(pl.String), pl.col("score").cast(pl.Float64)).drop_nulls()
+    by_run: dict[str, dict[str, float]] = {}
+    for run, question, score in scored.iter_rows():
+        by_run.setdefault(run, {})[question] = score
+    questions = list(scored["question"].unique(maintain_order=True))
+    pairs = tuple(
+        _pair(a, b, by_run, questions)
+        for group in identical_runs(items, sorted(by_run), questions)
+        for a, b in itertools.combinations(group, 2)
+        if by_run[a].keys() & by_run[b].keys()
+    )
+    differing = tuple(q for q in questions if any(q in pair.questions for pair in pairs))
+    found = [pair.difference for pair in pairs]
+    return Noise(
+        component=component,
+        runs=len(by_run),
+        questions=len(questions),
+        pairs=pairs,
+        questions_differing=dict(sorted(Counter(len(pair.questions) for pair in pairs).items())),
+        differing=differing,
+        assessors=_spread(differing, assessors or {}),
+        minimum=min(found, default=None),
+        maximum=max(found, default=None),
+        mean=math.fsum(found) / len(found) if found else None,
+        notes=() if pairs else ("No two runs return the same for every question: nothing can be said of the noise.",),
+    )
+
+
+def identical_runs(items: pl.DataFrame, runs: Sequence[str], questions: Sequence[str]) -> list[list[str]]:
+    """Groups of two runs or more that return the same items, equally often, for each of these questions."""
+    chosen = items.select(pl.col("run", *ITEM).cast(pl.String)).filter(
+        pl.col("question").is_in(questions), pl.col("run").is_in(runs)
+    )
+    # Equal items get equal numbers: two runs are identical where their sorted numbers are. A row with neither a
+    # document nor a string stands for an empty response, and is no item.
+    chosen = chosen.filter(pl.col("doc").is_not_null() | pl.col("text").is_not_null())
+    numbers = chosen.select(ITEM).unique(maintain_order=True).with_row_index("number")
+    listed = chosen.join(numbers, on=ITEM, nulls_equal=True).sort("run", "number").group_by("run").agg("number")
+    returned = {run: tuple(found) for run, found in listed.iter_rows()}
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for run in runs:
+        groups.setdefault(returned.get(run, ()), []).append(run)
+    # Runs that return nothing at all are alike without being judged.
+    return [group for found, group in groups.items() if len(group) > 1 and found]
+
+
+def _pair(a: str, b: str, scores: Mapping[str, Mapping[str, float]], questions: Sequence[str]) -> NoisePair:
+    """Compare two runs on the questions that both have a score for."""
+    first, second = scores[a], scores[b]
+    both = [question for question in questions if question in first and question in second]
+    changed = tuple(question for question in both if abs(first[question] - second[question]) >= TIE)
+    difference = math.fsum(first[question] - second[question] for question in both) / len(both)
+    return NoisePair(a, b, changed, abs(difference))
+
+
+def _spread(questions: Sequence[str], assessors: Mapping[str, str]) -> dict[str, int]:
+    counts = Counter(assessors[question] for question in questions if question in assessors)
+    return dict(sorted(counts.items(), key=lambda named: (-named[1], named[0])))

@@ -1,0 +1,130 @@
+"""Sensitivity: how often does a comparison of two runs mislead? [EVAL02, QA03, SERIES05]
+
+The modules in the order of the work:
+
+    presets      the studies of the papers, laid out on the units at hand
+    sampling     chance: which units are base and test in a trial
+    scale        which bin a difference falls into, exactly
+    subsets      scores of all runs on base and test
+    counting     comparisons, swaps and ties by bin, in array code
+    compiled     the same for large jobs
+    study        runs all trials, on threads where it pays
+    resampling   intervals
+    fitting      the exponential through the rates of a bin
+    predictor    the closed form beside it
+    findings     groups, rank ranges, share of pairs
+    display      tables for people
+    curves       the result, and the questions it answers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import get_args
+
+import numpy as np
+
+from qassay.errors import UsageError, unknown
+from qassay.matrix import Integers, ScoreMatrix
+from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
+from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error, error_rate_at
+from qassay.meta.sensitivity.findings import Both, RankRange
+from qassay.meta.sensitivity.fitting import Fit
+from qassay.meta.sensitivity.predictor import PairMoments, pair_moments
+from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
+from qassay.meta.sensitivity.resampling import rate_intervals
+from qassay.meta.sensitivity.scale import BINS, checked_width, prepare
+from qassay.meta.sensitivity.study import Path, Progress, Study, count
+
+__all__ = [
+    "PRESETS",
+    "BinCurve",
+    "Both",
+    "Counts",
+    "Fit",
+    "Preset",
+    "RankRange",
+    "Schedule",
+    "SensitivityCurves",
+    "error_rate_at",
+    "find_preset",
+    "sensitivity",
+]
+
+
+def sensitivity(
+    matrix: ScoreMatrix,
+    *,
+    preset: str = "default",
+    sizes: Sequence[int] | None = None,
+    trials: int | None = None,
+    error: float = 0.05,
+    bin_width: float | str | Decimal = 0.01,
+    intervals: int = 100,
+    ties: Ties = "stay",
+    seed: int = 0,
+    floor: float | None = None,
+    progress: Progress | None = None,
+    path: Path = "auto",
+    threads: int | None = None,
+) -> SensitivityCurves:
+    """Measure how often two runs compare one way on one set of units and the other way on another.
+
+    For each size S, in each trial: draw 2S units without replacement, deal them into base and test, score every run
+    on both; for every pair of runs, the base difference chooses the bin, and d_base * d_test < 0 is a swap. The error
+    rate of a bin is swaps / comparisons. `sizes` and `trials` replace the preset's; `intervals` is the number of
+    bootstrap resamples of the units (0: no intervals). `floor` is the largest difference between identical responses
+    judged separately. `path` and `threads` choose how to compute; they never change a result.
+    """
+    if ties not in get_args(Ties):
+        raise unknown("ties", ties, get_args(Ties))
+    if intervals < 0:
+        raise UsageError(f"intervals is a number of resamples from 0 up, not {intervals}")
+    plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
+    width = checked_width(bin_width)
+    study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, intervals, with_ties=ties != "stay")
+    cells = count(study, path=path, threads=threads, progress=progress)
+    counts = as_counts(cells[0])
+    moments = pair_moments(matrix)
+    return SensitivityCurves(
+        schedule=plan,
+        measure=matrix.measure,
+        units=len(matrix.units),
+        runs=matrix.runs,
+        scores=matrix.scores(),
+        seed=seed,
+        ties=ties,
+        error=checked_error(error),
+        width=width,
+        counts=counts,
+        intervals=rate_intervals(counts.rates(ties), _resampled_rates(cells[1:], ties)) if intervals else None,
+        moments=moments,
+        resamples=intervals,
+        floor=floor,
+        notes=(*matrix.notes, *_notes(matrix, counts, moments)),
+    )
+
+
+def _resampled_rates(cells: Integers, ties: Ties) -> np.ndarray:
+    return np.stack([as_counts(one).rates(ties) for one in cells])
+
+
+def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[str]:
+    """What a reader has to know before believing the curves."""
+    notes = []
+    if len(matrix.runs) < 2:
+        return ["An error rate needs two runs or more."]
+    if len(matrix.runs) < 5:
+        notes.append(f"The curves rest on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
+    alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
+    if alike == matrix.pairs:
+        notes.append("All runs have the same scores on every unit: there is nothing to tell apart.")
+    elif alike:
+        notes.append(
+            f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every unit."
+        )
+    last = counts.comparisons[-1]
+    if last[BINS - 1] * 2 > last.sum():
+        notes.append("Most differences fall into the open bin: choose wider bins (--bin-width).")
+    return notes

@@ -1,0 +1,135 @@
+"""The same counting as in `counting`, compiled: for jobs that would take array code long.
+
+Importing this module imports numba; only `study` does so, and only for a large job. The kernels release the
+interpreter's lock, so that threads share the work. Every count equals that of the array code: the same draws, the
+same sums in the same order, the same comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean
+from qassay.meta.sensitivity.kernels import (
+    LANES,
+    bit_sums,
+    confidence_weighted,
+    deal_bits,
+    deal_sides,
+    lane_sums,
+    members_of,
+)
+from qassay.meta.sensitivity.kernels_count import count_rows
+from qassay.meta.sensitivity.sampling import Keys
+from qassay.meta.sensitivity.scale import BINS, Prepared
+from qassay.meta.sensitivity.subsets import cws_weights, subset_scores
+
+_WORD = 64
+
+
+class Counter:
+    """Counts trials of one prepared matrix; made once, called for many chunks of trials, from any thread."""
+
+    def __init__(self, prepared: Prepared, *, with_ties: bool) -> None:
+        self.prepared = prepared
+        self.with_ties = with_ties
+        self.unit = _common_unit(prepared)
+        self.top = _zero_or(prepared.values) if prepared.unit_step is not None else None
+        if self.top is not None:
+            self.bits = _packed(prepared.values != 0.0)
+        elif isinstance(prepared.matrix.summary, Mean):
+            self.lanes = _in_lanes(prepared.values)
+        if prepared.order is not None:
+            self.ranked = np.take_along_axis(prepared.values, prepared.order, axis=1)
+
+    def __call__(self, size: int, keys: Keys) -> Integers:
+        """Cells (3 x bins) of the trials with these keys: neither, swaps, ties."""
+        base, test = self._scores(size, keys)
+        scale = self.prepared.scale(size)
+        totals = np.zeros((3, BINS), dtype=np.int64)
+        by_base, by_test = np.argsort(base, axis=1), np.argsort(test, axis=1)
+        count_rows(base, test, by_base, by_test, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
+        runs = self.prepared.runs
+        return _cells(totals, len(keys) * (runs * (runs - 1) // 2), self.with_ties)
+
+    def _scores(self, size: int, keys: Keys) -> tuple[Floats, Floats]:
+        """Scores of the runs (columns) in each trial (rows) on base and test."""
+        prepared = self.prepared
+        summary = prepared.matrix.summary
+        if self.top is not None:
+            return self._bit_scores(size, keys, self.top)
+        sides = np.empty((len(keys), prepared.units), dtype=np.uint8)
+        deal_sides(keys, size, sides)
+        if isinstance(summary, Mean):
+            members = np.empty((len(keys), 2, size + 1), dtype=np.int32)
+            members_of(sides, size, members)
+            base = np.empty((len(keys), len(self.lanes) * LANES))
+            test = np.empty_like(base)
+            lane_sums(self.lanes, members, size, 1.0 if prepared.unit_step is not None else float(size), base, test)
+            return np.ascontiguousarray(base[:, : prepared.runs]), np.ascontiguousarray(test[:, : prepared.runs])
+        if isinstance(summary, ConfidenceWeighted) and prepared.order is not None:
+            base = np.empty((len(keys), prepared.runs))
+            test = np.empty_like(base)
+            # One weight more than there are places: the place after the last is looked up, and adds nothing.
+            weights = np.append(cws_weights(size), 0.0)
+            confidence_weighted(self.ranked, prepared.order, sides, weights, base, test)
+            return base, test
+        one, other = subset_scores(prepared, sides, size)
+        return np.ascontiguousarray(one.T), np.ascontiguousarray(other.T)
+
+    def _bit_scores(self, size: int, keys: Keys, top: float) -> tuple[Floats, Floats]:
+        base = np.empty((len(keys), self.prepared.runs))
+        test = np.empty_like(base)
+        masks = np.empty((len(keys), 2, self.bits.shape[1]), dtype=np.uint64)
+        deal_bits(keys, size, self.prepared.units, masks)
+        bit_sums(self.bits, masks, top, base, test)
+        return base, test
+
+
+def _cells(totals: Integers, comparisons: int, with_ties: bool) -> Integers:
+    """From "at least threshold k" to "in bin k", and from two counts of ties to one."""
+    at_least, swaps, not_worse = totals
+    untied_in_base = int(at_least[0])
+    reached = at_least.copy()
+    reached[0] = comparisons
+    in_bin = reached - np.append(reached[1:], 0)
+    swapped = swaps - np.append(swaps[1:], 0)
+    tied = np.zeros(BINS, dtype=np.int64)
+    if with_ties:
+        # `not_worse` holds the better ones too; pairs that are equal in base are ties whatever the test set says.
+        equal = not_worse - swaps
+        tied = equal - np.append(equal[1:], 0)
+        tied[0] += comparisons - untied_in_base
+    return np.stack([in_bin - swapped - tied, swapped, tied])
+
+
+def _common_unit(prepared: Prepared) -> float:
+    """The greatest whole number that divides all values where they are whole numbers, else 0."""
+    if prepared.unit_step is None:
+        return 0.0
+    return float(np.gcd.reduce(np.abs(prepared.values).astype(np.int64), axis=None))
+
+
+def _zero_or(values: Floats) -> float | None:
+    """The one value besides 0, where there is only one and it is positive."""
+    top = float(values.max(initial=0.0))
+    return top if top > 0.0 and bool(((values == 0.0) | (values == top)).all()) else None
+
+
+def _packed(ones: Any) -> Keys:
+    """Rows of booleans as rows of 64-bit words, the first unit in the lowest bit."""
+    rows, columns = ones.shape
+    padded = np.zeros((rows, -(-columns // _WORD) * _WORD), dtype=np.bool_)
+    padded[:, :columns] = ones
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _in_lanes(values: Floats) -> Floats:
+    """Runs x units as blocks x units x 8 runs; the last block is filled up with zeros."""
+    runs, units = values.shape
+    blocks = -(-runs // LANES)
+    padded = np.zeros((blocks * LANES, units))
+    padded[:runs] = values
+    return np.ascontiguousarray(padded.reshape(blocks, LANES, units).transpose(0, 2, 1))

@@ -1,0 +1,266 @@
+"""The result of a sensitivity analysis, and the questions it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE, Floats
+from qassay.meta.sensitivity import display, findings
+from qassay.meta.sensitivity.counting import Counts, Ties
+from qassay.meta.sensitivity.findings import Both, RankRange
+from qassay.meta.sensitivity.fitting import Fit, fit_curve
+from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
+from qassay.meta.sensitivity.presets import Schedule
+from qassay.meta.sensitivity.scale import BINS, LIMITED_BINS, Scale, bin_limits
+from qassay.tables import Table
+
+# "Size needed" looks this many times further than the units at hand.
+FURTHEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class BinCurve:
+    """The error rate of one bin of differences, by size and at the target.
+
+    `error_rate[i]` is None where no comparison fell into the bin at size i. `fit` is None where there is no curve,
+    and `not_fitted` says why.
+    """
+
+    low: float
+    high: float | None
+    error_rate: tuple[float | None, ...]
+    comparisons: tuple[int, ...]
+    interval: tuple[tuple[float, float] | None, ...] | None
+    predicted: tuple[float | None, ...]
+    fit: Fit | None
+    not_fitted: str | None
+    extrapolated: float | None
+    predicted_at_target: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """The row of `bins`."""
+        return {
+            "low": self.low,
+            "high": self.high,
+            "error_rate": list(self.error_rate),
+            "comparisons": list(self.comparisons),
+            "interval": None if self.interval is None else [None if i is None else list(i) for i in self.interval],
+            "predicted": list(self.predicted),
+            "fit": None if self.fit is None else self.fit.as_json(),
+            "not_fitted": self.not_fitted,
+            "extrapolated": self.extrapolated,
+            "predicted_at_target": self.predicted_at_target,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityCurves:
+    """Error rates of comparisons by size and difference [EVAL02, QA03, SERIES05].
+
+    `counts` are what was seen; `bins` are the curves through it. `floor` is the largest difference between runs with
+    identical responses that were judged separately, where that is known: no smaller difference means anything.
+    """
+
+    schedule: Schedule
+    measure: str
+    units: int
+    runs: tuple[str, ...]
+    scores: Floats
+    seed: int
+    ties: Ties
+    error: float
+    width: Decimal
+    counts: Counts
+    intervals: Floats | None
+    moments: PairMoments
+    resamples: int = 0
+    floor: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs of runs."""
+        return len(self.runs) * (len(self.runs) - 1) // 2
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes measured."""
+        return self.schedule.sizes
+
+    @property
+    def target(self) -> int:
+        """The size the curves are read at: the units at hand."""
+        return self.schedule.target
+
+    @cached_property
+    def bins(self) -> tuple[BinCurve, ...]:
+        """One curve for each bin."""
+        rates = self.counts.rates(self.ties)
+        denominators = self.counts.denominators(self.ties)
+        predicted = np.array([self.predicted_at(size) for size in (*self.sizes, self.target)])
+        return tuple(self._bin(k, rates[:, k], denominators[:, k].tolist(), predicted[:, k]) for k in range(BINS))
+
+    def _bin(self, k: int, rates: Floats, comparisons: list[int], predicted: Floats) -> BinCurve:
+        fit = self.fits[k]
+        return BinCurve(
+            low=self.limits[k],
+            high=self.limits[k + 1] if k < LIMITED_BINS else None,
+            error_rate=tuple(map(_defined, rates)),
+            comparisons=tuple(comparisons),
+            interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
+            predicted=tuple(map(_defined, predicted[:-1])),
+            fit=fit if isinstance(fit, Fit) else None,
+            not_fitted=fit if isinstance(fit, str) else None,
+            extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
+            predicted_at_target=_defined(predicted[-1]),
+        )
+
+    @cached_property
+    def limits(self) -> tuple[float, ...]:
+        """The lower limits of the bins."""
+        return tuple(float(limit) for limit in bin_limits(self.width))
+
+    @cached_property
+    def fits(self) -> tuple[Fit | str, ...]:
+        """The fitted curve of each bin, or the reason why there is none."""
+        sizes = np.array(self.sizes, dtype=np.float64)
+        rates = self.counts.rates(self.ties)
+        found: list[Fit | str] = ["first bin"]
+        for k in range(1, LIMITED_BINS):
+            use = (sizes > self.schedule.fit_above) & np.isfinite(rates[:, k])
+            found.append(fit_curve(sizes[use], rates[use, k]))
+        return (*found, "open bin")
+
+    def predicted_at(self, size: float) -> Floats:
+        """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
+        return predicted_rates(self.moments, size, np.array(self.limits))
+
+    def minimum_difference(self, error: float | None = None) -> Both:
+        """The smallest difference to trust with all units: from there on every bin's error rate is within `error`.
+
+        By the fit over the fitted bins, by the closed form over the same range: all bins but the first and the open
+        one. None where there is no such difference.
+        """
+        level = self.error if error is None else checked_error(error)
+        inner = self.limits[1:LIMITED_BINS]
+        fitted = [fit.at(self.target) if isinstance(fit, Fit) else None for fit in self.fits[1:LIMITED_BINS]]
+        predicted = [_defined(rate) for rate in self.predicted_at(self.target)[1:LIMITED_BINS]]
+        return Both(findings.first_trusted(inner, fitted, level), findings.first_trusted(inner, predicted, level))
+
+    def size_needed(self, error: float | None = None) -> dict[str, Both]:
+        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
+
+        Sizes up to ten times the units at hand are looked at; None where none of them is enough.
+        """
+        level = self.error if error is None else checked_error(error)
+        furthest = FURTHEST * self.units
+        return {
+            format(limit, "f"): Both(fit.size_for(level, furthest), self._predicted_size(k, level, furthest))
+            for k, (limit, fit) in enumerate(zip(bin_limits(self.width), self.fits, strict=True))
+            if isinstance(fit, Fit)
+        }
+
+    def _predicted_size(self, k: int, error: float, furthest: int) -> int | None:
+        """The smallest size at which the predicted rate of a bin is within the error, by doubling and halving.
+
+        The predicted curve of a bin falls. It ends where no pair is expected in the bin any more, but long after
+        its rate has become small: doubling does not step over that stretch.
+        """
+        limits = np.array(self.limits[k : k + 2])
+
+        def is_enough(size: int) -> bool:
+            return bool(predicted_rates(self.moments, size, limits)[0] <= error)
+
+        low, high = 0, 1
+        while not is_enough(high):
+            if high >= furthest:
+                return None
+            low, high = high, min(2 * high, furthest)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
+        return high
+
+    @property
+    def pairs_at_least_minimum(self) -> float | None:
+        """The share of pairs whose observed difference reaches the minimum difference."""
+        minimum = self.minimum_difference().chosen
+        return None if minimum is None else findings.share_of_pairs(self.moments.means, minimum)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...] | None:
+        """Runs that cannot be told apart from the first of their group; None without a minimum difference."""
+        minimum = self.minimum_difference().chosen
+        return None if minimum is None else findings.groups(self.runs, self.scores, minimum)
+
+    def rank_ranges(self) -> tuple[RankRange, ...] | None:
+        """The ranks each run would take, moved by the minimum difference; None without one."""
+        minimum = self.minimum_difference().chosen
+        return None if minimum is None else findings.rank_ranges(self.runs, self.scores, minimum)
+
+    def error_rate_at(self, difference: float, size: int | None = None) -> Both:
+        """The error rate of a comparison with this difference, at a size (by default with all units)."""
+        at = self.units if size is None else size
+        k = Scale(step=float(self.width), slack=TIE, tie=TIE).bin_of(difference)
+        fit = self.fits[k]
+        return Both(fit.at(at) if isinstance(fit, Fit) else None, _defined(self.predicted_at(at)[k]))
+
+    def summary(self) -> str:
+        """The plain answer, in a sentence or two."""
+        return display.summary(self)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Error rates by difference, and groups of runs where there is a minimum difference."""
+        return display.tables(self)
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `qassay sensitivity --json`."""
+        groups, ranges = self.groups, self.rank_ranges()
+        return {
+            "preset": self.schedule.preset,
+            "measure": self.measure,
+            "units": self.units,
+            "runs": len(self.runs),
+            "pairs": self.pairs,
+            "trials": self.schedule.trials,
+            "seed": self.seed,
+            "ties": self.ties,
+            "sizes": list(self.sizes),
+            "target": self.target,
+            "bins": [curve.as_json() for curve in self.bins],
+            "error": self.error,
+            "minimum_difference": self.minimum_difference().as_json(),
+            "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
+            "pairs_at_least_minimum": self.pairs_at_least_minimum,
+            "groups": None if groups is None else [list(group) for group in groups],
+            "rank_ranges": None if ranges is None else [row.as_json() for row in ranges],
+            "floor": self.floor,
+            "bin_width": float(self.width),
+            "resamples": self.resamples,
+            "notes": list(self.notes),
+        }
+
+
+def error_rate_at(curves: SensitivityCurves, difference: float, size: int | None = None) -> Both:
+    """The error rate that the curves give a comparison with this difference; by default with all units."""
+    return curves.error_rate_at(difference, size)
+
+
+def checked_error(error: float) -> float:
+    """An error rate to reach, or an error."""
+    if not 0.0 < error < 1.0:
+        raise UsageError(f"an error rate lies between 0 and 1, not {error}")
+    return error
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _defined_pair(ends: Floats) -> tuple[float, float] | None:
+    return None if np.isnan(ends).any() else (float(ends[0]), float(ends[1]))

@@ -1,0 +1,146 @@
+"""Sensitivity curves for people: the plain answer, the error rates, the groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qassay.meta.sensitivity.findings import Both
+from qassay.meta.sensitivity.scale import bin_limits
+from qassay.tables import DASH, Cell, Column, Table, table
+
+if TYPE_CHECKING:
+    from qassay.meta.sensitivity.curves import SensitivityCurves
+
+# Measured sizes shown in the table, without and with intervals, and tags shown for one group.
+SIZES_SHOWN = {False: 5, True: 3}
+TAGS_SHOWN = 8
+
+
+def summary(curves: SensitivityCurves) -> str:
+    """The plain answer: the difference to trust, how many pairs have it, what smaller ones would take."""
+    if curves.pairs == 0:
+        return "There is no pair of runs to compare."
+    minimum = curves.minimum_difference()
+    level = _percent(curves.error)
+    if minimum.chosen is None:
+        return (
+            f"With {curves.target} units, no difference below {curves.limits[-1]:g} can be trusted "
+            f"at an error rate of {level}."
+        )
+    sentences = [f"With {curves.target} units, trust a difference of at least {_both(minimum)} ({level} error)."]
+    share = curves.pairs_at_least_minimum
+    if share is not None:
+        sentences.append(f"{share:.0%} of the {curves.pairs} pairs of runs differ by {minimum.chosen:g} or more.")
+    if curves.floor is not None:
+        sentences.append(f"Identical responses judged separately differ by up to {curves.floor:.3g}.")
+    return " ".join(sentences)
+
+
+def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
+    """Error rates by difference, and the groups where there is a minimum difference."""
+    found = [_error_rates(curves)]
+    if curves.groups is not None:
+        found.append(_groups(curves))
+    return tuple(found)
+
+
+def _both(figure: Both) -> str:
+    """One figure where both ways agree, both where they do not."""
+    if figure.fit is None:
+        return f"{figure.predicted:g}, by the closed form (the fit gives none)"
+    if figure.predicted is None:
+        return f"{figure.fit:g}, by the fit (the closed form gives none)"
+    if figure.fit == figure.predicted:
+        return f"{figure.fit:g}"
+    return f"{figure.fit:g} by the fit, {figure.predicted:g} by the closed form"
+
+
+def _error_rates(curves: SensitivityCurves) -> Table:
+    with_intervals = curves.intervals is not None
+    shown = _spread(len(curves.sizes), SIZES_SHOWN[with_intervals])
+    last = curves.sizes[-1]
+    at_target = f"{curves.target} units" + ("*" if curves.target > last else "")
+    columns = [Column("difference"), *(Column(f"{curves.sizes[i]} units", ".1%") for i in shown)]
+    if with_intervals:
+        columns.append(Column(f"95% interval at {last}"))
+    columns += [Column(f"{at_target} by fit", ".1%"), Column(f"{at_target} by closed form", ".1%")]
+    columns += [Column("needed by fit"), Column("needed by closed form")]
+    needed = curves.size_needed()
+    rows: list[list[Cell]] = []
+    limits = [format(limit, "f") for limit in bin_limits(curves.width)]
+    for k, curve in enumerate(curves.bins):
+        name = f"{limits[k]}–{limits[k + 1]}" if curve.high is not None else f"{limits[k]} or more"
+        row: list[Cell] = [name, *(curve.error_rate[i] for i in shown)]
+        if curve.interval is not None:
+            row.append(_interval(curve.interval[-1]))
+        sizes = needed.get(limits[k], Both(None, None))
+        row += [curve.extrapolated, curve.predicted_at_target, _size(sizes.fit, last), _size(sizes.predicted, last)]
+        rows.append(row)
+    title = f"Error rate of a comparison, by difference and number of units ({curves.measure})"
+    return table(title, columns, rows, _notes(curves))
+
+
+def _notes(curves: SensitivityCurves) -> list[str]:
+    notes = [
+        f"{len(curves.runs)} runs, {curves.pairs} pairs, {curves.units} units; {curves.schedule.trials} trials for "
+        f"each of {len(curves.sizes)} sizes; seed {curves.seed}; ties: {curves.ties}.",
+        f"Needed: the units at which the error rate falls to {_percent(curves.error)}.",
+    ]
+    if curves.target > curves.sizes[-1]:
+        notes.append(
+            f"* Extrapolated beyond the largest size measured, {curves.sizes[-1]}. The fitted exponential is often "
+            "optimistic out there: believe the larger figure."
+        )
+    reasons: dict[str, list[str]] = {}
+    for curve in curves.bins[1:-1]:
+        if curve.not_fitted is not None:
+            reasons.setdefault(curve.not_fitted, []).append(f"{curve.low:g}")
+    notes += [f"No fit from {', '.join(lows)}: {reason}." for reason, lows in reasons.items()]
+    return [*notes, *curves.notes]
+
+
+def _groups(curves: SensitivityCurves) -> Table:
+    minimum = curves.minimum_difference()
+    scores = dict(zip(curves.runs, curves.scores.tolist(), strict=True))
+    rows = [
+        (number, len(group), scores[group[0]], scores[group[-1]], _tags(group))
+        for number, group in enumerate(curves.groups or (), start=1)
+    ]
+    columns = [
+        Column("group"),
+        Column("runs"),
+        Column("best", ".3f"),
+        Column("worst", ".3f"),
+        Column("tags", left=True),
+    ]
+    by = "the fit" if minimum.fit is not None else "the closed form"
+    note = f"Within a group no run is {minimum.chosen:g} (the minimum difference by {by}) below the first one."
+    return table("Runs that cannot be told apart from the first of their group", columns, rows, [note])
+
+
+def _percent(rate: float) -> str:
+    return f"{rate * 100:g}%"
+
+
+def _tags(group: tuple[str, ...]) -> str:
+    if len(group) <= TAGS_SHOWN + 1:
+        return ", ".join(group)
+    return ", ".join(group[:TAGS_SHOWN]) + f" and {len(group) - TAGS_SHOWN} more"
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return DASH if ends is None else f"{ends[0]:.1%} to {ends[1]:.1%}"
+
+
+def _size(size: float | None, measured: int) -> str | None:
+    """A number of units, marked where it lies beyond the sizes measured."""
+    if size is None:
+        return None
+    return f"{size:g}*" if size > measured else f"{size:g}"
+
+
+def _spread(number: int, wanted: int) -> list[int]:
+    """Indices of a handful of items from first to last, evenly spread."""
+    if number <= wanted:
+        return list(range(number))
+    return [round(i * (number - 1) / (wanted - 1)) for i in range(wanted)]

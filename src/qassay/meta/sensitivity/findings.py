@@ -1,0 +1,96 @@
+"""What follows from a minimum difference: share of pairs, groups, rank ranges. (METHOD 6, "From the curves")"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from qassay.matrix import TIE, Floats
+from qassay.meta.ranking import rank_runs
+
+
+class Both(NamedTuple):
+    """One figure by the two ways of reading the curves: the fitted exponential and the closed form."""
+
+    fit: float | None
+    predicted: float | None
+
+    @property
+    def chosen(self) -> float | None:
+        """The fit's, or the prediction's where the fit gives none."""
+        return self.predicted if self.fit is None else self.fit
+
+    def as_json(self) -> dict[str, float | None]:
+        """Both under their names."""
+        return {"fit": self.fit, "predicted": self.predicted}
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """The ranks a run would take with the minimum difference added to and subtracted from its score [QA03]."""
+
+    run: str
+    score: float
+    rank: float
+    best: float
+    worst: float
+
+    def as_json(self) -> dict[str, object]:
+        """The row of `rank_ranges`."""
+        return {"run": self.run, "score": self.score, "rank": self.rank, "best": self.best, "worst": self.worst}
+
+
+def first_trusted(limits: Sequence[float], rates: Sequence[float | None], error: float) -> float | None:
+    """The lower limit of the first bin from which on every rate there is stays within the error; None if none."""
+    found = None
+    for limit, rate in zip(reversed(limits), reversed(rates), strict=True):
+        if rate is None:
+            continue
+        if rate > error:
+            break
+        found = limit
+    return found
+
+
+def share_of_pairs(differences: Floats, minimum: float) -> float | None:
+    """The share of pairs whose difference reaches the minimum; None without a pair."""
+    if len(differences) == 0:
+        return None
+    return float(np.count_nonzero(differences >= minimum - TIE) / len(differences))
+
+
+def groups(runs: Sequence[str], scores: Floats, minimum: float) -> tuple[tuple[str, ...], ...]:
+    """Walk down the ranking: a run joins the group while it is less than the minimum below the group's first run."""
+    found: list[list[str]] = []
+    first = 0.0
+    for row in rank_runs(runs, scores).rows:
+        if found and first - row.score < minimum - TIE:
+            found[-1].append(row.run)
+        else:
+            found.append([row.run])
+            first = row.score
+    return tuple(map(tuple, found))
+
+
+def rank_ranges(runs: Sequence[str], scores: Floats, minimum: float) -> tuple[RankRange, ...]:
+    """For each run from the top: its rank, and the ranks it would take when moved up and down."""
+    return tuple(
+        RankRange(
+            row.run,
+            row.score,
+            row.rank,
+            best=_rank_among(scores, row.score, row.score + minimum),
+            worst=_rank_among(scores, row.score, row.score - minimum),
+        )
+        for row in rank_runs(runs, scores).rows
+    )
+
+
+def _rank_among(scores: Floats, own: float, moved: float) -> float:
+    """The rank of a moved score among the others; ties share the mean rank."""
+    above = int(np.count_nonzero(scores - moved >= TIE)) - (own - moved >= TIE)
+    level = int(np.count_nonzero(np.abs(scores - moved) < TIE)) - (abs(own - moved) < TIE)
+    return 1 + above + level / 2

@@ -1,0 +1,122 @@
+"""The closed-form predictor: error rates at any size from means and variances alone. (METHOD 6)
+
+Base and test means of a pair at size S are taken as independent normal(m, v/S), with m the mean and v the variance
+of the pair's differences per unit. The sets being independent, the probability that the base difference lies in a
+bin and the test difference has the other sign is a product: no trial is drawn, and any size can be asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix
+
+# Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
+NO_VARIANCE = 1e-12
+
+# A bin into which fewer pairs than this are expected to fall has no rate: nothing will ever be in it.
+FEWEST_EXPECTED = 1e-9
+
+# Pairs x limits worked on at once.
+AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments:
+    """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs."""
+
+    means: Floats
+    variances: Floats
+
+
+def pair_moments(matrix: ScoreMatrix) -> PairMoments:
+    """The moments of all pairs, from unit scores, or from pseudo-values where the score is not a mean."""
+    values = unit_contributions(matrix)
+    first, second = np.triu_indices(len(values), 1)
+    scores = matrix.scores()
+    if len(values) < 2:
+        return PairMoments(np.zeros(0), np.zeros(0))
+    covariances = np.atleast_2d(np.cov(values))
+    own = np.diag(covariances)
+    both = own[first] + own[second]
+    variances = both - 2 * covariances[first, second]
+    variances[variances <= NO_VARIANCE * both] = 0.0
+    return PairMoments(np.abs(scores[first] - scores[second]), variances)
+
+
+def unit_contributions(matrix: ScoreMatrix) -> Floats:
+    """What each unit contributes to a run's score: numbers whose mean is the score and whose spread is its noise.
+
+    For a mean these are the unit scores. For other summaries they are the jackknife's pseudo-values
+    n * score - (n - 1) * score without the unit, which are the unit scores again where the summary is a mean.
+    """
+    if isinstance(matrix.summary, Mean):
+        return matrix.values
+    units = len(matrix.units)
+    if isinstance(matrix.summary, ConfidenceWeighted):
+        without = _cws_without_each(matrix.values, matrix.summary)
+    else:
+        everyone = np.arange(units)
+        without = np.stack([matrix.scores_on(np.delete(everyone, unit)) for unit in range(units)], axis=1)
+    return np.asarray(units * matrix.scores()[:, None] - (units - 1) * without)
+
+
+def _cws_without_each(values: Floats, summary: ConfidenceWeighted) -> Floats:
+    """The confidence-weighted score of each run without each unit.
+
+    With A(i) correct in the first i, taking out place k leaves A(i)/i above it and turns A(i)/i below it into
+    (A(i) - x(k)) / (i - 1).
+    """
+    ranked = np.take_along_axis(values, summary.order, axis=1)
+    units = ranked.shape[1]
+    correct = np.cumsum(ranked, axis=1)
+    place = np.arange(1, units + 1)
+    above = np.cumsum(correct / place, axis=1) - correct / place
+    moved_up = 1.0 / np.maximum(place - 1, 1)
+    below = _sums_after(correct * moved_up) - ranked * _sums_after(np.tile(moved_up, (len(values), 1)))
+    without = np.empty_like(values)
+    np.put_along_axis(without, summary.order, (above + below) / max(units - 1, 1), axis=1)
+    return without
+
+
+def _sums_after(terms: Floats) -> Floats:
+    """For each place the sum over all later places."""
+    return np.asarray(np.cumsum(terms[:, ::-1], axis=1)[:, ::-1] - terms)
+
+
+def predicted_rates(moments: PairMoments, size: float, limits: Floats) -> Floats:
+    """The error rate of each bin at a size; not-a-number where no pair is expected in the bin.
+
+    With X and Y the differences in base and test, U(l) = P(X >= l) and D(l) = P(X <= -l): a bin [l, h) is reached
+    with probability U(l) - U(h) + D(l) - D(h), and swapped with (U(l) - U(h)) P(Y < 0) + (D(l) - D(h)) P(Y > 0).
+    A pair whose difference never varies is in the bin of m and never swapped.
+    """
+    reached, swapped = _expected_at_least(moments, size, limits)
+    in_bin = reached - np.append(reached[1:], 0.0)
+    swaps = swapped - np.append(swapped[1:], 0.0)
+    enough = in_bin >= FEWEST_EXPECTED
+    return np.asarray(np.divide(swaps, in_bin, out=np.full(len(limits), np.nan), where=enough))
+
+
+def _expected_at_least(moments: PairMoments, size: float, limits: Floats) -> tuple[Floats, Floats]:
+    """Expected number of pairs that reach each limit in base, and of those that also swap."""
+    from scipy.special import ndtr
+
+    varying = moments.variances > 0.0
+    fixed = moments.means[~varying]
+    reached = (fixed[:, None] >= limits - TIE).sum(axis=0).astype(np.float64)
+    swapped = np.zeros(len(limits))
+    means = moments.means[varying]
+    errors = np.sqrt(moments.variances[varying] / size)
+    at_once = max(1, AT_ONCE // len(limits))
+    for start in range(0, len(means), at_once):
+        part = slice(start, start + at_once)
+        m, s = means[part], errors[part]
+        upper = ndtr((m - limits[:, None]) / s)
+        lower = ndtr((-m - limits[:, None]) / s)
+        better, worse = ndtr(m / s), ndtr(-m / s)
+        reached += upper.sum(axis=1) + lower.sum(axis=1)
+        swapped += upper @ worse + lower @ better
+    return reached, swapped

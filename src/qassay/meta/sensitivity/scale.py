@@ -1,0 +1,146 @@
+"""When two scores are equal, and which bin a difference falls into: exactly. (METHOD 6)
+
+Bin k holds the differences from k * width up to, not including, (k + 1) * width; the last one is open. Means of
+scores that are whole numbers of 1/denominator are compared as integer sums, so that a difference on a bin limit
+lies in the upper bin and equal means are a tie. Other scores are doubles, and 1e-9 of slack stands for the noise of
+their summation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, Integers, Mean, ScoreMatrix, TypeWeighted
+
+LIMITED_BINS = 20
+BINS = LIMITED_BINS + 1
+SMALLEST_WIDTH = Decimal("0.000001")
+
+# Whole numbers up to here, and their sums, are exact in double precision.
+EXACT = 2**53
+
+
+def bin_limits(width: Decimal) -> tuple[Decimal, ...]:
+    """The lower limits of the 21 bins."""
+    return tuple(width * k for k in range(BINS))
+
+
+def checked_width(width: float | str | Decimal) -> Decimal:
+    """The width of a bin as it is written: 0.01 is one hundredth, not the double next to it."""
+    try:
+        exact = Decimal(str(width))
+    except ArithmeticError:
+        raise UsageError(f"a bin width is a positive number, not {width!r}") from None
+    if not exact.is_finite() or exact < SMALLEST_WIDTH:
+        raise UsageError(f"a bin width is a number from {SMALLEST_WIDTH} up, not {width}")
+    return exact
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How the scores of subsets of one size are compared.
+
+    The bin of a difference d is floor((|d| + slack) / step), the last one where that is more; |d| < tie is a tie.
+    Computed with the same operations everywhere, so that every path counts alike.
+    """
+
+    step: float
+    slack: float
+    tie: float
+
+    def bin_of(self, difference: float) -> int:
+        """The bin of one difference."""
+        return min(LIMITED_BINS, math.floor((abs(difference) + self.slack) / self.step))
+
+    def thresholds(self) -> Floats:
+        """The smallest non-negative double in each bin; that of bin 0 is the smallest that is not a tie.
+
+        `|d| >= thresholds[k]` says the same as `bin_of(d) >= k` for every double, without a division.
+        """
+        found = [self.tie]
+        for k in range(1, BINS):
+            limit = k * self.step - self.slack
+            while self.bin_of(limit) >= k:
+                limit = math.nextafter(limit, 0.0)
+            while self.bin_of(limit) < k:
+                limit = math.nextafter(limit, math.inf)
+            found.append(limit)
+        return np.array(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A score matrix made ready for scoring subsets: what to sum, and how to compare the sums.
+
+    `values` are runs x units: whole numbers where `unit_step` is set (the width of a bin in one unit's numbers),
+    else scores. `positions[p]` is the unit at position p: all units in their order, or a resample of them.
+    """
+
+    matrix: ScoreMatrix
+    width: Decimal
+    values: Floats
+    unit_step: int | None
+    positions: Integers
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.values)
+
+    @property
+    def units(self) -> int:
+        """Number of units."""
+        return len(self.positions)
+
+    @cached_property
+    def order(self) -> Integers | None:
+        """For confidence-weighted scores: the positions in each run's own order, most confident first."""
+        summary = self.matrix.summary
+        if not isinstance(summary, ConfidenceWeighted):
+            return None
+        ranks = np.argsort(summary.order, axis=1)
+        return np.argsort(ranks[:, self.positions], axis=1, kind="stable")
+
+    @cached_property
+    def type_weights(self) -> tuple[Integers, Floats] | None:
+        """For type-weighted scores: the type of each position, by number, and the weight of each type."""
+        summary = self.matrix.summary
+        if not isinstance(summary, TypeWeighted):
+            return None
+        names, which = np.unique(np.array(summary.types), return_inverse=True)
+        return which[self.positions], np.array([summary.weights[str(name)] for name in names])
+
+    def scale(self, size: int) -> Scale:
+        """How scores of subsets of this size are compared."""
+        if self.unit_step is not None:
+            # Whole numbers: equal means equal, and a difference of less than 1 does not exist.
+            return Scale(step=float(self.unit_step * size), slack=0.0, tie=1.0)
+        return Scale(step=float(self.width), slack=TIE, tie=TIE)
+
+    def resample(self, positions: Integers) -> Prepared:
+        """The same with these units, some of them several times and some not at all."""
+        return Prepared(self.matrix, self.width, self.values[:, positions], self.unit_step, self.positions[positions])
+
+
+def prepare(matrix: ScoreMatrix, width: Decimal) -> Prepared:
+    """Choose whole numbers where they are exact, doubles elsewhere.
+
+    With width = p/q and scores n/denominator, a difference of sums D over S units lies in bin
+    floor(D * q / (p * denominator * S)). The numerators are multiplied by q here, once.
+    """
+    everyone = np.arange(len(matrix.units))
+    numerators = matrix.numerators()
+    if numerators is not None and matrix.denominator is not None and isinstance(matrix.summary, Mean):
+        exact = Fraction(width)
+        unit_step = exact.numerator * matrix.denominator
+        largest = max(int(np.abs(numerators).max(initial=0)) * exact.denominator, BINS * unit_step)
+        if largest * 2 * max(len(matrix.units), 1) < EXACT:
+            return Prepared(matrix, width, (numerators * exact.denominator).astype(np.float64), unit_step, everyone)
+    return Prepared(matrix, width, np.asarray(matrix.values, dtype=np.float64), None, everyone)

@@ -1,0 +1,141 @@
+"""Running a study: all trials of all sizes, on the units at hand and on resamples of them.
+
+Small jobs run in array code; large ones are compiled and shared among threads. Both give the same counts.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from qassay.matrix import Integers, Mean
+from qassay.meta.sensitivity.counting import count_with_arrays
+from qassay.meta.sensitivity.sampling import resampled_units, trial_keys
+from qassay.meta.sensitivity.scale import BINS, Prepared
+
+Path: TypeAlias = Literal["auto", "arrays", "compiled"]
+Progress: TypeAlias = Callable[[int, int], None]
+
+# From this many seconds of array code on, loading the compiled kernels pays.
+LARGE = 0.5
+
+# Seconds of array code for one pair in one trial, and for one unit score of a run; measured, and only a guide.
+SECONDS_A_PAIR = 7e-9
+SECONDS_A_SCORE = {True: 1e-9, False: 8e-9}
+
+# Scores held by one task: a task takes well under a second, so that progress moves and an interrupt is heard.
+SCORES_A_TASK = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What to count: the trials of each size, for the units at hand (stream 0) and for each resample."""
+
+    prepared: Prepared
+    sizes: tuple[int, ...]
+    trials: int
+    seed: int
+    resamples: int = 0
+    with_ties: bool = False
+
+    def stream(self, number: int) -> Prepared:
+        """The units of a stream: those at hand, or a resample of them."""
+        if number == 0:
+            return self.prepared
+        clusters = self.prepared.matrix.clusters
+        return self.prepared.resample(resampled_units(self.seed, number, self.prepared.units, clusters))
+
+    @property
+    def all_trials(self) -> int:
+        """Trials over all sizes and streams."""
+        return (1 + self.resamples) * len(self.sizes) * self.trials
+
+    def seconds(self) -> float:
+        """About how long array code would take."""
+        runs, units = self.prepared.runs, self.prepared.units
+        plain = isinstance(self.prepared.matrix.summary, Mean)
+        one_trial = runs * (runs - 1) / 2 * SECONDS_A_PAIR + runs * units * SECONDS_A_SCORE[plain]
+        return self.all_trials * one_trial
+
+
+def count(
+    study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None
+) -> Integers:
+    """Cells of streams x sizes x (neither, swaps, ties) x bins, over all trials and pairs."""
+    cells = np.zeros((1 + study.resamples, len(study.sizes), 3, BINS), dtype=np.int64)
+    if study.prepared.runs < 2:
+        return cells
+    compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and _has_numba())
+    parts = _with_threads(study, threads or _processors()) if compiled else _with_arrays(study)
+    done = 0
+    for stream, sizes, trials, found in parts:
+        cells[stream, sizes] += found
+        done += trials
+        if progress is not None:
+            progress(done, study.all_trials)
+    return cells
+
+
+Part: TypeAlias = tuple[int, slice, int, Integers]
+
+
+def _with_arrays(study: Study) -> Iterator[Part]:
+    for stream in range(1 + study.resamples):
+        prepared = study.stream(stream)
+        for trials, cells in count_with_arrays(prepared, study.sizes, study.trials, seed=study.seed, stream=stream):
+            yield stream, slice(None), trials, cells
+
+
+def _with_threads(study: Study, threads: int) -> Iterator[Part]:
+    """Chunks of trials on threads; only a few wait at a time, so that memory stays small."""
+    pool = ThreadPoolExecutor(threads)
+    waiting: deque[Future[Part]] = deque()
+    try:
+        for task in _tasks(study):
+            waiting.append(pool.submit(task))
+            if len(waiting) > 4 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # An interrupt ends here too: what has not started is dropped, what runs takes a moment.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
+    from qassay.meta.sensitivity.compiled import Counter
+
+    for stream in range(1 + study.resamples):
+        counter = Counter(study.stream(stream), with_ties=study.with_ties)
+        at_once = max(1, SCORES_A_TASK // max(study.prepared.units, study.prepared.runs))
+        for number, size in enumerate(study.sizes):
+            keys = trial_keys(study.seed, stream, size, study.trials)
+            for start in range(0, study.trials, at_once):
+                yield _task(counter, stream, number, size, keys[start : start + at_once])
+
+
+def _task(
+    counter: Callable[[int, np.ndarray], Integers], stream: int, number: int, size: int, keys: np.ndarray
+) -> Callable[[], Part]:
+    def work() -> Part:
+        return stream, slice(number, number + 1), len(keys), counter(size, keys)
+
+    return work
+
+
+def _has_numba() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def _processors() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

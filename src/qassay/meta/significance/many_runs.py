@@ -1,0 +1,213 @@
+"""Which of many runs differ? All pairs at once, corrected for their number, under one named method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qassay.errors import UsageError, unknown
+from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix
+from qassay.meta.intervals import Blocks, blocks
+from qassay.meta.ranking import rank_runs
+from qassay.meta.significance.groups import indistinguishable, letters
+from qassay.meta.significance.methods import (
+    EXCHANGES,
+    NAMES,
+    Method,
+    PairTest,
+    Progress,
+    paired_tukey,
+    randomised_tukey,
+    single_pairs,
+    undecided,
+)
+from qassay.meta.significance.two_runs import check_alpha
+from qassay.tables import Column, Table, table
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One pair of runs, the higher-ranked first; `interval` is None where the method gives none."""
+
+    a: str
+    b: str
+    difference: float
+    p: float | None
+    p_adjusted: float | None
+    different: bool
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
+
+    `margin` is the difference that two runs need at least, where one line is drawn for all pairs (both Tukey
+    methods); intervals are difference +- margin then.
+    """
+
+    runs: tuple[str, ...]
+    scores: tuple[float, ...]
+    units: int
+    measure: str
+    method: Method
+    alpha: float
+    permutations: int | None
+    margin: float | None
+    groups: tuple[tuple[str, ...], ...]
+    letters: tuple[str, ...]
+    differences: Floats
+    p: Floats
+    p_adjusted: Floats
+    is_different: NDArray[np.bool_]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def different(self) -> int:
+        """Number of pairs that differ."""
+        return int(self.is_different.sum()) // 2
+
+    def pairs(self) -> Iterator[Pair]:
+        """All pairs, in the order of the ranking."""
+        for i, j in zip(*np.triu_indices(len(self.runs), 1), strict=True):
+            difference = float(self.differences[i, j])
+            yield Pair(
+                self.runs[i],
+                self.runs[j],
+                difference,
+                _defined(self.p[i, j]),
+                _defined(self.p_adjusted[i, j]),
+                bool(self.is_different[i, j]),
+                None if self.margin is None else (difference - self.margin, difference + self.margin),
+            )
+
+    def tables(self) -> list[Table]:
+        """The runs with their letters, and the pairs that differ."""
+        return [self.table(), self.pair_table()]
+
+    def table(self) -> Table:
+        """The runs by decreasing score; runs that share a letter cannot be told apart."""
+        total = len(self.runs) * (len(self.runs) - 1) // 2
+        title = f"{len(self.runs)} runs on {self.units} units, {self.measure}: {self.different} of {total} pairs differ"
+        how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
+        how += "." if self.permutations is None else f", {self.permutations:,} permutations."
+        if self.margin is not None:
+            how += f" Runs differ where their scores are more than {self.margin:.4f} apart."
+        rows = zip(range(1, len(self.runs) + 1), self.runs, self.scores, self.letters, strict=True)
+        columns: list[Column | str] = [Column(""), "run", Column("score", ".4f"), "letters"]
+        return table(title, columns, rows, (how, *self.notes))
+
+    def pair_table(self, most: int = _SHOWN) -> Table:
+        """The pairs with the smallest p-values, those that differ first."""
+        pairs = sorted(self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference))
+        rows = [(x.a, x.b, x.difference, x.p, x.p_adjusted, x.different) for x in pairs[:most]]
+        left = len(pairs) - len(rows)
+        notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
+        columns: list[Column | str] = ["run", "less run", *numbers, "different"]
+        return table("Pairs of runs, the clearest first", columns, rows, notes)
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `compare X --json`."""
+        return {
+            "runs": len(self.runs),
+            "units": self.units,
+            "method": NAMES[self.method],
+            "permutations": self.permutations,
+            "pairs": [
+                {
+                    "a": pair.a,
+                    "b": pair.b,
+                    "difference": pair.difference,
+                    "p": pair.p,
+                    "p_adjusted": pair.p_adjusted,
+                    "different": pair.different,
+                    "interval": None if pair.interval is None else list(pair.interval),
+                }
+                for pair in self.pairs()
+            ],
+            "different": self.different,
+            "groups": [list(group) for group in self.groups],
+            "measure": self.measure,
+            "alpha": self.alpha,
+            "margin": self.margin,
+            "ranking": [
+                {"run": run, "score": score, "letters": shown}
+                for run, score, shown in zip(self.runs, self.scores, self.letters, strict=True)
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def compare_all(
+    matrix: ScoreMatrix,
+    *,
+    method: Method = "randomised-tukey",
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    test: PairTest = "randomisation",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AllPairs:
+    """Compare all pairs of runs, corrected for their number.
+
+    `randomised-tukey` exchanges the runs within each unit at random and takes the range of all runs as the line
+    for every pair (Carterette 2012); `tukey` takes it from the studentized range distribution on the residual of
+    runs and units. `holm` and `bh` correct the p-values of single pairs, by sign flips or, with `test="t"`, by the
+    paired t test; they draw as many flips as the correction needs to reach its level. p, adjusted p, interval,
+    letters and groups come from one decision for each pair: adjusted p <= alpha.
+    """
+    check_alpha(alpha)
+    if method not in NAMES:
+        raise unknown("method", method, NAMES)
+    if permutations is not None and permutations < 1:
+        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
+    ranking = rank_runs(matrix.runs, matrix.scores())
+    ordered = matrix.select(ranking.runs)
+    parts = blocks(ordered)
+    totals = parts.parts.sum(axis=1)
+    if len(ordered.runs) < 2:
+        decision = undecided(1, "One run alone: there is nothing to compare.")
+    elif method == "randomised-tukey":
+        decision = randomised_tukey(parts, alpha, permutations or EXCHANGES, seed, progress)
+    elif method == "tukey":
+        decision = paired_tukey(parts, alpha)
+    else:
+        decision = single_pairs(parts, method, alpha, permutations, test, seed, progress)
+    sets = indistinguishable(decision.different)
+    return AllPairs(
+        runs=ordered.runs,
+        scores=tuple(row.score for row in ranking.rows),
+        units=len(matrix.units),
+        measure=matrix.measure,
+        method=method,
+        alpha=alpha,
+        permutations=decision.permutations,
+        margin=decision.margin,
+        groups=tuple(tuple(ordered.runs[i] for i in members) for members in sets),
+        letters=tuple(letters(sets, len(ordered.runs))),
+        differences=(totals[:, None] - totals[None, :]) / parts.scale,
+        p=decision.p,
+        p_adjusted=decision.adjusted,
+        is_different=decision.different,
+        notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts)),
+    )
+
+
+def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
+    notes = []
+    if matrix.clusters is not None:
+        notes.append(f"Whole series are exchanged: {parts.count} of them hold {len(matrix.units)} units.")
+    if isinstance(matrix.summary, ConfidenceWeighted):
+        notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
+    return notes
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,272 @@
+"""Is one run better than another? One rule answers: the paired randomisation test, and the interval it inverts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
+from qassay.meta.intervals import Blocks, FlipTest, blocks, contributions, flip_test
+from qassay.meta.significance.power import units_for_power
+from qassay.tables import Cell, Column, Table, show, table
+
+Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
+Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
+NO_ERROR_RATE: Mapping[str, float | None] = {"fit": None, "predicted": None}
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDifference:
+    """What one unit contributes: the scores of both runs on it, and its part in the difference of their scores."""
+
+    unit: str
+    a: float
+    b: float
+    part: float
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
+
+    `units_needed` is the number of units with which a paired t test would find a difference of the observed size
+    with probability `power`. `deciding` holds the units with the largest parts in the difference.
+    """
+
+    a: str
+    b: str
+    units: int
+    score_a: float
+    score_b: float
+    difference: float
+    interval: tuple[float, float] | None
+    p_randomisation: float
+    p_t: float | None
+    effect_size: float | None
+    error_rate: Mapping[str, float | None]
+    units_needed: int | None
+    verdict: Verdict
+    measure: str
+    alpha: float
+    power: float
+    permutations: int
+    exact: bool
+    units_better: int
+    units_worse: int
+    deciding: tuple[UnitDifference, ...]
+    notes: tuple[str, ...] = ()
+
+    def gate(self, margin: float = 0.0) -> Gate:
+        """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
+        if margin < 0 or not np.isfinite(margin):
+            raise UsageError(f"the margin of a gate is 0 or more, not {margin}")
+        if self.interval is None:
+            return "INCONCLUSIVE"
+        low, high = self.interval
+        return "ALLOW" if low > -margin else "REJECT" if high < -margin else "INCONCLUSIVE"
+
+    def tables(self) -> list[Table]:
+        """The answer with the figures behind it, and the units that make the difference."""
+        return [_answer(self), _deciding(self)]
+
+    def table(self) -> Table:
+        """The answer with the figures behind it."""
+        return _answer(self)
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `compare X A B --json`."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "units": self.units,
+            "difference": self.difference,
+            "interval": None if self.interval is None else list(self.interval),
+            "p_randomisation": self.p_randomisation,
+            "p_t": self.p_t,
+            "effect_size": self.effect_size,
+            "error_rate": dict(self.error_rate),
+            "units_needed": self.units_needed,
+            "verdict": self.verdict,
+            "measure": self.measure,
+            "score_a": self.score_a,
+            "score_b": self.score_b,
+            "alpha": self.alpha,
+            "power": self.power,
+            "permutations": self.permutations,
+            "exact": self.exact,
+            "units_better": self.units_better,
+            "units_worse": self.units_worse,
+            "deciding_units": [{"unit": u.unit, "a": u.a, "b": u.b, "part": u.part} for u in self.deciding],
+            "notes": list(self.notes),
+        }
+
+
+def compare(
+    matrix: ScoreMatrix,
+    a: str,
+    b: str,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    permutations: int = 100_000,
+    seed: int = 0,
+    error_rate: Mapping[str, float | None] | None = None,
+    top: int = 10,
+) -> PairComparison:
+    """Compare two runs on their common units.
+
+    The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
+    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
+    the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
+    interval excludes 0. The paired t test stands beside it as a second opinion. `error_rate` is what the
+    sensitivity curves give for this difference at this size.
+    """
+    check_alpha(alpha)
+    if permutations < 1:
+        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
+    if a == b:
+        raise UsageError(f"run {a!r} cannot be compared with itself")
+    pair = matrix.select([a, b])
+    parts = blocks(pair)
+    test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
+    verdict: Verdict = ("better" if test.difference > 0 else "worse") if test.rejects else "cannot tell"
+    p_t, effect = paired_t(parts)
+    needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
+    difference = _part_of_difference(pair)
+    spread = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0
+    scores = pair.scores()
+    return PairComparison(
+        a=a,
+        b=b,
+        units=len(matrix.units),
+        score_a=float(scores[0]),
+        score_b=float(scores[1]),
+        difference=test.difference,
+        interval=None if test.low is None or test.high is None else (test.low, test.high),
+        p_randomisation=test.p,
+        p_t=p_t,
+        effect_size=test.difference / spread if spread > TIE else None,
+        error_rate=dict(NO_ERROR_RATE if error_rate is None else error_rate),
+        units_needed=None if needed is None else int(np.ceil(needed * len(matrix.units) / parts.count)),
+        verdict=verdict,
+        measure=matrix.measure,
+        alpha=alpha,
+        power=power,
+        permutations=test.flips,
+        exact=test.exact,
+        units_better=int((difference > TIE).sum()),
+        units_worse=int((difference < -TIE).sum()),
+        deciding=_top(pair, difference, top),
+        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha)),
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """The level of a test lies between 0 and 1."""
+    if not 0 < alpha < 1:
+        raise UsageError(f"the level of a test lies between 0 and 1, not {alpha}")
+
+
+def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
+    """p-value of the paired t test over blocks, and mean / standard deviation of the block differences.
+
+    Both None with fewer than two blocks, or where the difference is the same everywhere. Blocks of unequal size
+    enter with the units they hold, as in a cluster-robust variance.
+    """
+    from scipy.special import stdtr
+
+    count = parts.count
+    differences = (parts.parts[0] - parts.parts[1]) * (count / parts.scale)
+    mean = float(differences.sum()) / count
+    if count < 2:
+        return None, None
+    spread = differences - mean * parts.shares * count
+    deviation = float(np.sqrt((spread**2).sum() / (count - 1)))
+    if deviation < TIE:
+        return None, None
+    effect = mean / deviation
+    return float(2 * stdtr(count - 1, -abs(effect) * np.sqrt(count))), effect
+
+
+def _part_of_difference(pair: ScoreMatrix) -> Floats:
+    parts = contributions(pair)
+    return np.asarray(parts[0] - parts[1])
+
+
+def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
+    """The units with the largest parts in the difference, those that differ at all."""
+    order = np.argsort(-np.abs(difference), kind="stable")[:top]
+    return tuple(
+        UnitDifference(
+            pair.units[u], float(pair.values[0, u]), float(pair.values[1, u]), float(difference[u]) / len(difference)
+        )
+        for u in order
+        if abs(difference[u]) > TIE
+    )
+
+
+def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
+    notes = []
+    if test.low is None or test.high is None:
+        notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
+    if p_t is None and parts.count > 1:
+        notes.append("The difference is the same on every unit: there is no t test, and the interval is a point.")
+    elif p_t is not None and (p_t <= alpha) != test.rejects:
+        notes.append("The two tests fall on different sides of the line: take this as a close call.")
+    if matrix.clusters is not None:
+        notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
+    if isinstance(matrix.summary, ConfidenceWeighted):
+        notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
+    return notes
+
+
+def _answer(result: PairComparison) -> Table:
+    level = f"{1 - result.alpha:.0%}"
+    flips = f"{'all ' if result.exact else ''}{result.permutations:,} sign flips"
+    interval = "–" if result.interval is None else f"{result.interval[0]:+.4f} to {result.interval[1]:+.4f}"
+    rows: list[tuple[Cell, ...]] = [
+        (f"score of {result.a}", f"{result.score_a:.4f}", result.measure),
+        (f"score of {result.b}", f"{result.score_b:.4f}", result.measure),
+        ("difference", f"{result.difference:+.4f}", f"{result.a} less {result.b}"),
+        (f"{level} interval", interval, "what the randomisation test does not reject"),
+        ("p, randomisation", show(result.p_randomisation, ".4g"), flips),
+        ("p, paired t", show(result.p_t, ".4g"), "a second opinion"),
+        ("effect size", show(result.effect_size, ".3f"), "difference / deviation of the unit differences"),
+        (
+            "units needed",
+            show(result.units_needed),
+            f"to find it with power {result.power:g} at level {result.alpha:g}",
+        ),
+        ("verdict", result.verdict, _reading(result)),
+    ]
+    if any(rate is not None for rate in result.error_rate.values()):
+        rates = " / ".join(show(result.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
+        rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
+    title = f"Is {result.a} better than {result.b}? {result.units} units"
+    return table(title, ["", Column("value"), "meaning"], rows, result.notes)
+
+
+def _reading(result: PairComparison) -> str:
+    if result.verdict == "cannot tell":
+        return f"chance alone does this, at level {result.alpha:g}"
+    return f"{result.a} is {result.verdict} than {result.b} at level {result.alpha:g}"
+
+
+def _deciding(result: PairComparison) -> Table:
+    equal = result.units - result.units_better - result.units_worse
+    title = (
+        f"Units that make the difference: {result.a} ahead on {result.units_better}, "
+        f"behind on {result.units_worse}, level on {equal}"
+    )
+    rows = [(u.unit, u.a, u.b, u.part) for u in result.deciding]
+    columns: list[Column | str] = [
+        "unit",
+        Column(result.a, ".4g"),
+        Column(result.b, ".4g"),
+        Column("part of the difference", "+.4f"),
+    ]
+    return table(title, columns, rows)

@@ -1,0 +1,255 @@
+"""What different judgments do to a ranking, as records, tables and JSON."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qassay.matrix import TIE
+from qassay.meta.ranking import RankComparison, Swap, mean_ranks
+from qassay.tables import Cell, Column, Table, table
+
+# Thresholds of the swap counts: steps of 0.01, at least up to 0.20, beyond that while there are swaps.
+STEPS_SHOWN = 20
+STEPS_MOST = 100
+SWAPS_SHOWN = 10
+RUNS_SHOWN = 40
+BOUND = "bound of that change"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The largest change of one run's score from the reference set to another; `change` is its size."""
+
+    run: str
+    set: str
+    change: float
+    reference_score: float
+    score: float
+
+    def as_json(self) -> dict[str, object]:
+        """Run, set, size, and the two scores."""
+        scores = {"reference_score": self.reference_score, "score": self.score}
+        return {"run": self.run, "set": self.set, "change": self.change} | scores
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureStability:
+    """The rankings of the same runs under several judgment sets, by one measure.
+
+    `comparisons[i][j]` takes set i as the truth. `unit_tau[i][j]` is the mean tau over the units that both matrices
+    have and that rank the runs at all (`unit_tau_units[i][j]` of them). `swapped[name]` lists the swaps of set `name`
+    with the reference, and `bound` is the most that a score can change: disagreements / questions.
+    """
+
+    measure: str
+    reference: str
+    sets: tuple[str, ...]
+    runs: tuple[str, ...]
+    scores: Mapping[str, tuple[float, ...]]
+    comparisons: tuple[tuple[RankComparison, ...], ...]
+    unit_tau: tuple[tuple[float | None, ...], ...]
+    unit_tau_units: tuple[tuple[int, ...], ...]
+    swapped: Mapping[str, tuple[Swap, ...]]
+    largest_change: Change | None
+    bound: float | None
+    manual: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mean_tau(self) -> float | None:
+        """Mean tau over all pairs of sets."""
+        size = range(len(self.sets))
+        return _mean(self.comparisons[i][j].tau for i, j in itertools.combinations(size, 2))
+
+    @property
+    def mean_tau_with_reference(self) -> float | None:
+        """Mean tau of each other set with the reference."""
+        return _mean(comparison.tau for _, comparison in self.with_reference())
+
+    @property
+    def swaps_with_reference(self) -> int:
+        """Swaps summed over the comparisons of each other set with the reference."""
+        return sum(map(len, self.swapped.values()))
+
+    @property
+    def largest_swapped_difference(self) -> float | None:
+        """The largest difference, under the reference, of a pair that some other set orders the other way."""
+        return max((swap.difference for swaps in self.swapped.values() for swap in swaps), default=None)
+
+    @property
+    def swaps_at_least(self) -> dict[str, int]:
+        """Number of swaps whose difference under the reference is at least 0.00, 0.01, 0.02, ..."""
+        found = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
+        last = math.ceil(100 * found[-1]) + 1 if len(found) else 0
+        steps = np.arange(min(max(last, STEPS_SHOWN), STEPS_MOST) + 1)
+        reached = len(found) - np.searchsorted(found, steps / 100 - TIE)
+        return {f"{step / 100:.2f}": int(number) for step, number in zip(steps, reached, strict=True)}
+
+    def with_reference(self) -> Iterator[tuple[str, RankComparison]]:
+        """Every other set with its comparison, the reference being the truth."""
+        row = self.comparisons[self.sets.index(self.reference)]
+        return ((name, found) for name, found in zip(self.sets, row, strict=True) if name != self.reference)
+
+    def summary(self) -> dict[str, Cell]:
+        """The figures of the summary under their titles."""
+        change = self.largest_change
+        figures: dict[str, Cell] = {
+            "runs": len(self.runs),
+            "mean tau, all pairs of sets": self.mean_tau,
+            f"mean tau with {self.reference}": self.mean_tau_with_reference,
+            f"swaps with {self.reference}": self.swaps_with_reference,
+            "largest difference of swapped runs": self.largest_swapped_difference,
+            "largest change of a score": None if change is None else change.change,
+            "  of run": None if change is None else change.run,
+            "  under": None if change is None else change.set,
+        }
+        return figures if self.bound is None else figures | {BOUND: self.bound}
+
+    def table(self) -> Table:
+        """All pairs of sets: correlations and counts."""
+        columns = [Column("set (truth)", left=True), Column("other set", left=True), Column("tau", ".3f")]
+        columns += [Column("tau_AP", ".3f"), Column("swaps"), Column("tied")]
+        columns += [Column("mean tau per unit", ".3f"), Column("units")]
+        first = self.sets.index(self.reference)
+        order = [first, *(i for i in range(len(self.sets)) if i != first)]
+        rows = []
+        for i, j in itertools.combinations(order, 2):
+            found = self.comparisons[i][j]
+            counts = (found.swaps, found.tied)
+            unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
+            rows.append((self.sets[i], self.sets[j], found.tau, found.tau_ap, *counts, *unit))
+        title = f"Rankings by {self.measure} ({len(self.runs)} runs, {self.comparisons[0][0].pairs} pairs)"
+        return table(title, columns, rows, [*self.notes, *self._reading_notes()])
+
+    def _reading_notes(self) -> Iterator[str]:
+        found = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
+        if any(comparison.tau is not None for comparison in found):
+            yield "By custom a ranking with tau of 0.9 or more is called stable; it is a custom, not a guarantee."
+        if any(comparison.tied and comparison.tau is not None for comparison in found):
+            yield "With ties: tau-b, and tau_AP in the form b, which takes neither ranking as the truth."
+
+    def largest_swaps(self) -> Table:
+        """The swaps of the largest difference under the reference."""
+        columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
+        columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
+        swaps = [(name, swap) for name, found in self.swapped.items() for swap in found]
+        swaps.sort(key=lambda named: -named[1].difference)
+        shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
+        rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
+        notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
+        notes += [] if swaps else ["No two runs change places."]
+        return table(f"Swaps against {self.reference}, by {self.measure}", columns, rows, notes)
+
+    def rankings(self) -> Table:
+        """The score of each run under the reference, and its rank under every set."""
+        ranks = {name: mean_ranks(scores) for name, scores in self.scores.items()}
+        names = [self.reference, *(name for name in self.sets if name != self.reference)]
+        columns = [Column("run", left=True), Column(f"score ({self.reference})", ".3f")]
+        columns += [Column(f"rank ({name})", "g") for name in names]
+        order = sorted(range(len(self.runs)), key=lambda i: (ranks[self.reference][i], self.runs[i]))
+        rows: list[tuple[Cell, ...]] = [
+            (self._star(self.runs[i]), self.scores[self.reference][i], *(float(ranks[name][i]) for name in names))
+            for i in order[:RUNS_SHOWN]
+        ]
+        notes = [f"The first {RUNS_SHOWN} of {len(order)} runs."] if len(order) > RUNS_SHOWN else []
+        notes += ["* manual run"] if self.manual else []
+        return table(f"Ranks under each set, by {self.measure}", columns, rows, notes)
+
+    def _star(self, run: str) -> str:
+        return run + "*" * (run in self.manual)
+
+    def as_json(self) -> dict[str, object]:
+        """The element of `measures`."""
+
+        def square(name: str) -> list[list[object]]:
+            return [[getattr(comparison, name) for comparison in row] for row in self.comparisons]
+
+        return {
+            "tau": square("tau"),
+            "tau_ap": square("tau_ap"),
+            "swaps": square("swaps"),
+            "tied": square("tied"),
+            "mean_tau": self.mean_tau,
+            "mean_tau_with_reference": self.mean_tau_with_reference,
+            "swaps_with_reference": self.swaps_with_reference,
+            "swaps_at_least": self.swaps_at_least,
+            "largest_swapped_difference": self.largest_swapped_difference,
+            "largest_change": None if self.largest_change is None else self.largest_change.as_json(),
+            "bound": self.bound,
+            "tau_ap_a": square("tau_ap_a"),
+            "tau_ap_b": square("tau_ap_b"),
+            "unit_tau": [list(row) for row in self.unit_tau],
+            "unit_tau_units": [list(row) for row in self.unit_tau_units],
+            "runs": len(self.runs),
+            "pairs": self.comparisons[0][0].pairs,
+            "swapped": [
+                {"set": name, "better": s.better, "worse": s.worse, "difference": s.difference}
+                for name, found in self.swapped.items()
+                for s in found
+            ],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """The stability of an evaluation under its judgment sets, by one or more measures."""
+
+    reference: str
+    sets: tuple[str, ...]
+    measures: Mapping[str, MeasureStability]
+    notes: tuple[str, ...] = ()
+
+    def tables(self) -> tuple[Table, ...]:
+        """Summary; for each measure the pairs of sets, the ranks and the swaps; the swaps by difference."""
+        if len(self.sets) == 1:
+            alone = [(found.rankings(), found.notes) for found in self.measures.values()]
+            return tuple(replace(shown, notes=(*shown.notes, *notes, *self.notes)) for shown, notes in alone)
+        tables: list[Table] = [self.table()]
+        for found in self.measures.values():
+            tables += [found.table(), found.rankings(), found.largest_swaps()]
+        swaps = any(found.swaps_with_reference for found in self.measures.values())
+        return (*tables, self._at_least()) if swaps else tuple(tables)
+
+    def table(self) -> Table:
+        """One column a measure."""
+        shown = [found.summary() for found in self.measures.values()]
+        titles = dict.fromkeys(title for column in shown for title in column)
+        rows: list[tuple[Cell, ...]] = [(title, *(column.get(title) for column in shown)) for title in titles]
+        columns = [Column("", left=True), *(Column(name, ".3f") for name in self.measures)]
+        notes = [*self.notes, f"Differences and changes are measured from the reference, {self.reference}."]
+        if BOUND in titles:
+            notes.append("Bound: the share of questions on which the sets disagree.")
+        return table(f"Stability under {', '.join(self.sets)}", columns, rows, notes)
+
+    def _at_least(self) -> Table:
+        """How many swaps reach each difference, down to the first that none reaches."""
+        counts = {name: found.swaps_at_least for name, found in self.measures.items()}
+        steps = max(counts.values(), key=len, default={})
+        columns = [Column("difference of at least"), *(Column(name) for name in counts)]
+        rows: list[tuple[Cell, ...]] = []
+        for step in steps:
+            rows.append((step, *(found.get(step, 0) for found in counts.values())))
+            if not any(found.get(step, 0) for found in counts.values()):
+                break
+        return table(f"Number of swaps against {self.reference}", columns, rows)
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `stability --json`."""
+        measures = {name: found.as_json() for name, found in self.measures.items()}
+        return {
+            "reference": self.reference,
+            "sets": list(self.sets),
+            "measures": measures,
+            "notes": list(self.notes),
+        }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None

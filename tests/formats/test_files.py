@@ -1,0 +1,139 @@
+"""Bytes and text of files: compression, encodings, whole replacement."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files
+
+
+def faults(data: bytes, encoding: str = "utf-8") -> list[Problem]:
+    with pytest.raises(InputError) as caught:
+        files.decode(data, file="f", encoding=encoding)
+    return list(caught.value.problems)
+
+
+@given(st.binary(max_size=300), st.sampled_from(["plain", "x.gz", "x.zst"]))
+def test_reading_what_was_written(tmp_path_factory: pytest.TempPathFactory, data: bytes, name: str) -> None:
+    if data.startswith((files.GZIP, files.ZSTANDARD)):
+        data = b"x" + data  # such a file is unpacked, as it should be
+    path = tmp_path_factory.getbasetemp() / name
+    files.write_bytes(path, data)
+    assert files.read_bytes(path) == data
+
+
+def test_compression_is_told_by_content(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
+    (tmp_path / "b.txt").write_bytes(zstandard.compress(b"one ") + zstandard.compress(b"two"))
+    (tmp_path / "c.gz").write_bytes(b"not packed")
+    assert [files.read_bytes(tmp_path / name) for name in ("a.txt", "b.txt", "c.gz")] == [
+        b"one two",
+        b"one two",
+        b"not packed",
+    ]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_broken_archives_are_input_errors(tmp_path: Path, pack: object) -> None:
+    whole = pack(os.urandom(5000))  # type: ignore[operator]
+    for data in (whole[:100], whole[: len(whole) // 2], whole[:20] + b"\xff" * 200):
+        (tmp_path / "f").write_bytes(data)
+        with pytest.raises(InputError, match="broken"):
+            files.read_bytes(tmp_path / "f")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    (tmp_path / "f").write_bytes(pack(bytes(4 << 20)))  # type: ignore[operator]
+    with pytest.raises(InputError, match="unpacks to more than"):
+        files.read_bytes(tmp_path / "f")
+
+
+def test_every_undecodable_line_is_told() -> None:
+    told = faults(b"a\n\xe9 b\nc\nd\xff\r\n")
+    assert [(problem.rule, problem.line) for problem in told] == [("encoding", 2), ("encoding", 4)]
+    assert told[1].message.startswith("byte 0xff at column 2 is not UTF-8; name the encoding")
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    assert files.decode(b"\xef\xbb\xbfabc", file="f") == "abc"
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "says"),
+    [
+        (b"a", "klingon", "there is no encoding named 'klingon'"),
+        (b"a", "hex", "there is no encoding named 'hex'"),
+        ("é".encode("utf-16"), "utf-8", "it seems, UTF-16"),
+        (b"\x89PNG\r\n\x1a\n\0\0\xff", "utf-8", "is not text"),
+        (b"\0\xd8", "utf-16-le", "not text in UTF-16-LE"),
+        (b"\\ud800", "unicode_escape", "UNICODE_ESCAPE"),
+        (b"\\x", "unicode_escape", "UNICODE_ESCAPE"),
+        (b"\xff" * 10, "idna", "IDNA"),
+    ],
+)
+def test_encodings_that_do_not_fit(data: bytes, encoding: str, says: str) -> None:
+    told = faults(data, encoding)
+    assert says in told[0].message
+    assert told[0].rule == "encoding"
+
+
+@given(st.binary(max_size=60), st.sampled_from(["utf-8", "latin-1", "ascii", "cp1252", "utf-16", "utf-7", "shift_jis"]))
+def test_decoding_gives_text_or_an_input_error(data: bytes, encoding: str) -> None:
+    try:
+        text = files.decode(data, file="f", encoding=encoding)
+    except InputError as error:
+        text = str(error)
+    text.encode("utf-8")
+
+
+def test_writing_replaces_whole_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "f.txt"
+    files.write_text(path, "one\r\ntwo\u2028")
+    files.write_text(path, "x")
+    assert path.read_bytes() == b"x"
+    assert [p.name for p in path.parent.iterdir()] == ["f.txt"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_writing_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "d").mkdir()
+    with pytest.raises(IsADirectoryError):
+        files.write_all({tmp_path / "a": b"new", tmp_path / "d": b"new"})
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        files.write_all({tmp_path / "a": b"new", tmp_path / "b": b"new"})
+    assert (tmp_path / "a").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "d"]
+
+
+def test_interruption_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("old")
+
+    def interrupted(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_text(tmp_path / "a", "new")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a", "old")]
+
+
+def test_names_as_long_as_they_may_be(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 255)
+    files.write_text(path, "x")
+    assert path.read_text() == "x"

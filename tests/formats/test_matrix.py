@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qassay.errors import InputError, UsageError
+from qassay.formats.matrix import UNIT_HEADERS, average_series, format_matrix, read_matrix, write_matrix
+from qassay.matrix import ScoreMatrix
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def save(text: str, name: str = "scores.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(text.encode())
+        return path
+
+    return save
+
+
+def messages(error: pytest.ExceptionInfo[InputError]) -> list[str]:
+    return [problem.message for problem in error.value.problems]
+
+
+def test_unit_column(write: Callable[..., Path]) -> None:
+    matrix = read_matrix(write("qid,A,B\nq1,1,0\nq2,0.5,1\n"))
+    assert matrix.runs == ("A", "B")
+    assert matrix.units == ("q1", "q2")
+    assert matrix.values.tolist() == [[1, 0.5], [0, 1]]
+    assert matrix.denominator == 10
+    assert matrix.measure == "score"
+
+
+@pytest.mark.parametrize(
+    "header", ["", "unit", "id", "qid", "query_id", "question", "topic", "series", '"topic"', "Topic"]
+)
+def test_unit_headers(write: Callable[..., Path], header: str) -> None:
+    assert set(UNIT_HEADERS) == {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
+    assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
+
+
+def test_without_unit_column_units_are_numbered(write: Callable[..., Path]) -> None:
+    matrix = read_matrix(write("A,B\n1,0\n0,1\n"))
+    assert matrix.runs == ("A", "B")
+    assert matrix.units == ("1", "2")
+    assert matrix.denominator == 1
+
+
+@pytest.mark.parametrize("header", ["", "run", "tag", "system"])
+def test_runs_as_rows(write: Callable[..., Path], header: str) -> None:
+    matrix = read_matrix(write(f"{header},q1,q2,q3\nA,1,0,0.25\nB,0,0,1\n"), runs_as_rows=True)
+    assert matrix.runs == ("A", "B")
+    assert matrix.units == ("q1", "q2", "q3")
+    assert matrix.values.tolist() == [[1, 0, 0.25], [0, 0, 1]]
+    assert matrix.denominator == 100
+
+
+def test_runs_as_rows_needs_a_column_of_tags(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match="with runs as rows its header is empty, run, tag or system"):
+        read_matrix(write("qid,q1\nA,1\n"), runs_as_rows=True)
+
+
+def test_a_table_of_runs_as_rows_says_so(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match="--runs-as-rows"):
+        read_matrix(write("system,q1,q2\nA,1,0\nB,0,1\n"), missing="zero")
+
+
+def test_bom_quotes_crlf_and_blank_lines(write: Callable[..., Path]) -> None:
+    matrix = read_matrix(write('\ufeff"topic","A, the first","B"\r\n"q 1", 1 ,0\r\n\r\nq2,0,1\r\n\r\n'))
+    assert matrix.runs == ("A, the first", "B")
+    assert matrix.units == ("q 1", "q2")
+    assert matrix.values.tolist() == [[1, 0], [0, 1]]
+
+
+def test_compressed(tmp_path: Path) -> None:
+    text = b"qid,A\n1,0.5\n"
+    for name, content in (("a.csv.gz", gzip.compress(text)), ("a.csv.zst", zstandard.compress(text))):
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert read_matrix(path).values.tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "denominator"),
+    [
+        (["0", "1", "1.0", "1."], 1),
+        (["7e-04", "0.5"], 10_000),
+        (["0.50", "1E-1", ".3", "+2"], 10),
+        (["0.166666666667", "1"], 10**12),
+        (["0.3333333333333333", "1"], None),  # 16 places: sums would not be exact
+        (["1e-9", "123456789"], None),
+        (["2e3", "1"], 1),
+    ],
+)
+def test_denominator_is_the_power_of_ten_as_written(
+    write: Callable[..., Path], cells: list[str], denominator: int | None
+) -> None:
+    matrix = read_matrix(write("A\n" + "\n".join(cells) + "\n"))
+    assert matrix.denominator == denominator
+    if denominator is not None:
+        numerators = matrix.numerators()
+        assert numerators is not None
+        assert [Fraction(int(n), denominator) for n in numerators[0]] == [Fraction(cell) for cell in cells]
+
+
+def test_every_bad_cell_is_reported_with_row_and_column(write: Callable[..., Path]) -> None:
+    path = write("qid,A,B\nq1,1,\nq2,x,1\nq3,nan,inf\nq4,1_0,0x1\nq5,1e999,١\n")
+    with pytest.raises(InputError) as error:
+        read_matrix(path)
+    found = [(problem.line, problem.message.split(" (")[0]) for problem in error.value.problems]
+    assert found == [
+        (2, "row q1, column B: empty cell"),
+        (3, "row q2, column A: 'x' is not a number"),
+        (4, "row q3, column A: 'nan' is not a number"),
+        (4, "row q3, column B: 'inf' is not a number"),
+        (5, "row q4, column A: '1_0' is not a number"),
+        (5, "row q4, column B: '0x1' is not a number"),
+        (6, "row q5, column A: '1e999' is not a number"),
+        (6, "row q5, column B: '١' is not a number"),
+    ]
+    assert all(problem.file == str(path) for problem in error.value.problems)
+
+
+def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match="row B, column q2: empty cell"):
+        read_matrix(write("run,q1,q2\nA,1,1\nB,0,\n"), runs_as_rows=True)
+
+
+def test_missing_zero(write: Callable[..., Path]) -> None:
+    matrix = read_matrix(write("qid,A,B\nq1,1,\nq2,x,1\n"), missing="zero")
+    assert matrix.values.tolist() == [[1, 0], [0, 1]]
+    assert matrix.notes == ("2 cells without a score counted as 0 (missing: zero).",)
+
+
+def test_missing_skip_drops_the_unit(write: Callable[..., Path]) -> None:
+    matrix = read_matrix(write("qid,A,B\nq1,1,\nq2,0,1\n"), missing="skip")
+    assert matrix.units == ("q2",)
+    assert matrix.values.tolist() == [[0], [1]]
+    assert matrix.notes == ("1 of 2 units left out: a run has no score for them (missing: skip).",)
+    with pytest.raises(InputError, match="none is left"):
+        read_matrix(write("qid,A,B\nq1,1,\n"), missing="skip")
+
+
+def test_no_note_where_nothing_is_missing(write: Callable[..., Path]) -> None:
+    assert read_matrix(write("A\n1\n"), missing="zero").notes == ()
+
+
+def test_duplicated_tags_name_their_columns(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError) as error:
+        read_matrix(write("qid,A,B,A,B ,C\nq1,1,1,1,1,1\n"))
+    assert messages(error) == [
+        "run tag 'A' stands 2 times, in columns 2, 4",
+        "run tag 'B' stands 2 times, in columns 3, 5",
+    ]
+    with pytest.raises(InputError, match="run tag 'A' stands 2 times, in lines 2, 3"):
+        read_matrix(write("run,q1\nA,1\nA,0\n"), runs_as_rows=True)
+
+
+def test_duplicated_and_empty_units(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError) as error:
+        read_matrix(write("qid,A\nq1,1\nq1,0\n,1\n"))
+    assert messages(error) == ["unit id 'q1' stands 2 times, in lines 2, 3", "line 4: no unit id"]
+
+
+def test_rows_of_another_width(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError) as error:
+        read_matrix(write("qid,A,B\nq1,1\nq2,1,0\nq3,1,0,1\n"), missing="zero")
+    assert [(p.line, p.message) for p in error.value.problems] == [
+        (2, "2 cells where the header has 3"),
+        (4, "4 cells where the header has 3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("\n\n", "the file is empty"),
+        ("qid,A\n", "there are no units"),
+        ("qid\nq1\n", "there are no runs"),
+        ("qid,A,\nq1,1,1\n", "no run tag"),
+        ('qid,A\n"q1,1\n', "not CSV"),
+        ("query,A\nwhat?,1\nwho?,0\n", "column 'query' holds no numbers; a column of unit ids has an empty header"),
+        ("A;B\n1;0\n", "separated by semicolons"),
+    ],
+)
+def test_what_is_no_matrix(write: Callable[..., Path], text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_matrix(write(text))
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_bytes(b"qid,A\nq1,1\nq\xe9,0\n")
+    with pytest.raises(InputError) as error:
+        read_matrix(path)
+    assert error.value.problems[0].line == 3
+
+
+def test_one_column_keeps_blank_lines_as_empty_cells(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match="row 2, column A: empty cell"):
+        read_matrix(write("A\n1\n\n0\n"))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "scores.parquet"
+    frame = pl.DataFrame({"qid": [11, 12], "A": [0.1, 1.0], "B": [True, False], "C": [0, 1]})
+    frame.write_parquet(path)
+    matrix = read_matrix(path)
+    assert matrix.runs == ("A", "B", "C")
+    assert matrix.units == ("11", "12")
+    assert matrix.values.tolist() == [[0.1, 1.0], [1, 0], [0, 1]]
+    assert matrix.denominator == 10
+    frame.with_columns(pl.Series("B", [None, 0.5])).write_parquet(path)
+    with pytest.raises(InputError, match="row 11, column B: empty cell"):
+        read_matrix(path)
+    path.write_bytes(b"PAR1 is no such file")
+    with pytest.raises(InputError, match="not a table of scores"):
+        read_matrix(path)
+
+
+def test_parquet_runs_as_rows(tmp_path: Path) -> None:
+    path = tmp_path / "scores.parquet"
+    pl.DataFrame({"system": ["A", "B"], "q1": [0.25, 1.0]}).write_parquet(path)
+    matrix = read_matrix(path, runs_as_rows=True)
+    assert (matrix.runs, matrix.units, matrix.denominator) == (("A", "B"), ("q1",), 100)
+
+
+def test_series_are_means_of_their_units(write: Callable[..., Path]) -> None:
+    path = write("qid,A,B\n1.1,1,0.5\n2.1,0,1\n1.2,0,0\n1.3,0,0.1\n")
+    matrix = read_matrix(path, series_from=r"^([^.]+)")
+    assert matrix.units == ("1", "2")
+    assert matrix.values == pytest.approx(np.array([[1 / 3, 0], [0.2, 1]]))
+    assert matrix.denominator == 30
+    numerators = matrix.numerators()
+    assert numerators is not None
+    assert numerators.tolist() == [[10, 0], [6, 30]]
+    assert matrix.notes == ("4 units averaged into 2 series.",)
+
+
+def test_series_pattern_must_fit(write: Callable[..., Path]) -> None:
+    path = write("qid,A\n1.1,1\nx,0\n")
+    with pytest.raises(UsageError, match="finds no series in 1 unit ids: x"):
+        read_matrix(path, series_from=r"^(\d+)\.")
+    with pytest.raises(UsageError, match="has no group"):
+        read_matrix(path, series_from="^[^.]+")
+    with pytest.raises(UsageError, match="not a regular expression"):
+        read_matrix(path, series_from="(")
+
+
+def test_series_of_inexact_scores() -> None:
+    matrix = ScoreMatrix(("A",), ("1.1", "1.2"), np.array([[1 / 3, 1 / 7]]))
+    assert average_series(matrix, r"^(\d+)").denominator is None
+
+
+scores = st.one_of(
+    st.integers(0, 1).map(float), st.decimals(0, 1, places=4).map(float), st.floats(-1e6, 1e6, allow_nan=False)
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
+def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
+    matrix = ScoreMatrix(tuple(f"r{i}," for i in range(len(rows))), ("a b", 'q"2', "3"), np.array(rows))
+    path = tmp_path_factory.mktemp("matrix") / "m.csv"
+    write_matrix(matrix, path)
+    back = read_matrix(path)
+    assert (back.runs, back.units) == (matrix.runs, matrix.units)
+    assert (back.values == matrix.values).all()
+
+
+def test_whole_numbers_are_written_whole() -> None:
+    matrix = ScoreMatrix(("A", "B"), ("q",), np.array([[1.0], [0.5]]))
+    assert format_matrix(matrix) == "unit,A,B\nq,1,0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "denominator"),
+    [
+        ("score_matrices/adhoc8_ap.csv", (129, 50), 10_000),
+        ("score_matrices/robust2004_p10.csv", (110, 249), 10),
+        ("nq301/matrix.csv", (12, 301), 1),
+    ],
+)
+def test_real_matrices(data: Callable[[str], Path], name: str, shape: tuple[int, int], denominator: int) -> None:
+    path = data(name)
+    matrix = read_matrix(path)
+    assert matrix.values.shape == shape
+    assert matrix.denominator == denominator
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    first = int(shape[0] < len(rows[0]))
+    assert [float(cell) for cell in rows[-1][first:]] == matrix.values[:, -1].tolist()
+
+
+def test_real_matrix_with_empty_cells(data: Callable[[str], Path]) -> None:
+    path = data("score_matrices/trec2006_factoid_rr_strict.csv")
+    with path.open(newline="") as file:
+        empty = sum(cell == "" for row in csv.reader(file) for cell in row)
+    with pytest.raises(InputError) as error:
+        read_matrix(path)
+    assert len(error.value.problems) == empty > 0
+    series = read_matrix(path, missing="zero", series_from=r"^([^.]+)")
+    assert series.values.shape == (139, 75)  # counts of the data's README

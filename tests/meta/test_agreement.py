@@ -1,0 +1,301 @@
+"""Agreement statistics against the papers, published examples, and the definitions spelled out."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qassay.errors import UsageError
+from qassay.meta.agreement import (
+    Agreement,
+    agreement,
+    cohen_kappa,
+    coincidences,
+    fleiss_kappa,
+    krippendorff_alpha,
+    scheme_of,
+)
+
+ROWS = st.lists(st.tuples(*[st.sampled_from("WRUX")] * 3), min_size=1, max_size=25)
+
+# Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section C: 4 observers, 12 units, gaps.
+EXAMPLE = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+
+
+def columns(rows: Sequence[Sequence[str]], names: Sequence[str]) -> dict[str, list[str]]:
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def plain_cohen(rows: Sequence[Sequence[str]]) -> float | None:
+    n = len(rows)
+    observed = sum(a == b for a, b in rows) / n
+    first, second = Counter(a for a, _ in rows), Counter(b for _, b in rows)
+    expected = sum(first[label] * second[label] for label in first) / n**2
+    return None if math.isclose(expected, 1) else (observed - expected) / (1 - expected)
+
+
+def plain_fleiss(rows: Sequence[Sequence[str]]) -> float | None:
+    n, k = len(rows), len(rows[0])
+    each = [sum(c * (c - 1) for c in Counter(row).values()) / (k * (k - 1)) for row in rows]
+    shares = [c / (n * k) for c in Counter(itertools.chain.from_iterable(rows)).values()]
+    expected = sum(share**2 for share in shares)
+    return None if math.isclose(expected, 1) else (sum(each) / n - expected) / (1 - expected)
+
+
+def plain_alpha(
+    units: Sequence[Sequence[float]], distance: Callable[[float, float], float] = lambda a, b: float(a != b)
+) -> float | None:
+    """1 - D_o / D_e over all pairs of values, within units and anywhere."""
+    units = [unit for unit in units if len(unit) > 1]
+    values = list(itertools.chain.from_iterable(units))
+    n = len(values)
+    observed = sum(sum(distance(a, b) for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1) for unit in units)
+    expected = sum(distance(a, b) for a, b in itertools.permutations(values, 2))
+    return None if not expected else 1 - (n - 1) * observed / expected
+
+
+def entailment_rows() -> list[tuple[str, str]]:
+    """[RTE08] table 3 as pairs of labels; the order within a pair is fixed by the margins of table 2 but for one
+    number, which changes no statistic."""
+    free = 5
+    cells = {
+        ("YES", "YES"): 381,
+        ("UNKNOWN", "UNKNOWN"): 217,
+        ("NO", "NO"): 66,
+        ("YES", "UNKNOWN"): 45 - free,
+        ("UNKNOWN", "YES"): 37 + free,
+        ("YES", "NO"): free,
+        ("NO", "YES"): 11 - free,
+        ("UNKNOWN", "NO"): 15 - free,
+        ("NO", "UNKNOWN"): 28 + free,
+    }
+    return [cell for cell, count in cells.items() for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def track2002(golden: dict[str, Any]) -> Agreement:
+    """Label triples with the counts of [EVAL02] table 2; which unanimous label the rest has is not printed."""
+    paper = golden["EVAL02"]
+    rows = [pattern for pattern, count in paper["disagreements_table2"].items() for _ in range(count)]
+    rows += ["RRR"] * (paper["not_all_wrong"] - paper["disagreements"])
+    rows += ["WWW"] * (paper["pairs"] - paper["not_all_wrong"])
+    # The paper's combinations are unordered, so each assessor may have any place in them.
+    mixed = ["".join(np.random.default_rng(i).permutation(list(row))) for i, row in enumerate(rows)]
+    return agreement(columns(mixed, ["first", "second", "third"]), resamples=200)
+
+
+def test_the_disagreements_of_2002(track2002: Agreement, golden: dict[str, Any]) -> None:
+    paper = golden["EVAL02"]
+    document = track2002.as_json()
+    assert document["patterns"] == paper["disagreements_table2"]
+    assert list(track2002.patterns) == list(paper["disagreements_table2"])
+    assert document["items"] == paper["pairs"] == 15948
+    assert document["disagreements"] == paper["disagreements"] == 1886
+    assert document["not_all_wrong"] == paper["not_all_wrong"] == 3725
+    assert document["raw"] == pytest.approx(1 - 1886 / 15948, abs=1e-12)
+    # After folding, combinations of W, U and X alone agree.
+    right = sum(n for pattern, n in paper["disagreements_table2"].items() if "R" in pattern)
+    assert document["folded"] == pytest.approx(1 - right / 15948, abs=1e-12)
+    assert document["fold"] == {"X": "W", "U": "W"}
+
+
+def test_the_tables_of_2002_read_like_the_papers(track2002: Agreement) -> None:
+    items, statistics, combinations, *_ = track2002.tables()
+    # [EVAL02] 3: 11.8% of all pairs, 50.6% of those that some assessor did not call wrong; 1886 and 3725 as counts.
+    assert [row[2] for row in items.rows] == ["", "11.8%", "23.4%", "50.6%"]
+    assert [row[0] for row in statistics.rows][-2:] == ["Fleiss' kappa", "Krippendorff's alpha"]
+    assert ("RRX", 418, pytest.approx(100 * 418 / 1886)) in combinations.rows
+
+
+def test_two_judges_of_entailment(golden: dict[str, Any]) -> None:
+    paper = golden["RTE08"]
+    result = agreement(columns(entailment_rows(), ["judge1", "judge2"]))
+    pair = result.pairs[0]
+    assert result.raw == pair.agreement == pytest.approx(paper["table3_pairs_of_judges"]["agreement"], abs=1e-12)
+    assert pair.cohen_kappa == pytest.approx(paper["kappa_recomputed"]["cohen"], abs=5e-5)
+    assert result.scott_pi == result.fleiss_kappa == pytest.approx(paper["kappa_recomputed"]["scott_pi"], abs=5e-5)
+    assert result.krippendorff_alpha == pytest.approx(paper["kappa_recomputed"]["krippendorff_nominal"], abs=5e-5)
+    assert result.disagreements == paper["disagreements"]
+    assert result.patterns == {"YES/UNKNOWN": 82, "YES/NO": 11, "UNKNOWN/NO": 43}
+    assert "not_all_wrong" not in result.as_json()
+    low, high = result.intervals["krippendorff_alpha"] or (0, 0)
+    assert low < 0.7065 < high
+
+
+def test_two_way_sets_are_compared_after_folding_only(golden: dict[str, Any]) -> None:
+    # [RTE08] table 2: judge 1 against the two-way key.
+    counts = golden["RTE08"]["table2_judges_vs_two_way"]["judge1"]
+    rows = [
+        (label, key)
+        for key in ("YES", "NO")
+        for label, count in zip(("YES", "UNKNOWN", "NO"), counts[key], strict=True)
+        for _ in range(count)
+    ]
+    result = agreement(columns(rows, ["judge1", "main"]), two_way=["main"])
+    assert result.raw is None
+    assert result.folded == pytest.approx(counts["conflated"], abs=1e-12)
+    assert result.pairs[0].as_json()["agreement"] is None
+    assert result.pairs[0].as_json()["matrix"] == {
+        "YES": {"YES": 378, "UNKNOWN": 0, "NO": 48},
+        "UNKNOWN": {"YES": 27, "UNKNOWN": 0, "NO": 242},
+        "NO": {"YES": 5, "UNKNOWN": 0, "NO": 100},
+    }
+    folded = [("YES" if label == "YES" else "NO", key) for label, key in rows]
+    assert result.pairs[0].folded_kappa == pytest.approx(plain_cohen(folded), abs=1e-12)
+    assert result.patterns == {"YES/NO": 48 + 27 + 5}
+    assert "folding" in result.notes[0]
+
+
+def test_a_two_way_set_leaves_the_statistics_of_the_others_alone() -> None:
+    rows = entailment_rows()
+    main = ["YES" if i % 2 else "NO" for i in range(len(rows))]
+    alone = agreement(columns(rows, ["judge1", "judge2"]))
+    beside = agreement(columns(rows, ["judge1", "judge2"]) | {"main": main}, two_way=["main"])
+    for name in ("items", "disagreements", "patterns", "raw", "fleiss_kappa", "krippendorff_alpha"):
+        assert getattr(beside, name) == getattr(alone, name)
+    assert beside.folded is not None
+    assert alone.folded is not None
+    assert beside.folded < alone.folded
+    assert [pair.agreement is None for pair in beside.pairs] == [False, True, True]
+
+
+def test_two_annotators_of_real_answers(data: Callable[[str], Path]) -> None:
+    # Counted in the file: both annotators judged 1483 answers and differ on 195.
+    with data("nq301/NQ301_human.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["annotator1"], row["annotator2"]) for row in csv.DictReader(file, delimiter="\t")]
+    both = [row for row in rows if all(row)]
+    result = agreement(columns(both, ["annotator1", "annotator2"]))
+    assert (result.items, result.disagreements) == (1483, 195)
+    assert result.pairs[0].cohen_kappa == pytest.approx(plain_cohen(both), abs=1e-12)
+    assert result.fold == {}
+    assert result.folded == result.raw
+
+
+@given(ROWS)
+@settings(max_examples=60)
+def test_every_statistic_is_that_of_its_definition(rows: list[tuple[str, str, str]]) -> None:
+    result = agreement(columns(rows, ["a", "b", "c"]), resamples=0)
+    folded = [tuple("R" if label == "R" else "W" for label in row) for row in rows]
+    assert result.raw == pytest.approx(sum(len(set(row)) == 1 for row in rows) / len(rows))
+    assert result.folded == pytest.approx(sum(len(set(row)) == 1 for row in folded) / len(rows))
+    assert result.fleiss_kappa == pytest.approx(plain_fleiss(rows), abs=1e-9)
+    numbers = [["WRUX".index(label) for label in row] for row in rows]
+    assert result.krippendorff_alpha == pytest.approx(plain_alpha(numbers), abs=1e-9)
+    assert sum(result.patterns.values()) == result.disagreements
+    assert result.not_all_wrong == sum(set(row) != {"W"} for row in rows)
+    for pair, (i, j) in zip(result.pairs, [(0, 1), (0, 2), (1, 2)], strict=True):
+        both = [(row[i], row[j]) for row in rows]
+        assert pair.cohen_kappa == pytest.approx(plain_cohen(both), abs=1e-9)
+        assert pair.folded_kappa == pytest.approx(plain_cohen([(row[i], row[j]) for row in folded]), abs=1e-9)
+        assert pair.agreement == pytest.approx(sum(a == b for a, b in both) / len(both))
+        assert sum(map(sum, pair.matrix)) == len(rows)
+
+
+@given(ROWS, st.permutations(range(3)))
+@settings(max_examples=30)
+def test_the_order_of_items_and_sets_changes_nothing(rows: list[tuple[str, str, str]], order: list[int]) -> None:
+    one = agreement(columns(rows, ["a", "b", "c"]), resamples=50)
+    backwards = agreement(columns(rows[::-1], ["a", "b", "c"]), resamples=50)
+    assert backwards == one
+    turned = agreement(columns([[row[i] for i in order] for row in rows], ["a", "b", "c"]), resamples=0)
+    assert turned.patterns == one.patterns
+    assert turned.krippendorff_alpha == pytest.approx(one.krippendorff_alpha, abs=1e-9)
+
+
+def test_krippendorffs_own_example() -> None:
+    units = [[int(row[u]) for row in EXAMPLE if row[u] != "."] for u in range(12)]
+    counts = np.array([[unit.count(value) for value in range(1, 6)] for unit in units], dtype=float)
+    table = coincidences(counts).sum(axis=0)
+    assert float(krippendorff_alpha(table)) == pytest.approx(0.743, abs=5e-4)
+    assert float(krippendorff_alpha(table, "ordinal")) == pytest.approx(0.815, abs=5e-4)
+    assert float(krippendorff_alpha(table, "interval")) == pytest.approx(0.849, abs=5e-4)
+    assert float(krippendorff_alpha(table, "interval")) == pytest.approx(plain_alpha(units, lambda a, b: (a - b) ** 2))
+
+
+def test_coefficients_of_small_tables() -> None:
+    assert float(cohen_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))) == pytest.approx(0.4)
+    # Perfect and perfectly opposite labels of two assessors.
+    assert float(fleiss_kappa(coincidences(np.array([[2.0, 0.0], [0.0, 2.0]])).sum(axis=0))) == 1.0
+    assert float(fleiss_kappa(coincidences(np.array([[1.0, 1.0], [1.0, 1.0]])).sum(axis=0))) == -1.0
+    assert np.isnan(cohen_kappa(np.array([[7.0, 0.0], [0.0, 0.0]])))
+
+
+def test_the_bootstrap_is_that_of_drawing_items_one_by_one() -> None:
+    rows = entailment_rows()
+    result = agreement(columns(rows, ["judge1", "judge2"]), resamples=4000)
+    rng = np.random.default_rng(1)
+    drawn = [plain_cohen([rows[i] for i in rng.integers(0, len(rows), len(rows))]) for _ in range(1500)]
+    expected = np.quantile(np.array(drawn, dtype=float), [0.025, 0.975])
+    assert result.pairs[0].intervals["cohen_kappa"] == pytest.approx(tuple(expected), abs=0.006)
+    error = 1.96 * math.sqrt(0.83 * 0.17 / 800)
+    assert result.intervals["raw"] == pytest.approx((0.83 - error, 0.83 + error), abs=0.004)
+
+
+def test_the_seed_decides_the_intervals() -> None:
+    labels = columns(entailment_rows(), ["a", "b"])
+    assert agreement(labels, seed=3) == agreement(labels, seed=3)
+    assert agreement(labels, seed=3).intervals != agreement(labels, seed=4).intervals
+    assert agreement(labels, resamples=0).intervals["raw"] is None
+
+
+def test_constant_labels_have_no_agreement_beyond_chance() -> None:
+    result = agreement({"a": ["R"] * 40, "b": ["R"] * 40})
+    assert result.raw == 1.0
+    assert result.fleiss_kappa is result.krippendorff_alpha is result.pairs[0].cohen_kappa is None
+    assert "undefined" in result.notes[0]
+    assert "7.5%" in result.notes[1]
+    assert "–" in str(result.table())
+
+
+def test_labels_that_hardly_vary_have_no_interval() -> None:
+    result = agreement({"a": ["R"] * 40, "b": ["R"] * 39 + ["W"]})
+    assert result.krippendorff_alpha == 0.0
+    assert result.intervals["krippendorff_alpha"] is None
+    assert any("resample" in note for note in result.notes)
+
+
+def test_nothing_in_common_is_said_not_raised() -> None:
+    result = agreement({"a": [], "b": []})
+    assert result.items == 0
+    assert result.raw is result.folded is result.krippendorff_alpha is None
+    assert "nothing to compare" in result.notes[0]
+    assert all(str(shown) for shown in result.tables())
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        ({"a": ["R"]}, {}, "two judgment sets"),
+        ({"a": ["R"], "b": ["R", "W"]}, {}, "different numbers"),
+        ({"a": ["R"], "b": ["Q"]}, {"order": "WRUX"}, "set b: label 'Q'"),
+        ({"a": ["R"], "b": [None]}, {}, "set b: an item has no label"),
+        ({"a": ["R"], "b": ["W"]}, {"two_way": ["mian"]}, "unknown judgment set 'mian'"),
+        ({"a": ["R"], "b": ["W"]}, {"fold": {"U": "wrong"}}, "unknown label to fold into 'wrong'"),
+        ({"a": [str(i) for i in range(60)], "b": ["1"] * 60}, {}, "at most 50"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(labels: dict[str, list[str]], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        agreement(labels, **options)
+
+
+def test_own_folding_and_order() -> None:
+    result = agreement(
+        {"a": ["good", "fair", "bad"], "b": ["fair", "fair", "fair"]},
+        order=["bad", "fair", "good"],
+        fold={"fair": "good"},
+    )
+    assert result.patterns == {"bad/fair": 1, "fair/good": 1}
+    assert result.folded == pytest.approx(2 / 3)
+    assert scheme_of(["none", "full"]).ordinal
+    assert scheme_of(["Yes", "No"]).order == ("No", "Yes")

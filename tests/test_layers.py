@@ -1,0 +1,199 @@
+"""The house keeps its floors: a module imports only what stands above it; the upper half touches nothing outside."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import qassay
+
+PACKAGE = Path(qassay.__file__).parent
+
+# Top to bottom, in the order data flows; everything from `formats` on is an adapter.
+PURE = (
+    "errors",
+    "tables",
+    "matrix",
+    "questions",
+    "tasks",
+    "runs",
+    "nuggets",
+    "judgments",
+    "tally",
+    "measures",
+    "scores",
+    "meta",
+)
+ADAPTERS = ("formats", "evaluation", "checking", "demo", "cli")
+FLOORS = (*PURE, *ADAPTERS)
+META = (
+    "ranking",
+    "intervals",
+    "agreement",
+    "ratings",
+    "stability",
+    "noise",
+    "simulate",
+    "sensitivity",
+    "significance",
+    "generalizability",
+    "planning",
+    "reuse",
+    "distributions",
+    "fidelity",
+)
+
+# What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has
+# not been thought about.
+HARMLESS = {
+    *("__future__", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
+    *("functools", "heapq", "itertools", "math", "operator", "re", "string", "types", "typing", "unicodedata"),
+    *("warnings", "numba", "numpy", "polars", "scipy"),
+}
+# Exceptions, each with its reason: what they use of these modules, and nothing more.
+EXCUSED = {
+    # Task definitions are package data, the same wherever the package is.
+    ("tasks/__init__.py", "importlib"): {"resources"},
+    ("tasks/__init__.py", "tomllib"): {"loads"},
+    # The number of processors decides how fast a result comes, never what it is; numba is optional.
+    ("meta/sensitivity/study.py", "os"): {"cpu_count", "sched_getaffinity"},
+    ("meta/sensitivity/study.py", "importlib"): {"util"},
+}
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("_version.py",))
+
+
+def _floor(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Every import of a file, also within functions and for type checking: line and dotted name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
+
+
+def _modules(*floors: str) -> list[Path]:
+    return [path for path in MODULES if _floor(path) in floors]
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def test_every_module_has_its_floor() -> None:
+    found = {_floor(path) for path in MODULES} - {"__init__"}
+    assert found == set(FLOORS), "a new module belongs into FLOORS and into the map of qassay/__init__.py"
+
+
+def test_the_map_names_every_floor() -> None:
+    the_map = (qassay.__doc__ or "").split("below: adapters")
+    assert len(the_map) == 2
+    for half, floors in zip(the_map, (PURE, ADAPTERS), strict=True):
+        for floor in floors:
+            assert re.search(rf"(?m)(^|  ){floor}\b", half), f"{floor} is not in its half of the map"
+
+
+def test_imports_go_upwards() -> None:
+    wrong = []
+    for path in _modules(*FLOORS):
+        for line, name in _imports(path):
+            floor = name.split(".")[1] if name.startswith("qassay.") else None
+            if floor in FLOORS and FLOORS.index(floor) > FLOORS.index(_floor(path)):
+                wrong.append(f"{_name(path)}:{line} imports {name}, which stands below")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_analyses_import_earlier_ones() -> None:
+    wrong = []
+    for path in _modules("meta"):
+        own = path.relative_to(PACKAGE / "meta").parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        assert own in META, f"{own} belongs into META"
+        for line, name in _imports(path):
+            if name.startswith("qassay.meta.") and META.index(name.split(".")[2]) > META.index(own):
+                wrong.append(f"{_name(path)}:{line} imports {name}, which comes later")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_pure_half_touches_nothing_outside() -> None:
+    wrong = []
+    for path in _modules(*PURE):
+        for line, name in _imports(path):
+            module = name.split(".")[0]
+            if module != "qassay" and module not in HARMLESS:
+                excused = EXCUSED.get((_name(path), module), set())
+                strange = _used(path, module, name) - excused
+                if strange or not excused:
+                    wrong.append(
+                        f"{_name(path)}:{line} imports {name} and uses {sorted(strange)}; the pure half may not"
+                    )
+    assert not wrong, "\n".join(wrong)
+
+
+def _used(path: Path, module: str, imported: str) -> set[str]:
+    """What a file uses of a module that it imports."""
+    used = {imported.split(".")[1]} if "." in imported else set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module:
+            used.add(node.attr)
+    return used
+
+
+SEEDED = ("default_rng", "SeedSequence", "Generator", "Philox", "PCG64", "SFC64")
+
+
+def test_the_pure_half_opens_nothing_and_draws_no_hidden_chance() -> None:
+    """No open(), no print(), no global random state, and every generator has a seed."""
+    wrong = []
+    for path in _modules(*PURE):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called in ("open", "print", "input", "exec", "eval") or called.startswith(
+                ("pl.read_", "pl.scan_", "np.load", "np.save", "np.fromfile")
+            ):
+                wrong.append(f"{_name(path)}:{node.lineno} calls {called}")
+            _, _, drawn = called.partition("np.random.")
+            if drawn and (drawn not in SEEDED or not (node.args or node.keywords)):
+                wrong.append(f"{_name(path)}:{node.lineno} calls {called} without a seed")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_excuses_are_needed() -> None:
+    for name, module in EXCUSED:
+        assert module in {found.split(".")[0] for _, found in _imports(PACKAGE / name)}, (
+            f"{name} no longer uses {module}"
+        )
+
+
+def _loaded(*arguments: str) -> set[str]:
+    """Top-level modules that a command has loaded when it ends."""
+    code = (
+        "import sys; from qassay.cli import main; status = main(sys.argv[1:]); "
+        "print('\\n' + ' '.join({name.split('.')[0] for name in sys.modules})); sys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_version_is_told_without_loading_anything() -> None:
+    heavy = {"polars", "numpy", "scipy", "numba", "rich", "typer", "msgspec"}
+    assert not _loaded("--version") & heavy
+
+
+@pytest.mark.parametrize("verb", ["score", "check"])
+def test_scoring_starts_without_the_heavy_libraries(verb: str) -> None:
+    assert not _loaded(verb, str(qassay.demo_folder())) & {"scipy", "numba"}
