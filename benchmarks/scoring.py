@@ -11,6 +11,10 @@ import time
 from pathlib import Path
 
 from benchmarks.rows import Row
+from qassay.demo import demo_folder
+from qassay.evaluation import Evaluation, open_evaluation
+from qassay.scores import score
+from qassay.tally import tally
 
 WORK = Path(__file__).parent / ".work"
 QASSAY = Path(sys.executable).parent / "qassay"
@@ -49,14 +53,12 @@ def scoring() -> list[Row]:
 
 def start() -> list[Row]:
     """How long a person waits for the command to start, beside a bare Python."""
-    from qassay.demo import demo_folder
-
     bare, _ = best([sys.executable, "-c", "pass"], times=10)
     version, _ = best([str(QASSAY), "--version"], times=10)
-    score, _ = best([str(QASSAY), "score", str(demo_folder())], times=5)
+    small, _ = best([str(QASSAY), "score", str(demo_folder())], times=5)
     return [
         Row("qassay --version / bare Python", version, bare, bare / version, "start-up"),
-        Row("qassay score on the demo / bare Python", score, bare, bare / score, "start-up, scoring included"),
+        Row("qassay score on the demo / bare Python", small, bare, bare / small, "start-up, scoring included"),
     ]
 
 
@@ -64,10 +66,6 @@ def peers() -> list[Row]:
     """Reciprocal rank of one million judged responses: in-memory evaluation, files already parsed."""
     import ir_measures
     import pytrec_eval
-
-    from qassay.evaluation import open_evaluation
-    from qassay.scores import score
-    from qassay.tally import tally
 
     evaluation_ = open_evaluation(ranked(100))
     runs, key = evaluation_.runs, evaluation_.key()
@@ -81,9 +79,9 @@ def peers() -> list[Row]:
         judge.evaluate(run)
     pytrec = time.perf_counter() - begin
     begin = time.perf_counter()
-    judge = ir_measures.evaluator([ir_measures.RR], qrels)
+    other = ir_measures.evaluator([ir_measures.RR], qrels)
     for run in answers.values():
-        judge.calc_aggregate(run)
+        other.calc_aggregate(run)
     ir = time.perf_counter() - begin
     note = "tally and score in memory; per judged response {:.2f} and {:.2f} microseconds"
     return [
@@ -168,20 +166,16 @@ def _write_key(folder: Path, task: str, pool: list[list[tuple[str, str]]], chanc
                 out.write(json.dumps(row) + "\n")
 
 
-def _as_dicts(evaluation_: object) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+def _as_dicts(evaluation_: Evaluation) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
     """Judgments and runs as ranking libraries take them: an item is a document."""
-    from qassay.evaluation import Evaluation
-
-    if not isinstance(evaluation_, Evaluation):
-        raise TypeError(evaluation_)
     qrels: dict[str, dict[str, int]] = {}
     for question, doc, text, label in (
         evaluation_.key().judgments.kind("item").select("question", "doc", "text", "judgment").iter_rows()
     ):
         qrels.setdefault(question, {})[f"{doc} {text}"] = int(label == "R")
     answers: dict[str, dict[str, dict[str, float]]] = {}
-    for tag, question, doc, text, rank in (
-        evaluation_.runs.table.select("run", "question", "doc", "text", "rank").iter_rows()
-    ):
+    for tag, question, doc, text, rank in evaluation_.runs.table.select(
+        "run", "question", "doc", "text", "rank"
+    ).iter_rows():
         answers.setdefault(tag, {}).setdefault(question, {})[f"{doc} {text}"] = 1.0 / rank
     return qrels, answers

@@ -11,8 +11,9 @@ The map, in the order data flows; a module imports only what stands above it:
     measures/     one small file a measure         scores/     question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
-    formats/      read_* and write_*               evaluation  a folder, opened
-    cli/          one file a verb                  demo/       the built-in evaluation
+    formats/      read_* and write_*               demo/       the built-in evaluation
+    evaluation    a folder, opened                 checking    all that is wrong with it, at once
+    analysis/     meta on an opened evaluation     cli/        one file a verb
 
 Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
 """
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
+    from qassay.analysis import agreement, compare, compare_all, sensitivity, stability
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -42,10 +44,15 @@ _HOMES = {
     "ScoreMatrix": ("qassay.matrix", "ScoreMatrix"),
     "Scores": ("qassay.scores", "Scores"),
     "UsageError": ("qassay.errors", "UsageError"),
+    "agreement": ("qassay.analysis", "agreement"),
+    "compare": ("qassay.analysis", "compare"),
+    "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
+    "sensitivity": ("qassay.analysis", "sensitivity"),
+    "stability": ("qassay.analysis", "stability"),
 }
 
 __all__ = [
@@ -56,10 +63,15 @@ __all__ = [
     "Scores",
     "UsageError",
     "__version__",
+    "agreement",
+    "compare",
+    "compare_all",
     "demo_folder",
     "measure",
     "open",
     "read_matrix",
+    "sensitivity",
+    "stability",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,10 +93,7 @@ def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> No
 
 
 def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
-    lists = {
-        name: checked.attempt(lambda name=name: evaluation.nugget_list(name))
-        for name in evaluation.folder.nugget_lists()
-    }
+    lists = {name: checked.attempt(partial(evaluation.nugget_list, name)) for name in evaluation.folder.nugget_lists()}
     for name, table in lists.items():
         if table is not None:
             checked.nuggets[name] = {
@@ -106,11 +104,11 @@ def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
     answers = checked.attempt(lambda: evaluation.answers)
     checked.answers = 0 if answers is None else answers.height
     for name in evaluation.sets:
-        judged = checked.attempt(lambda name=name: evaluation.judgment_set(name))
+        judged = checked.attempt(partial(evaluation.judgment_set, name))
         if judged is None:
             continue
         checked.judgments[name] = sum(table.height for table in judged.kinds.values())
-        nuggets = checked.attempt(lambda name=name: evaluation.nugget_list(name))
+        nuggets = checked.attempt(partial(evaluation.nugget_list, name))
         if nuggets is not None:
             checked.errors += check_nuggets(judged, nuggets, file=f"judgments/{name}.jsonl")
 

@@ -124,10 +124,21 @@ class Evaluation:
         return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
 
     @cached_property
+    def derived_sets(self) -> tuple[str, ...]:
+        """Keys that follow from the sets: entailment has two."""
+        return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has("decision") else ()
+
+    @cached_property
+    def two_way_sets(self) -> frozenset[str]:
+        """The sets whose NO means only: not entailed."""
+        reference = {"reference"} if self.question_file.two_way else set()
+        return frozenset({*self.configuration.two_way, *reference}.intersection(self.sets))
+
+    @cached_property
     def assessor_sets(self) -> tuple[str, ...]:
         """The sets of human assessors: not settled, not automatic, not a two-way key."""
         files = self.folder.judgment_sets()
-        apart = {*SETTLED_SETS, *self.configuration.two_way}
+        apart = {*SETTLED_SETS, *self.two_way_sets}
         return tuple(name for name in self.sets if name not in apart and not reading.is_automatic(files[name]))
 
     def judgment_set(self, name: str) -> JudgmentSet:
@@ -170,7 +181,7 @@ class Evaluation:
     def key(self, name: str | None = None) -> Key:
         """The key with this name, or the default one."""
         chosen = name or self.default_key()
-        if chosen in (TWO_WAY, DISAGREEMENT_UNKNOWN) and self.task.has("decision") and chosen not in self.sets:
+        if chosen in self.derived_sets and chosen not in self.sets:
             return self._derived_key(chosen)
         if chosen is None and self.task.has("justified"):
             chosen = self.sets[0] if self.sets else None
@@ -182,7 +193,7 @@ class Evaluation:
             self.nugget_list(chosen),
             self.answers,
             ratings=self.ratings(self.sets) if self.task.has("justified") else None,
-            two_way=chosen in self.configuration.two_way or (chosen == "reference" and self.question_file.two_way),
+            two_way=chosen in self.two_way_sets,
         )
         file = f"judgments/{chosen}.jsonl"
         problems = [*check_nuggets(judgments, key.nuggets, file=file), *check_known_answers(key, file=file)]
@@ -291,6 +302,6 @@ def _labels(judgments: JudgmentSet) -> pl.DataFrame:
         names = [pl.col(name).cast(pl.String) for name in ("run", "doc", "text", "start", "length")]
         if kind == "item":
             names = names[1:]  # pooled: the run does not matter
-        item = pl.concat_str(names, separator=" ", ignore_nulls=True) if kind != "pair" else pl.col("question")
+        item = pl.concat_str(names, separator="\t", ignore_nulls=True) if kind != "pair" else pl.col("question")
         tables.append(rows.select("question", "judgment", item=item).select("question", "item", "judgment"))
     return pl.concat(tables)

@@ -129,8 +129,12 @@ def test_two_runs_have_no_tau(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         (["human.csv"], 2, "two files or more"),
         (["human.csv", "model.csv", "--reference", "modle"], 2, "did you mean 'model'?"),
-        (["human.csv", "model.csv", "--sets", "a,b"], 2, "for an evaluation"),
-        (["human.csv", "model.csv", "--measure", "cws"], 2, "for an evaluation"),
+        (["human.csv", "model.csv", "--sets", "a,b"], 2, "--sets does not apply to score matrices"),
+        (
+            ["human.csv", "model.csv", "--measure", "cws", "--unjudged", "wrong"],
+            2,
+            "--measure and --unjudged do not apply",
+        ),
         (["human.csv", "nowhere.csv"], 1, "nowhere.csv"),
         (["human.csv", "broken.csv"], 1, "beta"),
         ([".", "model.csv"], 2, "one evaluation, or several"),
@@ -273,4 +277,26 @@ def test_wrong_names_in_an_evaluation(lists: Path, capsys: pytest.CaptureFixture
     assert main(["stability", str(lists), "--measure", "list_g"]) == 2
     assert "did you mean 'list_f'?" in capsys.readouterr().err
     assert main(["stability", str(lists), "--runs-as-rows"]) == 2
-    assert "for score matrices" in capsys.readouterr().err
+    assert "--runs-as-rows does not apply to an evaluation" in capsys.readouterr().err
+
+
+def test_judges_of_justifications_rank_the_runs_each_for_themselves(
+    tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # [RTE08] figure 2, pair 75. Scoring takes all judges together; here each is a set. An unassigned correctness is 0.
+    folder = tmp_path / "why"
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "justification"\n', encoding="utf-8")
+    write_rows(folder / "questions.jsonl", [{"id": "75", "type": "pair", "text": "t", "hypothesis": "h"}])
+    ratings = golden["RTE08"]["pair75"]
+    for judge in range(6):
+        rows = []
+        for run, given in ratings.items():
+            row = {"question": "75", "run": run, "understandability": given[judge][0]}
+            rows.append(row if given[judge][1] is None else row | {"correctness": given[judge][1]})
+        write_rows(folder / "judgments" / f"judge{judge}.jsonl", rows)
+    found = run_json(capsys, folder, "--reference", "judge0")["measures"]["correctness"]
+    scores = [[given[judge][1] or 0 for given in ratings.values()] for judge in range(6)]
+    for judge in range(1, 6):
+        expected = float(stats.kendalltau(scores[0], scores[judge]).statistic)
+        assert found["tau"][0][judge] == pytest.approx(expected, abs=1e-9)

@@ -41,6 +41,16 @@ def test_compression_is_told_by_content(tmp_path: Path) -> None:
     ]
 
 
+def test_many_members_and_padding(tmp_path: Path) -> None:
+    # bgzip writes one member for every 64 kilobytes; tapes pad with zeros.
+    (tmp_path / "a").write_bytes(gzip.compress(b"a") * 20_000 + b"\0" * 1000)
+    (tmp_path / "b").write_bytes(zstandard.compress(b"b") * 20_000)
+    (tmp_path / "c").write_bytes(gzip.compress(bytes(20 << 20)))
+    assert files.read_bytes(tmp_path / "a") == b"a" * 20_000
+    assert files.read_bytes(tmp_path / "b") == b"b" * 20_000
+    assert files.read_bytes(tmp_path / "c") == bytes(20 << 20)
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_broken_archives_are_input_errors(tmp_path: Path, pack: object) -> None:
     whole = pack(os.urandom(5000))  # type: ignore[operator]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption
 from qassay.cli.output import print_json, print_tables
-from qassay.cli.sets import SetsOption, named_sets, two_way_sets
-from qassay.errors import InputError, Problem
-
-if TYPE_CHECKING:
-    from qassay.evaluation import Evaluation
-    from qassay.meta.agreement import Agreement
+from qassay.cli.sets import SetsOption, named_sets
 
 # With more pairs of sets than this their matrices fill pages; --json has them all.
 MATRICES_SHOWN = 6
@@ -44,14 +38,14 @@ def command(
       qassay agree my-eval --sets adjudicated,llm:gpt
       qassay agree my-eval --json
     """
+    from qassay.analysis import agreement
     from qassay.evaluation import open_evaluation
     from qassay.meta.ratings import rate
 
     evaluation = open_evaluation(folder)
     chosen = named_sets(sets, evaluation.sets)
-    names = chosen or _assessors(evaluation)
-    main, *further = _agreements(evaluation, names, chosen=chosen is not None, seed=seed, resamples=resamples)
-    ratings = rate(evaluation.ratings(names), seed=seed, resamples=resamples)
+    main, *further = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples)
+    ratings = rate(evaluation.ratings(chosen), seed=seed, resamples=resamples)
     if as_json:
         extra: dict[str, object] = {found.about.replace(" ", "_"): found.as_json() for found in further}
         extra |= {"ratings": ratings.as_json()} if ratings.scales else {}
@@ -61,30 +55,3 @@ def command(
     for found in further:
         tables += found.tables(matrices=False)
     print_tables([*tables, *ratings.tables()])
-
-
-def _agreements(
-    evaluation: Evaluation, names: list[str], *, chosen: bool, seed: int, resamples: int
-) -> list[Agreement]:
-    """One comparison a kind of judgment; the first is the document, the others stand beside it."""
-    from qassay.cli.agree_labels import compared_labels
-    from qassay.meta.agreement import agreement
-
-    two_way = two_way_sets(evaluation)
-    results = []
-    for found in compared_labels(evaluation, names, chosen=chosen):
-        folded = [name for name in found.sets if name in two_way]
-        result = agreement(found.sets, two_way=folded, seed=seed, resamples=resamples)
-        results.append(replace(result, about=found.about, notes=(*result.notes, *found.notes)))
-    return results
-
-
-def _assessors(evaluation: Evaluation) -> list[str]:
-    """The sets to compare where none are named: all assessors' own, with two-way keys of entailment."""
-    wanted = {*evaluation.assessor_sets, *evaluation.configuration.two_way}
-    names = [name for name in evaluation.sets if name in wanted]
-    if len(names) < 2:
-        there = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
-        message = f"agreement takes the judgment sets of two assessors or more ({there}); name any two with --sets"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    return names

@@ -7,6 +7,7 @@ are known here by name and summary alone.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -26,7 +27,7 @@ VERBS = {
     "score": "Scores and leaderboard.",
     "agree": "Disagreement tables and agreement statistics.",
     "stability": "Rankings under different judgment sets.",
-    "sensitivity": "Error rates of comparisons and the smallest difference to trust.",
+    "sensitivity": "Error rates, and the smallest difference to trust.",
     "compare": "Is one run better than another?",
     "plan": "How many questions, and assessors, for a wanted difference.",
     "reuse": "Leave-one-out test of the judgments.",
@@ -68,7 +69,7 @@ def application(arguments: Sequence[str]) -> Callable[..., object]:
         epilog=EPILOG,
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -78,8 +79,16 @@ def application(arguments: Sequence[str]) -> Callable[..., object]:
 
     verb = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, summary in VERBS.items():
-        app.command(name, help=None if name == verb else summary)(load(name) if name == verb else _elsewhere)
+        function = load(name) if name == verb else _elsewhere
+        app.command(name, help=help_text(function) if name == verb else summary)(function)
     return app
+
+
+def help_text(function: Callable[..., object]) -> str:
+    """A docstring as help: indented paragraphs, the examples, keep their lines."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    # A line that holds only a backspace tells the parser not to fill the paragraph after it.
+    return "\n\n".join("\b\n" + text if text.startswith("  ") else text for text in paragraphs)
 
 
 def load(verb: str) -> Callable[..., object]:

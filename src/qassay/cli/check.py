@@ -35,7 +35,7 @@ def command(
     Every rule of the task is checked, and all errors are reported at once, with file, line, question and rule. The
     exit status is 1 where there are errors; warnings do not count.
 
-    [bold]Examples[/bold]
+    Examples
 
       qassay check my-eval
       qassay check new-run.txt other-run.txt --in my-eval

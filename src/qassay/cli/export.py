@@ -32,7 +32,7 @@ def command(
     A folder that holds nothing but an earlier export is replaced; into any
     other nothing is written without --force.
 
-    [bold]Examples[/bold]
+    Examples
 
         qassay export my-eval
 

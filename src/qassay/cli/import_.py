@@ -49,7 +49,7 @@ def command(
     run-information, rag-assignments, nist-factoid, nist-list, nist-other,
     nist-nuggets, nist-answers.
 
-    [bold]Examples[/bold]
+    Examples
 
         qassay import my-eval trec13questions.xml
 

@@ -36,7 +36,7 @@ def command(
     Tasks: confidence, definition, entailment2, entailment3, justification,
     main2003, nuggets, passages, qaciad, ranked5, series2004.
 
-    [bold]Examples[/bold]
+    Examples
 
         qassay init my-eval --task series2004
 

@@ -29,7 +29,7 @@ def command(
     Leaves out each run in turn, with the items and answers that only it brought to the judgments, and scores it with
     what remains. A large fall means that the judgments cannot be used for new systems without judging more.
 
-    [bold]Examples[/bold]
+    Examples
 
       qassay reuse my-eval
       qassay reuse my-eval --by organisation

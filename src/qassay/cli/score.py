@@ -46,7 +46,7 @@ def command(
     The key is the judgment set `adjudicated`, else `reference`, else the only one there is. Whatever is left out,
     counted as wrong or passed over is said below the table.
 
-    [bold]Examples[/bold]
+    Examples
 
       qassay score my-eval
       qassay score my-eval --key first --measure "nugget_f(beta=1)"

@@ -1,16 +1,13 @@
-"""How commands name judgment sets: `--sets first,second`, or the option repeated; and which ones they take unasked."""
+"""How commands name judgment sets: `--sets first,second`, or the option repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from qassay.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from qassay.evaluation import Evaluation
 
 SetsOption: TypeAlias = Annotated[
     list[str] | None,
@@ -30,9 +27,3 @@ def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] |
     if len(names) < 2:
         raise UsageError("--sets takes two judgment sets or more, such as --sets first,second")
     return names
-
-
-def two_way_sets(evaluation: Evaluation) -> frozenset[str]:
-    """The sets whose NO means only: not entailed."""
-    reference = {"reference"} if evaluation.question_file.two_way else set()
-    return frozenset({*evaluation.configuration.two_way, *reference}.intersection(evaluation.sets))

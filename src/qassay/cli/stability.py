@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -19,30 +19,35 @@ from qassay.cli.inputs import (
     load_matrix,
 )
 from qassay.cli.output import print_json, print_tables, progress
-from qassay.cli.sets import SetsOption
+from qassay.cli.sets import SetsOption, named_sets
 from qassay.errors import InputError, Problem, UsageError, unknown
 
 if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
+    from qassay.meta.noise import Noise
     from qassay.meta.stability import Stability
 
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
 
+MeasuresOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
+]
+ReferenceOption: TypeAlias = Annotated[
+    str | None, typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from.")
+]
+SourcesArgument: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
+]
+
+
 def command(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
-    ],
+    sources: SourcesArgument,
     sets: SetsOption = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from."),
-    ] = None,
+    measure: MeasuresOption = None,
+    reference: ReferenceOption = None,
     component: ComponentOption = None,
     unjudged: UnjudgedOption = "stop",
     missing: MissingOption = "stop",
@@ -65,31 +70,50 @@ def command(
       qassay stability my-eval --measure cws --measure accuracy
       qassay stability human.csv model.csv
     """
+    if _is_folder(sources):
+        _refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
+        from qassay.analysis.rankings import compare_sets
+        from qassay.evaluation import open_evaluation
+
+        evaluation = open_evaluation(sources[0])
+        with progress("comparing rankings") as update:
+            found = compare_sets(
+                evaluation,
+                named_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+                measures=measure or (),
+                reference=reference,
+                component=component,
+                unjudged=unjudged,
+                missing=missing,
+                progress=update,
+            )
+        _show(*found, as_json=as_json)
+    else:
+        given = {"--sets": sets, "--measure": measure, "--component": component, "--unjudged": unjudged != "stop"}
+        _refuse("score matrices", given)
+        matrices = _matrices(sources, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
+        _show(_compare(matrices, reference), None, as_json=as_json)
+
+
+def _is_folder(sources: Sequence[Path]) -> bool:
+    """Whether the one source is an evaluation; an error for what is not there and for a mixture."""
     absent = [Problem("configuration", "does not exist", str(source)) for source in sources if not source.exists()]
     if absent:
         raise InputError(absent)
-    if any(source.is_dir() for source in sources):
-        if len(sources) > 1:
-            raise UsageError("stability takes one evaluation, or several score matrices")
-        if runs_as_rows or series_from is not None:
-            raise UsageError("--runs-as-rows and --series-from are for score matrices, not for an evaluation")
-        from qassay.cli.stability_folder import stability_of_folder
+    folders = [source for source in sources if source.is_dir()]
+    if folders and len(sources) > 1:
+        raise UsageError("stability takes one evaluation, or several score matrices")
+    return bool(folders)
 
-        result, noise = stability_of_folder(
-            sources[0],
-            sets=sets,
-            measures=measure,
-            component=component,
-            reference=reference,
-            unjudged=unjudged,
-            missing=missing,
-        )
-    else:
-        if sets or measure or component or unjudged != "stop":
-            names = "--sets, --measure, --component and --unjudged"
-            raise UsageError(f"{names} are for an evaluation, not for score matrices")
-        matrices = _matrices(sources, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
-        result, noise = _compare(matrices, reference), None
+
+def _refuse(kind: str, given: Mapping[str, object]) -> None:
+    """Stop at options that mean nothing for this kind of source."""
+    names = [name for name, value in given.items() if value]
+    if names:
+        raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")
+
+
+def _show(result: Stability, noise: Sequence[Noise] | None, *, as_json: bool) -> None:
     if as_json:
         extra = {} if noise is None else {"noise": {found.component: found.as_json() for found in noise}}
         print_json(result.as_json() | extra)

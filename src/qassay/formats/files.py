@@ -6,6 +6,7 @@ import codecs
 import errno
 import gzip
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"}
 MOST_BYTES = 16 << 30
 _CHUNK = 1 << 22
 _SIP = 1 << 12
+_ZEROS = re.compile(rb"\0*")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -145,41 +147,52 @@ def _write_part(path: Path, data: bytes) -> Path:
 
 def _ungzip(data: bytes, path: Path) -> bytes:
     pieces: list[bytes] = []
-    size = 0
+    size = position = 0
+    view = memoryview(data)
     try:
-        while data:  # a gzip file may hold several members
+        while position < len(data):  # a gzip file may hold several members
             unpacker = zlib.decompressobj(wbits=31)
+            waiting: bytes | memoryview = b""
             while not unpacker.eof:
-                piece = unpacker.decompress(data, _CHUNK)
-                if not piece and not unpacker.unconsumed_tail and not unpacker.eof:
+                if not waiting:
+                    waiting = view[position : position + _SIP]
+                    position += len(waiting)
+                piece = unpacker.decompress(waiting, _CHUNK)
+                if not piece and not waiting:
                     raise zlib.error("it ends too early")
-                data = unpacker.unconsumed_tail
+                waiting = unpacker.unconsumed_tail
                 size = _within_limit(size + len(piece), path)
                 pieces.append(piece)
-            data = unpacker.unused_data.lstrip(b"\0")
+            position = _padding(data, position - len(unpacker.unused_data))
     except zlib.error as error:
         raise InputError(Problem("encoding", f"broken gzip file: {error}", str(path))) from None
     return b"".join(pieces)
+
+
+def _padding(data: bytes, position: int) -> int:
+    """Where the zeros end that some tapes and programs leave behind a member."""
+    zeros = _ZEROS.match(data, position)
+    return zeros.end() if zeros else position
 
 
 def _unzstandard(data: bytes, path: Path) -> bytes:
     import zstandard
 
     pieces: list[bytes] = []
-    size = 0
-    rest = memoryview(data)
+    size = position = 0
+    view = memoryview(data)
     try:
-        while rest:  # a zstandard file may hold several frames
+        while position < len(data):  # a zstandard file may hold several frames
             unpacker = zstandard.ZstdDecompressor().decompressobj()
             while not unpacker.eof:
-                if not rest:
+                if position >= len(data):
                     raise zstandard.ZstdError("it ends too early")
                 # A little at a time: three bytes may stand for 128 kilobytes.
-                piece = unpacker.decompress(rest[:_SIP])
-                rest = rest[_SIP:]
+                piece = unpacker.decompress(view[position : position + _SIP])
+                position += len(view[position : position + _SIP])
                 size = _within_limit(size + len(piece), path)
                 pieces.append(piece)
-            rest = memoryview(unpacker.unused_data + bytes(rest)) if unpacker.unused_data else rest
+            position -= len(unpacker.unused_data)
     except zstandard.ZstdError as error:
         raise InputError(Problem("encoding", f"broken zstandard file: {error}", str(path))) from None
     return b"".join(pieces)

@@ -171,12 +171,16 @@ def file_name(name: str) -> str:
 def set_name(path: Path) -> str:
     """The tag or set name that a file name stands for: without extensions, %XX undone.
 
-    >>> set_name(Path("llm%3Agpt.jsonl.gz"))
-    'llm:gpt'
+    Extensions are that of a compression and that of a form, once each: a name may end in what looks like one.
+
+    >>> set_name(Path("llm%3Agpt.jsonl.gz")), set_name(Path("v1.txt.jsonl"))
+    ('llm:gpt', 'v1.txt')
     """
-    stem = path.name
-    for suffix in (".gz", ".zst", ".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".xml", ".sgml", ".jl"):
-        stem = stem.removesuffix(suffix)
+    stem = path.name.removesuffix(".gz").removesuffix(".zst")
+    for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".xml", ".sgml", ".jl"):
+        if stem.endswith(suffix) and stem != suffix:
+            stem = stem.removesuffix(suffix)
+            break
     return unquote(stem)
 
 
@@ -187,7 +191,7 @@ def name_fault(name: str) -> str | None:
     if len(name) > LONGEST_NAME:
         return f"has {len(name)} characters; at most {LONGEST_NAME} are allowed"
     for character in name:
-        if character.isspace() or character == "/" or unicodedata.category(character) == "Cc":
+        if character.isspace() or character == "/" or unicodedata.category(character) in ("Cc", "Cs"):
             return f"holds {character!r}; white space, slashes and control characters are not allowed"
     return None
 

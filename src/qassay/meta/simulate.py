@@ -7,10 +7,11 @@ score whose expectation is the run's true mean, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qassay.errors import UsageError, unknown
 from qassay.matrix import Floats, ScoreMatrix
@@ -19,7 +20,7 @@ Scores: TypeAlias = Literal["normal", "zero-inflated", "binary"]
 
 
 def simulate_runs(
-    means: Sequence[float],
+    means: ArrayLike,
     units: int,
     *,
     scores: Scores = "normal",
@@ -35,19 +36,19 @@ def simulate_runs(
     questions look. binary: 1 where the latent number is high enough, right or wrong. `correlation` is that of the
     latent numbers of two runs on one unit. Runs are named run1, run2, ...; units are numbered from 1.
     """
-    _check(means, units, scores, spread, zeros, correlation)
+    true = np.atleast_1d(np.asarray(means, dtype=np.float64))[:, None]
+    _check(true, units, scores, spread, zeros, correlation)
     rng = np.random.default_rng(seed)
     unit_effects = rng.standard_normal(units)
-    own = rng.standard_normal((len(means), units))
+    own = rng.standard_normal((len(true), units))
     latent = np.sqrt(correlation) * unit_effects + np.sqrt(1 - correlation) * own
-    true = np.array(means, dtype=np.float64)[:, None]
     make: dict[str, Callable[[], Floats]] = {
         "normal": lambda: true + spread * latent,
         "zero-inflated": lambda: _zero_inflated(true, latent, zeros),
         "binary": lambda: _binary(true, latent),
     }
     return ScoreMatrix(
-        runs=tuple(f"run{number}" for number in range(1, len(means) + 1)),
+        runs=tuple(f"run{number}" for number in range(1, len(true) + 1)),
         units=tuple(str(number) for number in range(1, units + 1)),
         values=make[scores](),
         measure=f"simulated {scores}",
@@ -72,13 +73,13 @@ def _binary(true: Floats, latent: Floats) -> Floats:
     return np.asarray(latent > -ndtri(true), dtype=np.float64)
 
 
-def _check(means: Sequence[float], units: int, scores: str, spread: float, zeros: float, correlation: float) -> None:
+def _check(true: Floats, units: int, scores: str, spread: float, zeros: float, correlation: float) -> None:
     if scores not in get_args(Scores):
         raise unknown("kind of scores", scores, get_args(Scores))
-    if not means or units < 1:
-        raise UsageError("a simulation needs a run and a unit at least")
+    if len(true) == 0 or units < 1 or not np.isfinite(true).all():
+        raise UsageError("a simulation needs a finite true mean and a unit at least")
     if spread < 0.0 or not 0.0 <= correlation <= 1.0 or not 0.0 <= zeros < 1.0:
         raise UsageError("spread is at least 0, correlation within [0, 1], zeros within [0, 1)")
     most = {"binary": 1.0, "zero-inflated": 1.0 - zeros}.get(scores)
-    if most is not None and not all(0.0 <= mean <= most for mean in means):
+    if most is not None and not ((true >= 0.0) & (true <= most)).all():
         raise UsageError(f"true means of {scores} scores lie between 0 and {most:g}")

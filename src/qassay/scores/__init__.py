@@ -114,6 +114,7 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         runs=tuple(sorted(rows, key=lambda row: (-(row.score if row.score is not None else -np.inf), row.run))),
         units=units,
         questions={kind: (tally.types[kind].questions, values[kind]) for kind in values},
+        asked=tally.questions.ids,
         information={tag: tally.runs.about(tag) for tag in tally.runs.tags},
         dropped=(*keeping.dropped, *units.dropped),
         unjudged=keeping.unjudged,

@@ -55,6 +55,7 @@ def components(tally: Tally, keeping: Keeping, totals: Mapping[str, Floats]) -> 
 def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
     """NIL precision and recall, mean length, the score by type and contingency tables, where a task has them."""
     found: dict[str, list[Any]] = {}
+    lengths: list[Floats] = []
     for kind, kept in keeping.kept.items():
         one = tally.types[kind]
         counts = one.counts
@@ -63,9 +64,11 @@ def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
             found["nil_precision"] = [nil_precision(nil, right) for nil in counts.nil[:, kept]]
             found["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, kept]]
         elif isinstance(counts, NuggetCounts | AnswerCounts):
-            found["mean_length"] = _plain(mean_of_rows(np.where(one.answered, counts.length, np.nan)))
+            lengths.append(np.where(one.answered, counts.length, np.nan))
         elif isinstance(counts, PairCounts) and (counts.reference >= 0).any():
             found["contingency"] = [_contingency(counts, run, kept) for run in range(len(one.answered))]
+    if lengths:
+        found["mean_length"] = _plain(mean_of_rows(np.concatenate(lengths, axis=1)))
     if tally.task.unit == "series" and len(keeping.kept) > 1:
         means = {
             kind: mean_of_rows(values[:, keeping.kept[kind]]) for kind, values in _own_scores(tally, keeping).items()

@@ -75,7 +75,10 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of all runs under one key and one measure, best run first."""
+    """The scores of all runs under one key and one measure, best run first.
+
+    `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set.
+    """
 
     task: str
     key: str
@@ -83,6 +86,7 @@ class Scores:
     runs: tuple[RunScore, ...]
     units: Units
     questions: Mapping[str, tuple[tuple[Question, ...], Floats]]
+    asked: tuple[str, ...]
     information: Mapping[str, RunInformation] = field(default_factory=dict)
     dropped: tuple[Dropped, ...] = ()
     unjudged: tuple[str, int] | None = None
@@ -112,6 +116,7 @@ class Scores:
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
+            notes=tuple(note for note in self.said() if not note.startswith("*")),
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self) -> Table:
@@ -222,11 +227,12 @@ class Scores:
         return fields
 
     def _questions_json(self, row: int) -> dict[str, float | None]:
-        return {
+        scored = {
             question.id: value
             for asked, values in self.questions.values()
             for question, value in zip(asked, _plain(values[row]), strict=True)
         }
+        return {name: scored[name] for name in self.asked if name in scored}
 
 
 _EXTRAS: dict[str, tuple[str, str]] = {

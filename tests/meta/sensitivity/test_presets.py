@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from qassay.errors import InputError, UsageError
@@ -30,7 +32,7 @@ def test_default_thins_out_to_sixty_sizes_with_both_ends():
         sizes = schedule(PRESETS["default"], units).sizes
         assert len(sizes) == len(set(sizes)) == 60
         assert (sizes[0], sizes[-1]) == (5, units // 2)
-        gaps = [b - a for a, b in zip(sizes, sizes[1:], strict=False)]
+        gaps = [b - a for a, b in itertools.pairwise(sizes)]
         assert max(gaps) - min(gaps) <= 1
 
 
@@ -43,7 +45,12 @@ def test_too_few_units_is_an_error_of_the_data(name, least):
 
 @pytest.mark.parametrize(
     ("sizes", "trials", "message"),
-    [([5, 33], None, "the largest size is 32"), ([0, 3], None, "from 1 up"), ([], None, "at least one"), ([3], 0, "trials")],
+    [
+        ([5, 33], None, "the largest size is 32"),
+        ([0, 3], None, "from 1 up"),
+        ([], None, "at least one"),
+        ([3], 0, "trials"),
+    ],
 )
 def test_sizes_and_trials_of_the_caller_are_checked(sizes, trials, message):
     with pytest.raises(UsageError, match=message):

@@ -28,7 +28,13 @@ def test_every_unit_is_as_likely_on_either_side():
 
 
 def test_keys_differ_by_seed_stream_size_and_trial():
-    keys = [key for seed in (0, 1, 2**64 - 1) for stream in (0, 1) for size in (1, 2) for key in trial_keys(seed, stream, size, 50)]
+    keys = [
+        key
+        for seed in (0, 1, 2**64 - 1)
+        for stream in (0, 1)
+        for size in (1, 2)
+        for key in trial_keys(seed, stream, size, 50)
+    ]
     assert len(set(keys)) == len(keys)
     assert trial_keys(3, 0, 5, 10)[:4].tolist() == trial_keys(3, 0, 5, 4).tolist()
 

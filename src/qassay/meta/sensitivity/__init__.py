@@ -82,7 +82,7 @@ def sensitivity(
     if intervals < 0:
         raise UsageError(f"intervals is a number of resamples from 0 up, not {intervals}")
     plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
-    width = checked_width(bin_width)
+    width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, intervals, with_ties=ties != "stay")
     cells = count(study, path=path, threads=threads, progress=progress)
     counts = as_counts(cells[0])
@@ -95,7 +95,7 @@ def sensitivity(
         scores=matrix.scores(),
         seed=seed,
         ties=ties,
-        error=checked_error(error),
+        error=level,
         width=width,
         counts=counts,
         intervals=rate_intervals(counts.rates(ties), _resampled_rates(cells[1:], ties)) if intervals else None,

@@ -116,7 +116,7 @@ def _normal_range_sf(r: Floats, runs: int) -> Floats:
 def _log_tail(runs: int) -> Callable[[Floats], Floats]:
     from scipy.interpolate import CubicSpline
 
-    knots = np.linspace(0.0, _FURTHEST, 800)
+    knots = np.linspace(0.0, _FURTHEST, 1600)
     spline: Callable[[Floats], Floats] = CubicSpline(knots, np.log(np.maximum(_normal_range_tail(knots, runs), 1e-300)))
     return spline
 

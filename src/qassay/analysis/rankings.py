@@ -1,31 +1,29 @@
-"""The evaluation's half of `qassay stability`: score the runs under every judgment set, and look for judging noise."""
+"""Rankings under different judgments: score the runs under every judgment set, and look for judging noise."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from qassay.cli.inputs import Missing, Unjudged
-from qassay.cli.output import progress
-from qassay.cli.sets import named_sets, two_way_sets
 from qassay.errors import InputError, Problem, unknown
-from qassay.evaluation import DISAGREEMENT_UNKNOWN, TWO_WAY, Evaluation, open_evaluation
+from qassay.evaluation import Evaluation
 from qassay.judgments import SETTLED_SETS
+from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
 from qassay.meta.noise import Noise, judging_noise
 from qassay.meta.stability import Stability, stability
+from qassay.scores import Missing, Unjudged
 
-if TYPE_CHECKING:
-    from qassay.matrix import ScoreMatrix
+# Ratings of justifications, each judge's in a set of their own.
+RATED = ("correctness", "understandability")
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How the runs of an evaluation are scored under each of its sets."""
+    """How the runs of an evaluation are scored under each of its sets, and what was left out on the way."""
 
     evaluation: Evaluation
     component: str | None
@@ -35,11 +33,25 @@ class Scoring:
 
     def matrix(self, name: str, measure: str | None) -> ScoreMatrix:
         """The score matrix under one set, with what was left out as notes."""
+        if self.evaluation.task.has("justified") and (measure or "correctness") in RATED:
+            return self.rated(name, measure or "correctness")
         scores = self.evaluation.score(
             name, measure=measure, component=self.component, unjudged=self.unjudged, missing=self.missing
         )
-        said = tuple(note for note in scores.said() if not note.startswith("*"))
-        return replace(scores.matrix, notes=said)
+        return scores.matrix
+
+    def rated(self, name: str, scale: str) -> ScoreMatrix:
+        """The ratings of justifications that one set holds: scoring proper takes those of all sets together."""
+        given = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
+        rows = self.evaluation.ratings([name]).drop_nulls("understandability")
+        cells = rows.group_by("question", "run", maintain_order=True).agg(given.mean().alias("value"))
+        wide = cells.pivot("question", index="run", values="value")
+        units, runs = wide.columns[1:], tuple(wide["run"])
+        values = wide.select(units).to_numpy().astype(float)
+        if not runs or np.isnan(values).any():
+            message = f"justifications are not all rated in the set {name}; rate them, or leave the set out with --sets"
+            raise InputError(Problem("unjudged", message))
+        return ScoreMatrix(runs, tuple(units), values, measure=scale)
 
     def matrices(self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]) -> dict[str, ScoreMatrix]:
         """The matrices by set; a set outside `keep` that does not judge everything is left out, and said to be."""
@@ -54,21 +66,19 @@ class Scoring:
         return found
 
 
-def stability_of_folder(
-    path: Path,
+def compare_sets(
+    evaluation: Evaluation,
+    sets: Sequence[str] | None = None,
     *,
-    sets: Sequence[str] | None,
-    measures: Sequence[str] | None,
-    component: str | None,
-    reference: str | None,
-    unjudged: Unjudged,
-    missing: Missing,
+    measures: Sequence[str] = (),
+    reference: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Stability, list[Noise]]:
     """Compare the rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
-    evaluation = open_evaluation(path)
-    derived = (TWO_WAY, DISAGREEMENT_UNKNOWN) if evaluation.task.has("decision") else ()
-    chosen = named_sets(sets, [*evaluation.sets, *derived])
-    names = chosen or _all_sets(evaluation)
+    names = list(sets) if sets is not None else _all_sets(evaluation)
     if reference is not None and reference not in names:
         raise unknown("reference among the sets", reference, names)
     base = reference or next((name for name in SETTLED_SETS if name in names), names[0])
@@ -76,13 +86,11 @@ def stability_of_folder(
     found: dict[str, dict[str, ScoreMatrix]] = {}
     wanted: Sequence[str | None] = measures or [None]
     for measure in wanted:
-        matrices = scoring.matrices(names, measure, keep=chosen or [base])
+        matrices = scoring.matrices(names, measure, keep=sets or [base])
         found[matrices[base].measure] = matrices
         names = list(matrices)
     found = {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}
-    with progress("comparing rankings") as update:
-        disagreements = _disagreements(evaluation, names)
-        result = stability(found, reference=base, disagreements=disagreements, progress=update)
+    result = stability(found, reference=base, disagreements=_disagreements(evaluation, names), progress=progress)
     return replace(result, notes=tuple(dict.fromkeys(scoring.notes))), _noise(scoring, base)
 
 
@@ -91,7 +99,7 @@ def _all_sets(evaluation: Evaluation) -> list[str]:
     if not evaluation.sets:
         message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    two_way = two_way_sets(evaluation)
+    two_way = evaluation.two_way_sets
     return [name for name in evaluation.sets if name not in two_way] or list(evaluation.sets)
 
 
@@ -105,7 +113,7 @@ def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
     if len(compared) < 2:
         return None
     labels = evaluation.labels(compared).drop_nulls()
-    two_way = two_way_sets(evaluation).intersection(compared)
+    two_way = evaluation.two_way_sets.intersection(compared)
     return agreement({name: labels[name] for name in compared}, two_way=two_way, resamples=0).disagreements
 
 

@@ -1,16 +1,14 @@
-"""The labels of an evaluation side by side, for `qassay agree`: one table for each kind of judgment with labels."""
+"""The labels of an evaluation side by side: one table for each kind of judgment that has labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from qassay.evaluation import Evaluation
-    from qassay.judgments import JudgmentSet
+from qassay.evaluation import Evaluation
+from qassay.judgments import JudgmentSet
 
 
 @dataclass(frozen=True, eq=False)

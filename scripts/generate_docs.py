@@ -1,0 +1,251 @@
+"""The parts of the documentation that are written by machine.
+
+    python scripts/generate_docs.py            write them
+    python scripts/generate_docs.py --check    fail where a file differs from what would be written
+
+Three kinds: text between `<!-- generated: NAME -->` and `<!-- end -->` in any page; the output below the commands of
+`console` blocks (see sessions.py); the pictures in docs/images (see pictures.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import MISSING, fields
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import qassay
+from pictures import pictures
+from qassay import tasks
+from qassay.cli.app import VERBS
+from qassay.formats.recognise import KINDS
+from qassay.measures import MEASURES
+from qassay.measures import nil as nil_figures
+from qassay.meta.sensitivity import PRESETS
+from qassay.tables import Column, table
+from sessions import Session, SessionError, play
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "images"
+GENERATED = re.compile(r"(<!-- generated: (?P<name>[^\n]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+# Mappings of JSON outputs whose keys are data (runs, questions, labels) and not names of fields.
+DATA_KEYED = {"matrix", "questions", "swaps_at_least", "size_needed", "labels"}
+SHOWN = 2
+
+
+def pages() -> list[Path]:
+    """Every page that may hold generated parts."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def regenerate(path: Path) -> str:
+    """The page as it should be."""
+    text = path.read_text(encoding="utf-8")
+    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'])}\n\n{found[3]}", text)
+    return play(made, name=path.relative_to(ROOT).as_posix())
+
+
+def generate(name: str) -> str:
+    """One generated part: the first word says which, the others are its arguments."""
+    kind, *arguments = shlex.split(name)
+    if kind not in MAKERS:
+        raise SessionError(f"nothing is generated under the name {kind!r}; there is {', '.join(MAKERS)}")
+    return MAKERS[kind](*arguments)
+
+
+def commands() -> str:
+    """Every command with its help text."""
+    parts = [f"```text\n{_run('qassay --help')}\n```"]
+    parts += [f"## qassay {verb}\n\n{help_text(verb)}" for verb in VERBS]
+    return "\n\n".join(parts)
+
+
+def help_text(verb: str) -> str:
+    """The help of one command."""
+    return f"```text\n{_run(f'qassay {verb} --help')}\n```"
+
+
+def measures() -> str:
+    """Every measure with its docstring, and the figures that stand beside a score."""
+    parts = []
+    for name, kind in MEASURES.items():
+        given = ", ".join(one.name if one.default is MISSING else f"{one.name}={one.default:g}" for one in fields(kind))
+        facts = f"*{kind.title[:1].upper()}{kind.title[1:]}.* From 0 to {kind.high:g}. Source: {kind.source}."
+        parts.append(f"## {name}\n\n`{name}{f'({given})' if given else ''}`\n\n{facts}\n\n{inspect.getdoc(kind)}")
+    for figure in (nil_figures.nil_precision, nil_figures.nil_recall):
+        parts.append(f"## {figure.__name__}\n\n{inspect.getdoc(figure)}")
+    return "\n\n".join(parts)
+
+
+def task_table() -> str:
+    """One row a task."""
+    made = [tasks.task(name) for name in tasks.names()]
+    rows = [
+        (
+            f"[`{one.name}`](#{one.name})",
+            one.title,
+            ", ".join(one.types),
+            _code([one.measure]),
+            one.unit,
+            _code(one.forms),
+        )
+        for one in made
+    ]
+    headers = ("task", "what it is", "question types", "measure", "unit", "run forms")
+    return _rows(headers, rows)
+
+
+def task_files() -> str:
+    """Every task as its TOML file."""
+    parts = []
+    for name in tasks.names():
+        text = (Path(tasks.__file__).parent / f"{name}.toml").read_text(encoding="utf-8").rstrip()
+        parts.append(f"## {name}\n\n```toml\n{text}\n```")
+    return "\n\n".join(parts)
+
+
+def response_forms() -> str:
+    """What a response may be."""
+    return _rows(("response", "what it is"), [(f"`{name}`", meaning) for name, meaning in tasks.RESPONSE_FORMS.items()])
+
+
+def run_forms() -> str:
+    """Which task takes which form of run."""
+    made = [tasks.task(name) for name in tasks.names()]
+    rows = [
+        (f"[`{form}`](#{form})", _code(one.name for one in made if form in one.forms))
+        for form in get_args(tasks.RunForm)
+    ]
+    return _rows(("form", "tasks"), rows)
+
+
+def kinds() -> str:
+    """What `import` recognises."""
+    return _rows(("kind (`--as`)", "what the file holds"), [(f"`{kind}`", meaning) for kind, meaning in KINDS.items()])
+
+
+def presets() -> str:
+    """The studies of `sensitivity --preset`."""
+    return "\n".join(f"- `{name}`" for name in PRESETS)
+
+
+def json_example(*command: str) -> str:
+    """The JSON of a command on the built-in evaluation, shortened."""
+    printed = _run(shlex.join(command))
+    return f"`{shlex.join(command)}`\n\n```json\n{laid_out(shortened(json.loads(printed)))}\n```"
+
+
+def shortened(value: object, name: str = "") -> object:
+    """The value with long lists and data-keyed mappings cut and numbers rounded, for reading."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, list):
+        shown = [shortened(one) for one in value[:SHOWN]]
+        return [*shown, "..."] if len(value) > SHOWN else shown
+    if isinstance(value, dict):
+        is_data = name in DATA_KEYED or not all(re.fullmatch(r"[A-Za-z]\w*", key) for key in value)
+        kept = list(value.items())[:SHOWN] if is_data else list(value.items())
+        cut = {"...": "..."} if len(kept) < len(value) else {}
+        return {key: shortened(one, key) for key, one in kept} | cut
+    return value
+
+
+def laid_out(value: object, indent: str = "", width: int = 96) -> str:
+    """JSON with whatever fits on one line on one line."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(flat) <= width or not isinstance(value, dict | list) or not value:
+        return flat
+    deeper = indent + "  "
+    if isinstance(value, list):
+        inside = ",\n".join(deeper + laid_out(one, deeper, width) for one in value)
+        return f"[\n{inside}\n{indent}]"
+    inside = ",\n".join(f"{deeper}{json.dumps(key)}: {laid_out(one, deeper, width)}" for key, one in value.items())
+    return f"{{\n{inside}\n{indent}}}"
+
+
+def python_names() -> str:
+    """The public names, for mkdocstrings."""
+    homes = [f"{module}.{name}" for module, name in qassay._HOMES.values()]
+    return "\n\n".join(f"::: {home}" for home in homes)
+
+
+@cache
+def _run(command: str) -> str:
+    """Output of a command beside a copy of the built-in evaluation called `demo`."""
+    with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
+        session = Session(Path(folder).resolve())
+        if " demo" in command:
+            session.run("qassay demo --to demo")
+        output = session.run(command)
+        if session.status:
+            raise SessionError(f"{command!r} ends with status {session.status}:\n{output}")
+    return output
+
+
+def _rows(headers: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
+    made = table("", [Column(header, left=True) for header in headers], rows)
+    return made.markdown().partition("\n\n")[2].strip()
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+MAKERS: Mapping[str, Callable[..., str]] = {
+    "commands": commands,
+    "help": help_text,
+    "measures": measures,
+    "task-table": task_table,
+    "task-files": task_files,
+    "response-forms": response_forms,
+    "run-forms": run_forms,
+    "kinds": kinds,
+    "presets": presets,
+    "json": json_example,
+    "python": python_names,
+}
+
+
+def wanted() -> dict[Path, str]:
+    """Every generated file with what it should hold."""
+    with ThreadPoolExecutor(2) as pool:
+        drawn = pool.submit(pictures)
+        texts = dict(zip(pages(), pool.map(regenerate, pages()), strict=True))
+    return texts | {IMAGES / name: picture for name, picture in drawn.result().items()}
+
+
+def main() -> int:
+    """Write the generated parts, or check them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where something is not current")
+    check = parser.parse_args().check
+    try:
+        files = wanted()
+    except SessionError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    old = [path for path, text in files.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in old:
+        name = path.relative_to(ROOT).as_posix()
+        if check:
+            print(f"error: {name} is not current; run: python scripts/generate_docs.py", file=sys.stderr)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files[path], encoding="utf-8")
+            print(f"wrote {name}")
+    return 1 if check and old else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

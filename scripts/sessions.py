@@ -1,0 +1,149 @@
+"""Console examples of a page, run from top to bottom in one temporary folder.
+
+A fenced block `console` holds commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
+block with `title="NAME"` is a file: it is written into the folder before the commands that follow. A command that ends
+with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"```(?P<info>[^`]*)")
+TITLE = re.compile(r'title="([^"]+)"')
+WIDTH = 100
+SECONDS = 300
+
+
+class SessionError(Exception):
+    """An example that does not do what the page says."""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What commands of the documentation see: a fixed width, no colours, this Python and this `qassay` first."""
+    places = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    return {
+        "PATH": os.pathsep.join(places),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "COLUMNS": str(WIDTH),
+        "LINES": "50",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def plain(output: str) -> str:
+    """Output without trailing white space, which no page should hold."""
+    return "\n".join(line.rstrip() for line in output.rstrip().split("\n"))
+
+
+@dataclass
+class Session:
+    """A shell in a folder of its own: the working folder and the last status live on from command to command."""
+
+    folder: Path
+    place: Path = field(init=False)
+    status: int = 0
+
+    def __post_init__(self) -> None:
+        self.place = self.folder
+
+    def run(self, command: str) -> str:
+        """Run one command; its output on both channels, in order."""
+        moved = self.folder / ".place"
+        script = f'(exit {self.status})\n{command}\nstatus=$?; pwd > "{moved}"; exit $status'
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.place,
+            env=environment(self.folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
+        self.status = done.returncode
+        if moved.exists():
+            self.place = Path(moved.read_text(encoding="utf-8").strip())
+            moved.unlink()
+        return plain(done.stdout.decode("utf-8"))
+
+    def write(self, name: str, text: str) -> None:
+        """Put a file into the folder."""
+        path = self.place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def fenced(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """The fenced blocks of a page: lines of the opening and the closing fence, and what the opening says."""
+    start: int | None = None
+    for number, line in enumerate(lines):
+        found = FENCE.fullmatch(line.rstrip())
+        if found is None:
+            continue
+        if start is None:
+            start, info = number, found["info"].strip()
+        else:
+            yield start, number, info
+            start = None
+    if start is not None:
+        raise SessionError(f"line {start + 1}: the block is not closed")
+
+
+def commands(block: list[str]) -> list[str]:
+    """The commands of a console block, each with the lines that continue it."""
+    found: list[str] = []
+    open_command = False
+    for line in block:
+        if line.startswith("$ "):
+            found.append(line[2:])
+            open_command = True
+        elif open_command and line.startswith("> "):
+            found[-1] += "\n" + line[2:]
+        else:
+            open_command = False
+    return found
+
+
+def play(text: str, *, name: str = "page") -> str:
+    """The page with the output of every command as it is today."""
+    lines = text.split("\n")
+    made: list[str] = []
+    done = 0
+    with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
+        session = Session(Path(folder).resolve())
+        for start, end, info in fenced(lines):
+            made += lines[done : start + 1]
+            inside = lines[start + 1 : end]
+            title = TITLE.search(info)
+            if title is not None:
+                session.write(title[1], "\n".join(inside) + "\n")
+            made += _replayed(session, inside, f"{name}:{start + 1}") if info.split()[:1] == ["console"] else inside
+            done = end
+    return "\n".join([*made, *lines[done:]])
+
+
+def _replayed(session: Session, block: list[str], place: str) -> list[str]:
+    """The lines of a console block with fresh output."""
+    made: list[str] = []
+    wanted = commands(block)
+    for number, command in enumerate(wanted):
+        output = session.run(command)
+        made += ["$ " + command.replace("\n", "\n> "), *(output.split("\n") if output else [])]
+        following = wanted[number + 1] if number + 1 < len(wanted) else ""
+        if session.status and following != "echo $?":
+            raise SessionError(f"{place}: {command!r} ends with status {session.status}:\n{output}")
+        if "Traceback (most recent call last)" in output or str(session.folder) in output:
+            raise SessionError(f"{place}: {command!r} prints what no page should show:\n{output}")
+    return made

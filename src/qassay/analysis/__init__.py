@@ -1,0 +1,108 @@
+"""The analyses as a user calls them: on an opened evaluation, on its scores, or on a bare score matrix.
+
+The work is done by the pure functions of `qassay.meta`; here it is fetched from the evaluation what they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from qassay.analysis.labels import compared_labels
+from qassay.errors import InputError, Problem
+from qassay.evaluation import Evaluation
+from qassay.matrix import ScoreMatrix
+from qassay.scores import Missing, Scores, Unjudged
+
+if TYPE_CHECKING:
+    from qassay.meta.agreement import Agreement
+    from qassay.meta.sensitivity import SensitivityCurves
+    from qassay.meta.significance import AllPairs, PairComparison
+    from qassay.meta.stability import Stability
+
+
+def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **options: Any) -> SensitivityCurves:
+    """How often does a comparison mislead, and which difference can be trusted?
+
+    See `qassay.meta.sensitivity.sensitivity` for the options.
+    """
+    from qassay.meta.sensitivity import sensitivity as study
+
+    return study(as_matrix(scores), preset=preset, **options)
+
+
+def compare(scores: Scores | ScoreMatrix, a: str, b: str, **options: Any) -> PairComparison:
+    """Is run `a` better than run `b`? The verdict is better, worse or cannot tell.
+
+    See `qassay.meta.significance.compare` for the options.
+    """
+    from qassay.meta.significance import compare as two_runs
+
+    return two_runs(as_matrix(scores), a, b, **options)
+
+
+def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
+    """Which runs differ, corrected for the number of pairs? See `qassay.meta.significance.compare_all`."""
+    from qassay.meta.significance import compare_all as all_pairs
+
+    return all_pairs(as_matrix(scores), **options)
+
+
+def stability(
+    evaluation: Evaluation,
+    *,
+    sets: Sequence[str] | None = None,
+    measures: Sequence[str] = (),
+    reference: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+) -> Stability:
+    """Would the ranking be the same under other judgments? All sets, or those named."""
+    from qassay.analysis.rankings import compare_sets
+
+    found, _ = compare_sets(
+        evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
+    )
+    return found
+
+
+def agreement(
+    evaluation: Evaluation,
+    *,
+    sets: Sequence[str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Agreement]:
+    """How far do the assessors agree? One result a kind of judgment, labels of items or pairs first.
+
+    Without `sets` all assessors' own sets are compared, and two-way keys of entailment.
+    """
+    from qassay.meta.agreement import agreement as compare_labels
+
+    names = list(sets) if sets is not None else _assessors(evaluation)
+    results = []
+    found = compared_labels(evaluation, names, chosen=sets is not None)
+    for number, labels in enumerate(found):
+        folded = [name for name in labels.sets if name in evaluation.two_way_sets]
+        result = compare_labels(labels.sets, two_way=folded, seed=seed, resamples=resamples)
+        results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
+        if progress:
+            progress(number + 1, len(found))
+    return results
+
+
+def as_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
+    """The score matrix behind scores, or the matrix itself."""
+    return scores.matrix if isinstance(scores, Scores) else scores
+
+
+def _assessors(evaluation: Evaluation) -> list[str]:
+    wanted = {*evaluation.assessor_sets, *evaluation.two_way_sets}
+    names = [name for name in evaluation.sets if name in wanted]
+    if len(names) < 2:
+        there = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
+        message = f"agreement takes the judgment sets of two assessors or more ({there}); name any two with --sets"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    return names

@@ -1,0 +1,101 @@
+"""The demonstration: the story agrees with the commands it stands for, and the copy with the original."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+import qassay
+from qassay.cli import main
+from qassay.cli.demo import copy_evaluation, disagreements, tell
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "copy"
+    copy_evaluation(folder)
+    return folder
+
+
+def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    story = tell()
+    for run in story.scores.runs:
+        assert run.run in told
+    # README of the evaluation: the three sets differ on 22 of the 147 factoid items.
+    assert "They label 22 of 147" in " ".join(told.split())
+    assert story.closest.verdict in told
+    for chapter in ("1. The scores", "2. What", "3. The ranking", "4. What difference", "What to try next"):
+        assert f"\n{chapter}" in told
+    assert max(map(len, told.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("part", "arguments"),
+    [
+        ("score", ["score"]),
+        ("agree", ["agree"]),
+        ("stability", ["stability"]),
+        ("sensitivity", ["sensitivity", "--intervals", "0"]),
+    ],
+)
+def test_each_part_is_what_its_command_says(
+    part: str, arguments: list[str], copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)[part]
+    assert main([arguments[0], str(copy), *arguments[1:], "--json"]) == 0
+    commanded = json.loads(capsys.readouterr().out)
+    shared = told.keys() & commanded.keys() - {"notes"}
+    assert len(shared) >= 3
+    assert {key: told[key] for key in shared} == {key: commanded[key] for key in shared}
+
+
+def test_the_closest_neighbours_are_compared() -> None:
+    story = tell()
+    scores = [run.score or 0.0 for run in story.scores.runs]
+    assert story.closest.difference == pytest.approx(min(a - b for a, b in itertools.pairwise(scores)))
+
+
+def test_disagreements_show_one_item_of_each_kind() -> None:
+    story = tell()
+    shown = disagreements(story.evaluation, story.agreement)
+    assert sum(int(str(row[0])) for row in shown.rows) == story.agreement.disagreements
+    assert all(len(set(row[3:])) > 1 for row in shown.rows)
+
+
+def test_the_copy_is_the_evaluation(copy: Path) -> None:
+    source = qassay.demo_folder()
+    names = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
+    assert sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file()) == names
+    assert all((copy / name).read_bytes() == (source / name).read_bytes() for name in names)
+    (copy / "qassay.toml").write_bytes((copy / "qassay.toml").read_bytes())  # it can be changed
+
+
+def test_copying_says_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "new"
+    assert main(["demo", "--to", str(target), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["to"] == str(target)
+    assert "qassay.toml" in told["files"]
+    assert main(["demo", "--to", str(tmp_path / "other")]) == 0
+    assert "qassay score" in capsys.readouterr().out
+
+
+def test_copying_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = tmp_path / "qassay.toml"
+    mine.write_text("task = 'ranked5'")
+    assert main(["demo", "--to", str(tmp_path)]) == 1
+    assert "not empty" in capsys.readouterr().err
+    assert main(["demo", "--to", str(mine)]) == 1
+    assert "is a file" in capsys.readouterr().err
+    assert mine.read_text() == "task = 'ranked5'"
+    assert sorted(tmp_path.iterdir()) == [mine]
+
+
+def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
+    assert "questions.jsonl" in copy_evaluation(tmp_path)

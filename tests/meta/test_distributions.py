@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qassay.errors import UsageError
+from qassay.formats.matrix import read_matrix
+from qassay.matrix import ScoreMatrix, TypeWeighted
+from qassay.meta.distributions import score_distributions
+
+
+def one_unit(scores: list[float]) -> ScoreMatrix:
+    return ScoreMatrix(tuple(f"r{i}" for i in range(len(scores))), ("u",), np.array(scores)[:, None])
+
+
+def test_box_by_hand() -> None:
+    (box,) = score_distributions(one_unit([0.0, 0.1, 0.2, 0.3, 0.4, 1.0])).boxes
+    assert (box.q1, box.median, box.q3) == pytest.approx((0.125, 0.25, 0.375))
+    # The box is 0.25 high, so whiskers reach at most 0.375 beyond it: 1.0 lies outside.
+    assert (box.low, box.high) == (0.0, 0.4)
+    assert [(outlier.run, outlier.score) for outlier in box.outliers] == [("r5", 1.0)]
+    assert box.mean == pytest.approx(2 / 6)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=2, max_size=30))
+def test_boxes_agree_with_the_statistics_module(scores: list[float]) -> None:
+    (box,) = score_distributions(one_unit(scores)).boxes
+    q1, median, q3 = statistics.quantiles(scores, n=4, method="inclusive")
+    assert (box.q1, box.median, box.q3) == pytest.approx((q1, median, q3))
+    reach = 1.5 * (q3 - q1)
+    inside = [s for s in scores if q1 - reach - 1e-9 <= s <= q3 + reach + 1e-9]
+    assert (box.low, box.high) == (min(inside), max(inside))
+    assert sorted(outlier.score for outlier in box.outliers) == sorted(s for s in scores if s not in inside)
+    assert box.has_zero_median == (abs(median) < 1e-9)
+
+
+def test_zero_medians_by_type() -> None:
+    values = np.array([[0, 1, 0, 0.5], [0, 1, 0.2, 0.5], [1, 0, 0, 0.5]])
+    types = ("factoid", "factoid", "list", "other")
+    matrix = ScoreMatrix(("A", "B", "C"), ("1", "2", "3", "4"), values)
+    expected = [("factoid", 1, 2, 0.5), ("list", 1, 1, 1.0), ("other", 0, 1, 0.0), ("all", 2, 4, 0.5)]
+    found = score_distributions(matrix, types=types)
+    assert [(z.kind, z.zero, z.units, z.share) for z in found.zero_medians] == expected
+    weighted = ScoreMatrix(
+        ("A", "B", "C"), ("1", "2", "3", "4"), values, summary=TypeWeighted(types, dict.fromkeys(types, 1.0))
+    )
+    assert score_distributions(weighted).zero_medians == found.zero_medians
+    assert [box.kind for box in found.boxes] == list(types)
+
+
+def test_tables_and_json() -> None:
+    result = score_distributions(one_unit([0.0, 0.0, 1.0]))
+    document = json.loads(json.dumps(result.as_json(), allow_nan=False))
+    assert document["zero_medians"] == {"all": {"zero": 1, "units": 1, "share": 1.0}}
+    boxes, zeros = result.tables()
+    assert boxes.rows[0][:2] == ("u", None)
+    assert zeros.rows == (("all", 1, 1, 1.0),)
+    assert "no quartiles to speak of" in result.notes[0]
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(UsageError, match="2 types do not fit 1 units"):
+        score_distributions(one_unit([0.0]), types=["a", "b"])
+    with pytest.raises(UsageError, match="no runs"):
+        score_distributions(ScoreMatrix((), ("u",), np.zeros((0, 1))))
+
+
+def test_real_scores(data: Callable[[str], Path]) -> None:
+    matrix = read_matrix(data("nq301/matrix.csv"))
+    found = score_distributions(matrix)
+    zero = sum(statistics.median(column) == 0 for column in matrix.values.T.tolist())
+    assert [(z.kind, z.zero, z.units) for z in found.zero_medians] == [("all", zero, 301)]
+    assert zero > 0

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from qassay.errors import UsageError
+from qassay.matrix import ScoreMatrix
+from qassay.meta.fidelity import best_per_organisation, beta_sweep, moved_weights, two_rankings
+
+
+def one_unit(scores: dict[str, float], **more: object) -> ScoreMatrix:
+    return ScoreMatrix(tuple(scores), ("u",), np.array(list(scores.values()))[:, None], **more)  # type: ignore[arg-type]
+
+
+def test_beta_sweep_of_2003(golden: dict[str, Any]) -> None:
+    # [QA03] table 6, and the ranks of SENT-BASE recomputed from it.
+    printed = golden["QA03"]["beta_table6"]
+    sweep = beta_sweep({b: one_unit({run: row[b - 1] for run, row in printed.items()}) for b in range(1, 6)})
+    assert sweep.betas == (1, 2, 3, 4, 5)
+    place = sweep.runs.index("SENT-BASE")
+    assert list(sweep.ranks[place]) == golden["QA03"]["sent_base_rank_by_beta_recomputed"]
+    assert list(sweep.scores[place]) == printed["SENT-BASE"]
+    assert [row[4] for row in sweep.scores] == sorted((row[4] for row in printed.values()), reverse=True)
+    for beta, tau in zip(range(5), sweep.tau, strict=True):
+        first = [row[beta] for row in printed.values()]
+        assert tau == pytest.approx(stats.kendalltau(first, [row[4] for row in printed.values()]).statistic)
+    assert sweep.table().rows[0][:3] == ("BBN2003C", 0.31, 2.5)  # two runs share the second place at beta 1
+    json.dumps(sweep.as_json(), allow_nan=False)
+
+
+def test_sweep_needs_the_same_runs() -> None:
+    with pytest.raises(UsageError, match="same runs"):
+        beta_sweep({1: one_unit({"A": 1}), 2: one_unit({"B": 1})})
+    with pytest.raises(UsageError, match="at least one beta"):
+        beta_sweep({})
+    # The order of the runs does not matter.
+    sweep = beta_sweep({1: one_unit({"A": 0.1, "B": 0.2}), 2: one_unit({"B": 0.3, "A": 0.4})})
+    assert sweep.runs == ("A", "B")
+    assert sweep.scores == ((0.1, 0.4), (0.2, 0.3))
+    assert sweep.tau == (None, None)
+    assert sweep.notes
+
+
+def test_two_rankings() -> None:
+    runs = ["a", "b", "c", "d"]
+    result = two_rankings(runs, ("by series", [0.4, 0.3, 0.5, 0.1]), ("by type", [0.4, 0.35, 0.3, 0.1]))
+    assert result.runs == ("c", "a", "b", "d")
+    assert result.ranks == ((1, 3), (2, 1), (3, 2), (4, 4))
+    assert result.agreement.tau == pytest.approx(1 - 2 * 2 / 6)
+    assert "2 swaps" in result.table().notes[0]
+    json.dumps(result.as_json(), allow_nan=False)
+    with pytest.raises(UsageError):
+        two_rankings(runs, ("x", [1.0]), ("y", [1.0, 2.0, 3.0, 4.0]))
+
+
+def test_moved_weights_by_hand() -> None:
+    components = {"factoid": [0.9, 0.2, 0.5], "list": [0.0, 0.8, 0.4], "other": [0.1, 0.5, 0.4]}
+    weights = {"factoid": 0.5, "list": 0.25, "other": 0.25}
+    result = moved_weights(components, weights)
+    assert [(move.component, round(move.weight, 2)) for move in result.moves] == [
+        ("factoid", 0.45), ("factoid", 0.55), ("list", 0.2), ("list", 0.3), ("other", 0.2), ("other", 0.3)
+    ]  # fmt: skip
+    # 0.55 for factoid leaves 0.45, shared out 1:1.
+    assert result.moves[1].weights == pytest.approx((0.55, 0.225, 0.225))
+    assert result.moves[2].weights == pytest.approx((0.8 * 0.5 / 0.75, 0.2, 0.8 * 0.25 / 0.75))
+    table = np.array(list(components.values()))
+    base = np.array([0.5, 0.25, 0.25]) @ table
+    for move in result.moves:
+        assert sum(move.weights) == pytest.approx(1)
+        moved = np.array(move.weights) @ table
+        assert move.tau == pytest.approx(stats.kendalltau(base, moved).statistic)
+    assert {move.swaps for move in result.moves} == {0, 1, 2}
+    json.dumps(result.as_json(), allow_nan=False)
+    assert len(result.table().rows) == 6
+
+
+def test_weights_that_cannot_move() -> None:
+    result = moved_weights({"a": [1, 2, 3], "b": [3, 2, 1]}, {"a": 0.98, "b": 0.02})
+    assert [(m.component, round(m.weight, 2)) for m in result.moves] == [("a", 0.93), ("b", 0.07)]
+    assert len(result.notes) == 2
+    only = moved_weights({"a": [1, 2, 3], "b": [3, 2, 1]}, {"a": 1.0, "b": 0.0})
+    assert [(m.component, round(m.weight, 2)) for m in only.moves] == [("b", 0.05)]
+    with pytest.raises(UsageError):
+        moved_weights({"a": [1]}, {"a": 1})
+    with pytest.raises(UsageError):
+        moved_weights({"a": [1], "b": [1]}, {"a": -1, "b": 2})
+
+
+def test_best_run_of_each_organisation() -> None:
+    matrix = one_unit(
+        {"x1": 0.3, "x2": 0.5, "y1": 0.5, "lone": 0.1, "y2": 0.2},
+        organisations={"x1": "X", "x2": "X", "y1": "Y", "y2": "Y"},
+        manual=frozenset({"y1"}),
+    )
+    result = best_per_organisation(matrix)
+    assert result.rows == (("X", "x2", 0.5, False), ("Y", "y1", 0.5, True), ("lone", "lone", 0.1, False))
+    assert [row[1] for row in result.table().rows] == ["x2", "y1*", "lone"]
+    assert "1 of 5 runs name no organisation" in result.notes[0]
+    assert result.as_json()["best"][0] == {"organisation": "X", "run": "x2", "score": 0.5, "manual": False}  # type: ignore[index]

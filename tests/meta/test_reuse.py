@@ -1,0 +1,88 @@
+"""Leaving runs out of the pool, against a recomputation by hand on a folder without their contribution."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qassay.errors import UsageError
+from qassay.evaluation import Evaluation, open_evaluation
+from qassay.meta.reuse import reuse, without
+
+QUESTIONS = [
+    {"id": "1", "type": "factoid", "text": "?"},
+    {"id": "2", "type": "factoid", "text": "?"},
+    {"id": "3", "type": "list", "text": "?"},
+]
+RUNS = {
+    "a": "1 a d1 x\n2 a d2 y\n3 a d3 p\n3 a d3 q\n",
+    "b": "1 b d1 x\n2 b NIL\n3 b d3 p\n",
+    "c": "1 c d9 z\n2 c NIL\n3 c d4 r\n",
+}
+JUDGMENTS = [
+    {"question": "1", "doc": "d1", "text": "x", "judgment": "R"},
+    {"question": "1", "doc": "d9", "text": "z", "judgment": "R"},
+    {"question": "2", "doc": "d2", "text": "y", "judgment": "R"},
+    {"question": "3", "run": "a", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
+    {"question": "3", "run": "a", "doc": "d3", "text": "q", "judgment": "R", "answer": "Q"},
+    {"question": "3", "run": "b", "doc": "d3", "text": "p", "judgment": "W"},
+    {"question": "3", "run": "c", "doc": "d4", "text": "r", "judgment": "R", "answer": "R"},
+]
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> Evaluation:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "judgments").mkdir()
+    (tmp_path / "qassay.toml").write_text('task = "main2003"\n')
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in QUESTIONS))
+    for tag, text in RUNS.items():
+        (tmp_path / "runs" / f"{tag}.txt").write_text(text)
+    (tmp_path / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(j) + "\n" for j in JUDGMENTS))
+    information = [{"run": "a", "organisation": "one"}, {"run": "b", "organisation": "one"}, {"run": "c"}]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in information))
+    return open_evaluation(tmp_path)
+
+
+def test_leaving_out_a_run_takes_only_what_it_alone_brought(evaluation: Evaluation) -> None:
+    key, unique = without(evaluation.key(), evaluation.runs, ["a"])
+    items = set(key.judgments.kind("item").select("question", "text").iter_rows())
+    assert items == {("1", "x"), ("1", "z")}  # y of question 2 was a's alone
+    assert unique == {"a": 2}  # y, and q of the list
+    lists = {(r["run"], r["text"]): r["judgment"] for r in key.judgments.kind("list").iter_rows(named=True)}
+    # p stays, with the judgment of b, who returned it too; q is gone
+    assert lists == {("a", "p"): "W", ("b", "p"): "W", ("c", "r"): "R"}
+
+
+def test_scores_without_a_run_are_those_of_the_reduced_key(evaluation: Evaluation) -> None:
+    result = {row.run: row for row in reuse(evaluation.tally()).rows}
+    # Whole key: a is right on both factoids; NIL is wrong on 2; S = {P, Q, R}.
+    assert result["a"].score == pytest.approx((2 / 3) * 1.0 + (1 / 3) * (4 / 5))
+    # Without a: 2 has no known answer any more, a's own y is unjudged; its list has p judged W.
+    assert result["a"].score_without == pytest.approx((2 / 3) * 0.5)
+    # Without c: z is unjudged, r too, S = {P, Q}.
+    assert result["c"].score_without == pytest.approx(0.0)
+    assert result["b"].unique_items == 0
+    # b's p takes the judgment of a, who was given R for it: F = 2*1 / (1 + 3).
+    assert result["b"].change == pytest.approx((1 / 3) * 0.5)
+
+
+def test_by_organisation_its_runs_leave_together(evaluation: Evaluation) -> None:
+    found = reuse(evaluation.tally(), by="organisation")
+    rows = {row.run: row for row in found.rows}
+    # Without a and b, x is unjudged for both of them; for b NIL becomes right on 2.
+    assert rows["b"].score_without == pytest.approx((2 / 3) * 0.5)
+    assert found.as_json()["by"] == "organisation"
+    assert "Leave out one organisation" in found.table().title
+
+
+def test_a_task_without_a_pool_says_so(evaluation: Evaluation, tmp_path: Path) -> None:
+    (tmp_path / "qassay.toml").write_text('task = "entailment2"\n')
+    (tmp_path / "questions.jsonl").write_text('{"id": "1", "type": "pair", "text": "t", "hypothesis": "h"}\n')
+    for path in (tmp_path / "runs").iterdir():
+        path.write_text("ranked: no\n1 YES\n")
+    (tmp_path / "judgments" / "adjudicated.jsonl").write_text('{"question": "1", "judgment": "YES"}\n')
+    with pytest.raises(UsageError, match="no pool"):
+        reuse(open_evaluation(tmp_path).tally())
