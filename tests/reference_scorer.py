@@ -440,13 +440,20 @@ class Scorer:
         return False
 
     def value(self, measure: str, question: str, run: str, *, lone: bool = True) -> Score:
-        """Score of one response to a kept question; `lone`: an undefined one counts 0 under --unjudged wrong."""
+        """Score of one response to a kept question.
+
+        Under --unjudged wrong one that is undefined, because it is not judged, counts 0. A measure that is undefined
+        for every response to a question says nothing about it, unless it is about pairs.
+        """
         response = self.folder.runs[run].get(question)
         if response is None:
             return Fraction(0) if self.missing == "zero" else None
         found = self._value(measure, question, run, response)
         if found is None and lone and self.unjudged == "wrong":
-            return Fraction(0)
+            answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
+            of_pair = self.folder.questions[question]["type"] == "pair"
+            if of_pair or any(self._value(measure, question, tag, one) is not None for tag, one in answers):
+                return Fraction(0)
         return found
 
     def _value(self, measure: str, question: str, run: str, response: Response) -> Score:
@@ -575,10 +582,10 @@ class Scorer:
     def keep(self, types: list[str], *, by_series: bool) -> dict[str, list[str]]:
         """The questions kept of each type; notes what is dropped, stops where something is unjudged or missing."""
         asked = {q: row for q, row in self.folder.questions.items() if row["type"] in types}
+        self._decided(asked, by_series)
         if self.task == "justification":
             chosen = self.folder.configuration.get("justified") or [q for q in asked if not self.never_judged(q)]
             asked = {q: row for q, row in asked.items() if q in chosen}
-        self._decided(asked, by_series)
         number = 0
         if self.unjudged == "drop":
             for question in list(asked):

@@ -52,6 +52,7 @@ SAMPLES = {
     b"# 1\nQ:Where?\nParis\n": "nist-answers",
     b"1394 French\n1395 Nicole Kidman\n": "patterns",
     b"1895 midnight NYT19990810.0082\n": "patterns",
+    b"1 x NYT19980619.0373\n2 y\n1 x NYT19980619.0373\n": "patterns",
 }
 
 

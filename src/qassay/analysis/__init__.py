@@ -14,12 +14,32 @@ from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
 from qassay.matrix import ScoreMatrix
 from qassay.scores import Missing, Scores, Unjudged
+from qassay.tables import Table
 
 if TYPE_CHECKING:
     from qassay.meta.agreement import Agreement
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.significance import AllPairs, PairComparison
     from qassay.meta.stability import Stability
+
+
+def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
+    """The leaderboard with an interval for every score, and letters: runs that share one cannot be told apart."""
+    from qassay.meta.intervals import score_intervals
+    from qassay.meta.significance import compare_all as all_pairs
+
+    intervals = score_intervals(scores.matrix, level=level, seed=seed)
+    pairs = all_pairs(scores.matrix, alpha=1 - level, seed=seed)
+    found = {run: intervals.interval(run) for run in intervals.runs}
+    shown = scores.leaderboard(
+        {
+            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in found.items()},
+            "same": dict(zip(pairs.runs, pairs.letters, strict=True)),
+        }
+    )
+    methods = " and ".join(sorted(set(intervals.methods)))
+    note = f"Intervals: {methods}, over {intervals.over}. {pairs.table().notes[0]}"
+    return replace(shown, notes=(note, *shown.notes))
 
 
 def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **options: Any) -> SensitivityCurves:

@@ -21,9 +21,19 @@ from qassay.evaluation import Evaluation, open_evaluation
 from qassay.scores import Scores
 from qassay.tables import Column, Table, table
 
+# Up to so many scores (runs x units) intervals and tests of all pairs take less than a second.
+QUICK_CELLS = 50_000
+
 SweepOption = Annotated[
     str | None,
     typer.Option("--beta", metavar="A-B", help="Mean nugget F for every whole beta from A to B, with ranks."),
+]
+IntervalsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--intervals/--no-intervals",
+        help="Intervals, and letters for runs that cannot be told apart (default: where it takes no time).",
+    ),
 ]
 CsvOption = Annotated[bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")]
 BestOption = Annotated[bool, typer.Option("--best-per-organisation", help="Only the best run of each organisation.")]
@@ -38,6 +48,7 @@ def command(
     missing: MissingOption = "stop",
     beta: SweepOption = None,
     best_per_organisation: BestOption = False,
+    intervals: IntervalsOption = None,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -68,7 +79,22 @@ def command(
 
         print(format_matrix(scores.matrix), end="")
     else:
-        print_tables([scores.leaderboard()])
+        print_tables([_leaderboard(scores, intervals)])
+
+
+def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
+    """The leaderboard, with intervals where they are wanted or quick to have."""
+    quick = len(scores.runs) > 1 and scores.units.values.size <= QUICK_CELLS
+    skipped = scores.missing is not None and scores.missing[0] == "skip"
+    if skipped and intervals:
+        raise UsageError(
+            "--intervals needs runs scored on the same questions; --missing skip averages over different ones"
+        )
+    if intervals is False or skipped or (intervals is None and not quick):
+        return scores.leaderboard()
+    from qassay.analysis import leaderboard
+
+    return leaderboard(scores)
 
 
 def _refuse_with_sweep(measure: str | None, component: str | None, as_csv: bool) -> None:

@@ -162,7 +162,7 @@ def _field_kind(split: Sequence[Sequence[str]], questions: Container[str]) -> st
     if judged:
         return None  # `q1 x 1 Paris`: a run named x or a document x that was judged
     alone = len(split) == 1 and looks_like_doc(split[0][-1])
-    if one_tag and not alone and _share(len(p) > 2 for p in split) > 0.5:
+    if one_tag and not alone and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5:
         return "run"
     if all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split):
         return "patterns"

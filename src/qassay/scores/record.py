@@ -119,18 +119,23 @@ class Scores:
             notes=tuple(note for note in self.said() if not note.startswith("*")),
         ).select([tag for tag in self.tags if tag in shown])
 
-    def leaderboard(self) -> Table:
-        """Runs by decreasing score with their components; manual runs carry a star."""
+    def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
+        """Runs by decreasing score with their components; manual runs carry a star.
+
+        `beside` are further columns to stand beside the score, each with a text for every run.
+        """
         names = list(dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure))
         more = [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
         columns = [Column("rank", "g"), Column("run", left=True), Column(self.measure, ".3f")]
+        columns += [Column(name, left=True) for name in beside or ()]
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
         ranks = self.ranks()
         for row in self.runs:
             star = "*" if self.information[row.run].manual else ""
+            texts = [column.get(row.run) for column in (beside or {}).values()]
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
-            rows.append([ranks[row.run], row.run + star, row.score, *figures])
+            rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
         return table(f"{self.task}, key {self.key}, {len(self.units.ids)} units", columns, rows, self.said())
 
     def ranks(self) -> dict[str, float | None]:

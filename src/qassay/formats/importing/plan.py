@@ -70,6 +70,7 @@ class Plan:
 
     def text(self, path: Path) -> str:
         """The text of a file of the evaluation as it will be; empty where there is none."""
+        self._refuse_long_name(path)
         if path in self.contents:
             return files.decode(files.unpack(self.contents[path], path), file=self.folder.name(path))
         if path in self.removed or not path.exists():
@@ -82,10 +83,14 @@ class Plan:
 
     def write_bytes(self, path: Path, data: bytes) -> None:
         """Have bytes written as they are."""
+        self._refuse_long_name(path)
+        self.contents[path] = data
+
+    def _refuse_long_name(self, path: Path) -> None:
+        """Stop at a tag or set name that is allowed but, with its %XX, longer than a file's name may be."""
         if len(path.name.encode()) > LONGEST_FILE_NAME:
             message = f"the name is too long for a file: {path.name[:60]}... has {len(path.name.encode())} bytes"
             raise InputError(Problem("configuration", message, self.folder.name(path.parent)))
-        self.contents[path] = data
 
     def report(self, source: Source, message: str, *, count: int = 0, to: Path | None = None) -> None:
         """Note what a source adds."""
