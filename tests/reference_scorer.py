@@ -447,14 +447,19 @@ class Scorer:
         """
         response = self.folder.runs[run].get(question)
         if response is None:
-            return Fraction(0) if self.missing == "zero" else None
+            return Fraction(0) if self.missing == "zero" and self.says(measure, question) else None
         found = self._value(measure, question, run, response)
-        if found is None and lone and self.unjudged == "wrong":
-            answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
-            of_pair = self.folder.questions[question]["type"] == "pair"
-            if of_pair or any(self._value(measure, question, tag, one) is not None for tag, one in answers):
-                return Fraction(0)
+        if found is None and lone and self.unjudged == "wrong" and self.says(measure, question):
+            return Fraction(0)
         return found
+
+    def says(self, measure: str, question: str) -> bool:
+        """Whether the measure can say anything about the question."""
+        if self.folder.questions[question]["type"] == "pair":
+            return True
+        answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
+        found = [self._value(measure, question, tag, one) for tag, one in answers]
+        return any(value is not None for value in found) or not (answers or measure.startswith("citation"))
 
     def _value(self, measure: str, question: str, run: str, response: Response) -> Score:
         name, given = arguments_of(measure)
@@ -773,6 +778,8 @@ class Scorer:
         else:
             score = mean([row[unit] for unit in units])
         found: dict[str, Any] = {"run": run, "score": score, "components": self.components(run, kept)}
+        if wanted in found["components"]:
+            found["components"][wanted] = score
         about = self.folder.information.get(run, {})
         if about.get("organisation") is not None:
             found["organisation"] = about["organisation"]
@@ -822,14 +829,9 @@ class Scorer:
         if task == "nuggets":
             found = {name: over(name, "other") for name in NUGGET_MEASURES}
             if self.key.citations:
-                found |= {n: self._cited(n, run, kept["other"]) for n in ("citation_precision", "citation_recall")}
+                found |= {n: over(n, "other", lone=False) for n in ("citation_precision", "citation_recall")}
             return found
         return self._pair_components(run, kept["pair"])
-
-    def _cited(self, name: str, run: str, questions: list[str]) -> Score:
-        """Mean over the responses that have a judged citation; null ones do not count."""
-        made = self.folder.runs[run]
-        return mean([self._value(name, q, run, made[q]) for q in questions if q in made])
 
     def _series_types(self, run: str, kept: dict[str, list[str]]) -> dict[str, Score]:
         found: dict[str, list[Score]] = {}
@@ -850,7 +852,8 @@ class Scorer:
             if self.key.pairs:
                 drop = self.folder.configuration.get("drop", {})
                 labelled = [q for q in self.folder.questions if q in self.key.pairs and q not in drop]
-                found["accuracy"] = mean([self.value("entailment_accuracy", q, run) for q in labelled])
+                right = [self.value("entailment_accuracy", q, run) for q in labelled]
+                found["accuracy"] = mean(right if self.missing == "skip" else [value or Fraction(0) for value in right])
             return found
         labels = ["YES", "NO"] if self.key.two_way or self.task == "entailment2" else ["YES", "NO", "UNKNOWN"]
         return {

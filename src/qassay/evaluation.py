@@ -18,9 +18,10 @@ from pathlib import Path
 import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
+from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
-from qassay.formats.questions import QuestionFile, read_questions
+from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judgments import (
     JUDGMENT_COLUMNS,
@@ -148,11 +149,9 @@ class Evaluation:
             file = self.folder.name(paths[name])
             return reading.read_judgments(paths[name], name, self.questions, self.task, file=file)
         if name == "reference" and self.question_file.reference:
-            labels = self.question_file.reference
-            rows = pl.DataFrame(
-                {"question": list(labels), "judgment": list(labels.values())}, schema=dict(_PAIR_SCHEMA)
-            )
-            return JudgmentSet(name, {"pair": rows})
+            rows = [(0, row) for row in reference_rows(self.question_file)]
+            table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
+            return JudgmentSet(name, {"pair": table})
         raise unknown("judgment set", name, self.sets)
 
     def nugget_list(self, name: str) -> pl.DataFrame:
@@ -264,7 +263,7 @@ class Evaluation:
         if len(self.assessor_sets) < 2:
             raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
         assessors = [_pairs(self.judgment_set(one)) for one in self.assessor_sets]
-        two_way = [_pairs(self.judgment_set(one)) for one in self.configuration.two_way]
+        two_way = [_pairs(self.judgment_set(one)) for one in sorted(self.two_way_sets)]
         pairs = disagreement_unknown(assessors, two_way)
         return Key(JudgmentSet(name, {}), no_nuggets(), no_answers(), pairs=pairs)
 
@@ -286,7 +285,6 @@ class Evaluation:
 
 
 _RATINGS = ("understandability", "correctness", "content", "organization")
-_PAIR_SCHEMA = {"line": pl.UInt32, **JUDGMENT_COLUMNS}
 
 
 def _pairs(judgments: JudgmentSet) -> dict[str, str]:

@@ -7,7 +7,7 @@ where a task ranks questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,9 +109,9 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
             yield from _check_items(batch, typed, counts, kind, rules)
 
 
-def missing(counts: NDArray[np.int64], files: tuple[str, ...], questions: TestSet) -> list[Problem]:
+def missing(counts: NDArray[np.int64], files: Sequence[str], questions: TestSet) -> list[Problem]:
     """One problem for every question without a response."""
-    advice = "every run answers every question (to score all the same: --missing zero or --missing skip)"
+    advice = "a run answers every question (to score it all the same: qassay score --missing zero or skip)"
     return [
         Problem(
             "missing-question",

@@ -241,7 +241,9 @@ def test_any_text_gives_rows_or_an_input_error(parse: Any, text: str) -> None:
 def test_megabyte_long_lines() -> None:
     string = "word " * (1 << 18) + "end"
     assert rows(nist.parse_factoid, f"1 D 1 {string}\n")[0]["text"] == string
-    assert rows(nist.parse_patterns, f"1 {string} NYT19990923.0315\n")[0]["pattern"] == string
+    assert faults(nist.parse_patterns, f"1 {string} NYT19990923.0315\n") == [(1, "syntax")]
+    documents = " NYT19990923.0315" * 50_000
+    assert len(rows(nist.parse_patterns, f"1 x{documents}\n")[0]["docs"]) == 50_000
     blanks = " " * (1 << 20)
     assert rows(nist.parse_list, f"1{blanks}A{blanks}D{blanks}1 1 x{blanks}y{blanks}\n")[0]["text"] == f"x{blanks}y"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -12,26 +12,39 @@ from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.errors import unknown
 from qassay.questions import TYPES
 
+if TYPE_CHECKING:
+    from qassay.formats.importing import Plan
+
+
+FilesArgument: TypeAlias = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")
+]
+AsOption: TypeAlias = Annotated[
+    str | None, typer.Option("--as", metavar="KIND", help="What the files are, where it cannot be recognised.")
+]
+SetOption: TypeAlias = Annotated[
+    str | None, typer.Option("--set", metavar="NAME", help="Judgment set or nugget list to add to.")
+]
+EncodingOption: TypeAlias = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
+]
+TypeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
+]
+ReplaceOption: TypeAlias = Annotated[
+    bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
+]
+
 
 def command(
     folder: FolderArgument,
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")],
-    kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="What the files are, where it cannot be recognised.")
-    ] = None,
-    set_name: Annotated[
-        str | None, typer.Option("--set", metavar="NAME", help="Judgment set or nugget list to add to.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
-    ] = None,
-    default_type: Annotated[
-        str | None,
-        typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
-    ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
-    ] = False,
+    paths: FilesArgument,
+    kind: AsOption = None,
+    set_name: SetOption = None,
+    encoding: EncodingOption = None,
+    default_type: TypeOption = None,
+    replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add what files hold to an evaluation.
@@ -65,14 +78,17 @@ def command(
     options = Options(set_name=set_name, encoding=encoding, default_type=default_type, replace=replace)
     plan = plan_import(open_folder(folder), paths, kind=kind, options=options)
     plan.carry_out()
-    if as_json:
-        from qassay.cli.output import print_json
+    _say(plan, as_json=as_json)
 
+
+def _say(plan: Plan, *, as_json: bool) -> None:
+    """What was added, one line a file; what is odd goes to stderr."""
+    from qassay.cli.output import print_json, visible
+
+    if as_json:
         added = [one.as_json() for one in plan.added]
         print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
         return
-    from qassay.cli.output import visible
-
     for warning in plan.warnings:
         print(visible(f"warning: {warning}"), file=sys.stderr)
     for one in plan.added:

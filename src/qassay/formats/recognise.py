@@ -156,7 +156,7 @@ def _field_kind(split: Sequence[Sequence[str]], questions: Container[str]) -> st
         return "nist-other"
     seconds = Counter(parts[1] for parts in split if len(parts) > 1)
     one_tag = bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
-    judged = _share(len(p) > 3 and p[2] in LABELS for p in split) > 0.5
+    judged = _share(len(p) > 3 and p[2] in LABELS for p in split) >= 0.5
     if judged and (not one_tag or any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])):
         return "nist-factoid"
     if judged:

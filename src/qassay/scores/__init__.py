@@ -46,7 +46,15 @@ def score(
     """
     wanted = _wanted(tally, measure, component)
     types = _types(tally, wanted, component)
-    keeping = keep(tally, types, unjudged=unjudged, missing=missing, drop=drop or {}, justified=justified)
+    keeping = keep(
+        tally,
+        types,
+        by_series=isinstance(wanted, SeriesScore),
+        unjudged=unjudged,
+        missing=missing,
+        drop=drop or {},
+        justified=justified,
+    )
     values = {kind: _question_scores(tally, kind, wanted, keeping) for kind in types}
     keeping.check_defined(tally, values, wanted)
     if isinstance(wanted, SeriesScore):

@@ -13,7 +13,7 @@ import numpy as np
 from qassay.matrix import Floats
 from qassay.measures import measure as spelled
 from qassay.measures.confidence_weighted import confidence_weighted_score
-from qassay.measures.entailment import conditioned_accuracy, contingency
+from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.scores.keeping import Keeping
 from qassay.scores.units import by_series, combined, mean_of_rows
@@ -65,7 +65,7 @@ def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
             found["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, kept]]
         elif isinstance(counts, NuggetCounts | AnswerCounts):
             lengths.append(np.where(one.answered, counts.length, np.nan))
-        elif isinstance(counts, PairCounts) and (counts.reference >= 0).any():
+        elif tally.task.types[kind].response == "decision" and isinstance(counts, PairCounts):
             found["contingency"] = [_contingency(counts, run, kept) for run in range(len(one.answered))]
     if lengths:
         found["mean_length"] = _plain(mean_of_rows(np.concatenate(lengths, axis=1)))
@@ -84,7 +84,8 @@ def _own_scores(tally: Tally, keeping: Keeping) -> dict[str, Floats]:
 
 def _scores(tally: Tally, kind: str, name: str, keeping: Keeping) -> Floats:
     one = tally.types[kind]
-    return keeping.apply(kind, spelled(name).per_question(one.counts), one.answered)
+    # Holistic scores and citations are optional: what was not judged is not there, and never wrong.
+    return keeping.apply(kind, spelled(name).per_question(one.counts), one.answered, needed=name not in _MADE_OF)
 
 
 def _scored_by(tally: Tally, name: str, keeping: Keeping) -> list[str]:
@@ -108,13 +109,19 @@ def _accuracies(tally: Tally, kind: str, keeping: Keeping) -> dict[str, PerRun]:
     counts = tally.types[kind].counts
     if not isinstance(counts, PairCounts) or not (counts.reference >= 0).any():
         return {}
-    runs = range(len(counts.decision))
+    one = tally.types[kind]
     if tally.task.types[kind].response == "justified":
-        labelled = counts.reference >= 0
-        return {"accuracy": [float(np.mean((counts.decision[r] == counts.reference)[labelled])) for r in runs]}
-    tables = [_table(counts, run, keeping.kept[kind]) for run in runs]
-    accuracies = [conditioned_accuracy(one) for one in tables]
-    return {label: [row[place] for row in accuracies] for place, label in enumerate(counts.labels)}
+        right = (counts.decision == counts.reference).astype(float)
+        if keeping.missing_rule == "skip":
+            right[~one.answered] = np.nan
+        out = np.array([question.id in keeping.decided for question in one.questions])
+        return {"accuracy": _plain(mean_of_rows(right[:, (counts.reference >= 0) & ~out]))}
+    # Over question scores, not over the contingency table, which has no place for a missing response that counts 0.
+    values = _scores(tally, kind, "entailment_accuracy", keeping)
+    return {
+        label: _plain(mean_of_rows(values[:, keeping.kept[kind] & (counts.reference == place)]))
+        for place, label in enumerate(counts.labels)
+    }
 
 
 def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str, int]]:

@@ -13,7 +13,7 @@ from qassay.errors import InputError, Problem
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scores.record import Dropped
-from qassay.tally import AnswerCounts, ListCounts, NuggetCounts, Tally, TypeTally
+from qassay.tally import AnswerCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
 from qassay.tally.rows import whole_questions
 
 FIRST_FEW = 5
@@ -27,22 +27,30 @@ class Keeping:
     dropped: list[Dropped]
     unjudged_rule: str
     missing_rule: str
+    # Whether series are the units of the scores; else every question is one.
+    by_series: bool
+    # Types whose unjudged questions can be wrong as a whole: a pair without a label, or without a rating.
+    pairs: frozenset[str]
     unjudged: tuple[str, int] | None = None
     missing: tuple[str, dict[str, int]] | None = None
-    # Reasons by question, for questions that turn out to be undefined under a measure.
-    out: set[str] = field(default_factory=set)
+    # Questions that the organiser leaves out, by name or with their series.
+    decided: set[str] = field(default_factory=set)
 
-    def apply(self, kind: str, values: Floats, answered: NDArray[np.bool_]) -> Floats:
-        """Scores with NaN for questions left out, and 0 or NaN for responses that are not there."""
+    def apply(self, kind: str, values: Floats, answered: NDArray[np.bool_], *, needed: bool = True) -> Floats:
+        """Scores with NaN for questions left out, and 0 or NaN for responses that are not there.
+
+        `needed` tells that the measure has to be judged: what is not judged can then be counted as wrong.
+        """
         values = values.astype(float, copy=True)
+        hole = np.isnan(values)
+        # Where a whole question is undefined it is left out; a single response without judgment is wrong.
+        lone = hole if kind in self.pairs else hole & ~self._undefined(values, answered)
         if self.missing_rule == "skip":
             values[~answered] = np.nan
         else:
-            values[~answered] = np.where(np.isnan(values[~answered]), np.nan, 0.0)
-        if self.unjudged_rule == "wrong":
-            # Where a whole question is undefined it is left out; a single response without judgment is wrong.
-            lone = np.isnan(values) & answered & ~self._undefined(values, answered)
-            values[lone] = 0.0
+            values[~answered & (lone | ~hole)] = 0.0
+        if self.unjudged_rule == "wrong" and needed:
+            values[lone & answered] = 0.0
         values[:, ~self.kept[kind]] = np.nan
         return values
 
@@ -54,7 +62,7 @@ class Keeping:
             hole = np.isnan(scores) & one.answered & self.kept[kind]
             whole = self._undefined(scores, one.answered) & hole
             for column in np.flatnonzero(whole.any(axis=0)):
-                self.drop_question(tally, one.questions[column].id, f"{measure} is undefined")
+                self.drop_question(one.questions[column].id, f"{measure} is undefined")
                 self.kept[kind][column] = False
             for row, column in zip(*np.nonzero(hole & ~whole), strict=True):
                 question, run = one.questions[column].id, tally.runs.tags[row]
@@ -63,11 +71,10 @@ class Keeping:
         if problems:
             raise InputError(problems)
 
-    def drop_question(self, tally: Tally, question: str, reason: str) -> None:
-        """Note a question that is left out; it is a unit of its own unless the task scores series."""
-        unit = question if tally.task.unit == "question" else None
+    def drop_question(self, question: str, reason: str) -> None:
+        """Note a question that is left out; it is a unit of its own unless series are scored."""
+        unit = None if self.by_series else question
         self.dropped.append(Dropped(reason=reason, unit=unit, question=question))
-        self.out.add(question)
 
     @staticmethod
     def _undefined(values: Floats, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -79,6 +86,7 @@ def keep(
     tally: Tally,
     types: Sequence[str],
     *,
+    by_series: bool,
     unjudged: str,
     missing: str,
     drop: Mapping[str, str],
@@ -90,6 +98,8 @@ def keep(
         dropped=[],
         unjudged_rule=unjudged,
         missing_rule=missing,
+        by_series=by_series,
+        pairs=frozenset(kind for kind in types if isinstance(tally.types[kind].counts, PairCounts)),
     )
     _by_decision(tally, keeping, drop)
     _by_justified(tally, keeping, justified)
@@ -106,7 +116,7 @@ def _leave_out(tally: Tally, keeping: Keeping, reasons: Mapping[str, str]) -> No
         for column, question in enumerate(tally.types[kind].questions):
             if kept[column] and question.id in reasons:
                 kept[column] = False
-                keeping.drop_question(tally, question.id, reasons[question.id])
+                keeping.drop_question(question.id, reasons[question.id])
 
 
 def _leave_out_series(tally: Tally, keeping: Keeping, series: str, reason: str, question: str | None = None) -> None:
@@ -114,7 +124,6 @@ def _leave_out_series(tally: Tally, keeping: Keeping, series: str, reason: str, 
         for column, member in enumerate(tally.types[kind].questions):
             if member.series == series:
                 kept[column] = False
-                keeping.out.add(member.id)
     keeping.dropped.append(Dropped(reason=reason, unit=series, question=question))
 
 
@@ -123,11 +132,16 @@ def _by_decision(tally: Tally, keeping: Keeping, drop: Mapping[str, str]) -> Non
     series = {one.id for one in tally.questions.series}
     for name, reason in drop.items():
         if name in series:
-            _leave_out_series(tally, keeping, name, reason)
+            if keeping.by_series:
+                _leave_out_series(tally, keeping, name, reason)
+            else:
+                members = (question.id for question in tally.questions if question.series == name)
+                _leave_out(tally, keeping, dict.fromkeys(members, reason))
         elif name not in tally.questions.by_id:
             message = f'drop: "{name}" is neither a question nor a series of the test set'
             raise InputError(Problem("configuration", message, "qassay.toml"))
     _leave_out(tally, keeping, {name: reason for name, reason in drop.items() if name not in series})
+    keeping.decided |= {question.id for question in tally.questions if question.id in drop or question.series in drop}
 
 
 def _by_justified(tally: Tally, keeping: Keeping, justified: Collection[str]) -> None:
@@ -148,11 +162,11 @@ def _unjudged_questions(tally: Tally, keeping: Keeping) -> None:
         for column in np.flatnonzero(~one.judged & keeping.kept[kind]):
             question = one.questions[column]
             number += 1
-            if question.type == "other" and tally.task.unit == "series" and question.series is not None:
+            if question.type == "other" and keeping.by_series and question.series is not None:
                 _leave_out_series(tally, keeping, question.series, "never judged", question.id)
             else:
                 keeping.kept[kind][column] = False
-                keeping.drop_question(tally, question.id, "never judged")
+                keeping.drop_question(question.id, "never judged")
     if number:
         keeping.unjudged = ("drop", number)
 
@@ -172,7 +186,7 @@ def _by_rule(tally: Tally, keeping: Keeping) -> None:
         known = one.judged if keeping.unjudged_rule != "wrong" else np.ones_like(one.judged)
         for column in np.flatnonzero(empty & known & kept):
             kept[column] = False
-            keeping.drop_question(tally, one.questions[column].id, reason if one.judged[column] else "never judged")
+            keeping.drop_question(one.questions[column].id, reason if one.judged[column] else "never judged")
 
 
 def _check_unjudged(tally: Tally, keeping: Keeping) -> None:

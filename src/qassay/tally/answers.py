@@ -39,6 +39,9 @@ def count_answers(rows: Rows, key: Key) -> tuple[AnswerCounts, NDArray[np.bool_]
     """Count supported nuggets; every nugget of a non-empty answer without a support judgment is unjudged."""
     listed = key.nuggets.select("question", "nugget", "vital", "weight")
     support = placed(key.judgments.kind("support"), rows).join(listed, on=["question", "nugget"], how="inner")
+    returned = rows.count(rows.is_item()) > 0
+    # An empty answer supports nothing, whatever is noted about it.
+    support = support.filter(pl.Series(returned[support["row"].to_numpy(), support["column"].to_numpy()]))
     totals = list_totals(listed.rename({"nugget": "nuggets"}), rows)
     vital, full, partial = pl.col("vital"), pl.col("support") == "full", pl.col("support") == "partial"
     precision, recall = _citations(rows, key)
@@ -53,7 +56,6 @@ def count_answers(rows: Rows, key: Key) -> tuple[AnswerCounts, NDArray[np.bool_]
         citation_recall=recall,
         length=lengths(rows),
     )
-    returned = rows.count(rows.is_item()) > 0
     short = returned & (summed(support, rows) < totals["nuggets"])
     return counts, totals["nuggets"] > 0, _lacking(rows, short, listed, support)
 

@@ -41,7 +41,8 @@ def count_pairs(rows: Rows, key: Key, task: Task, *, rated: bool) -> tuple[PairC
     counts = PairCounts(labels, decision, reference, understandability, correctness)
     if rated:
         judged = np.asarray((raters > 0).any(axis=0))
-        return counts, judged, unjudged_responses(rows, judged & (raters == 0), "justification")
+        lacking = rows.answered() & judged & (raters == 0)
+        return counts, judged, unjudged_responses(rows, lacking, "justification")
     judged = reference >= 0
     without = [question.id for question, known in zip(rows.questions, judged, strict=True) if not known]
     return counts, judged, whole_questions(without)

@@ -18,6 +18,8 @@ Numbered = tuple[int, Row]
 _DOC = re.compile(
     r"[A-Z]{2,5}(?:_[A-Z]{3}_)?[0-9]{8}\.[0-9]{4}|[A-Z]{2,5}[0-9]{6}-[0-9]{4}|BLOG06-[0-9]{8}-[0-9]{3}-[0-9]+"
 )
+# Longer ones take seconds to compile, and nobody writes them.
+LONGEST_PATTERN = 10_000
 _FIELD = re.compile(r"[^ \t]+")
 
 
@@ -75,6 +77,8 @@ def _split(rest: str, documents: Container[str]) -> tuple[str, list[str]]:
 
 
 def _fault(pattern: str) -> str | None:
+    if len(pattern) > LONGEST_PATTERN:
+        return f"it has {len(pattern):,} characters; at most {LONGEST_PATTERN:,} are allowed"
     try:
         with python_warnings.catch_warnings():
             python_warnings.simplefilter("ignore")  # of sets such as [[a]: what they mean may change, they compile

@@ -149,11 +149,11 @@ def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     problems += check(Batch(rows, names, objects=parsed.objects), questions, task)
     faulty = {problem.file for problem in problems}
     bad = [place for place, name in enumerate(names) if name in faulty]
+    index = np.array([source.index for source in batch])
+    counts = row_counts(rows.filter(pl.col("question").is_not_null()), len(batch), len(questions))
     if bad:
         rows = rows.filter(~pl.col("run").is_in(bad))
-    index = np.array([source.index for source in batch])
     tags = {int(index[run]): tag for run, tag in _first_rows(rows).select("run", "tag").iter_rows()}
-    counts = row_counts(rows, len(batch), len(questions))
     numbered = rows.with_columns(run=pl.Series(index, dtype=pl.UInt32).gather(rows["run"]))
     return _Settled(index, tags, _ranked(numbered, several=bool((counts > 1).any())), counts, problems)
 
@@ -242,6 +242,15 @@ def _gathered(
         runs=Runs(tuple(order), table, information),
         files={tag: called[index] for tag, index in order.items()},
         problems=tuple(problems),
-        missing=tuple(missing(counts[kept], tuple(called[index] for index in kept), questions)),
+        missing=tuple(_not_told(missing(counts, called, questions), problems)),
         warnings=tuple(warnings),
     )
+
+
+def _not_told(gaps: list[Problem], problems: list[Problem]) -> Iterator[Problem]:
+    """Missing questions, but not those of files that were not read and those whose line is at fault."""
+    unread = {problem.file for problem in problems if problem.line is None}
+    told = {(problem.file, problem.question) for problem in problems}
+    for gap in gaps:
+        if gap.file not in unread and (gap.file, gap.question) not in told:
+            yield gap
