@@ -44,7 +44,7 @@ def graded() -> list[Row]:
 
     def mean(run: int, units: list[int]) -> float:
         row = values[run]
-        return sum([row[u] for u in units]) / len(units)
+        return float(sum([row[u] for u in units]) / len(units))
 
     name = "sensitivity, graded scores, 63 x 64, sizes 5-32, 50 trials / plain Python"
     return [_beside(name, matrix, range(5, 33), 50, mean, "at least 15 times")]

@@ -30,7 +30,7 @@ PURE = (
     "scores",
     "meta",
 )
-ADAPTERS = ("formats", "evaluation", "checking", "demo", "cli")
+ADAPTERS = ("formats", "demo", "evaluation", "checking", "analysis", "cli")
 FLOORS = (*PURE, *ADAPTERS)
 META = (
     "ranking",

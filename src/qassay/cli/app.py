@@ -25,6 +25,7 @@ VERBS = {
     "export": "Write an evaluation out, as JSONL or in NIST forms.",
     "check": "Check an evaluation, or runs before they are added.",
     "score": "Scores and leaderboard.",
+    "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",
     "stability": "Rankings under different judgment sets.",
     "sensitivity": "Error rates, and the smallest difference to trust.",

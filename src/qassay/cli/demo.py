@@ -90,27 +90,19 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
+    from qassay.analysis import agreement, compare, sensitivity, stability
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
-    from qassay.meta.agreement import agreement
-    from qassay.meta.sensitivity import sensitivity
-    from qassay.meta.significance import compare
-    from qassay.meta.stability import stability
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
-    labels = evaluation.labels().drop_nulls()
-    # The third set holds factoid judgments only, so that it cannot be a key by itself.
-    keys = [scores.key, *(name for name in evaluation.assessor_sets if name in evaluation.folder.nugget_lists())]
-    matrices = {name: evaluation.score(name).matrix for name in keys}
-    matrix = scores.matrix
     return Story(
         evaluation=evaluation,
         scores=scores,
-        agreement=agreement({name: labels[name] for name in evaluation.assessor_sets}),
-        stability=stability({scores.measure: matrices}, reference=scores.key),
-        curves=sensitivity(matrix, intervals=0),
-        closest=compare(matrix, *_closest(scores)),
+        agreement=agreement(evaluation)[0],
+        stability=stability(evaluation),
+        curves=sensitivity(scores, intervals=0),
+        closest=compare(scores, *_closest(scores)),
     )
 
 
@@ -122,6 +114,8 @@ def _closest(scores: Scores) -> tuple[str, str]:
 
 
 def _print(story: Story) -> None:
+    from qassay.analysis import leaderboard
+
     scores, closest = story.scores, story.closest
     asked = story.evaluation.questions.counts()
     counts = ", ".join(f"{number} {kind}" for kind, number in asked.items())
@@ -131,7 +125,7 @@ def _print(story: Story) -> None:
         "of TREC 2004. The judgments are written under different leanings, each for one assessor. Runs and judgments "
         "are composed for this demonstration: they say nothing about any real system."
     )
-    _chapter("1. The scores", [scores.leaderboard()])
+    _chapter("1. The scores", [leaderboard(scores)])
     _say(
         f"{closest.a} is {closest.difference:.3f} above {closest.b}. Would other assessors say so, and other questions?"
     )

@@ -33,6 +33,14 @@ def test_pairs_that_never_vary_stay_where_they_are_and_never_swap():
     assert (rates[[0, 5, 20]] == 0.0).all()
 
 
+def test_compiled_predictions_are_the_same():
+    rng = np.random.default_rng(0)
+    moments = PairMoments(np.abs(rng.normal(0, 0.1, 500)), rng.random(500) * (rng.random(500) < 0.9))
+    for size in (1, 30, 1000, 1e6):
+        plain, compiled = (predicted_rates(moments, size, LIMITS, compiled=flag) for flag in (False, True))
+        assert compiled == pytest.approx(plain, abs=1e-9, nan_ok=True)
+
+
 def test_no_pairs_give_no_rates():
     assert np.isnan(predicted_rates(PairMoments(np.zeros(0), np.zeros(0)), 10, LIMITS)).all()
 

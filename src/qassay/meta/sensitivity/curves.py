@@ -17,10 +17,14 @@ from qassay.meta.sensitivity.fitting import Fit, fit_curve
 from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.scale import BINS, LIMITED_BINS, Scale, bin_limits
+from qassay.meta.sensitivity.study import has_numba
 from qassay.tables import Table
 
 # "Size needed" looks this many times further than the units at hand.
 FURTHEST = 10
+
+# From this many pairs x sizes on, predictions are compiled.
+MANY_PREDICTIONS = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class SensitivityCurves:
         """One curve for each bin."""
         rates = self.counts.rates(self.ties)
         denominators = self.counts.denominators(self.ties)
-        predicted = np.array([self.predicted_at(size) for size in (*self.sizes, self.target)])
+        predicted = np.array([*(self.predicted_at(size) for size in self.sizes), self._predicted_at_target])
         return tuple(self._bin(k, rates[:, k], denominators[:, k].tolist(), predicted[:, k]) for k in range(BINS))
 
     def _bin(self, k: int, rates: Floats, comparisons: list[int], predicted: Floats) -> BinCurve:
@@ -138,7 +142,16 @@ class SensitivityCurves:
 
     def predicted_at(self, size: float) -> Floats:
         """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
-        return predicted_rates(self.moments, size, np.array(self.limits))
+        return self._predicted(size, np.array(self.limits))
+
+    @cached_property
+    def _predicted_at_target(self) -> Floats:
+        return self.predicted_at(self.target)
+
+    def _predicted(self, size: float, limits: Floats) -> Floats:
+        """As `predicted_rates`; many pairs at many sizes are worth loading compiled code for."""
+        large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
+        return predicted_rates(self.moments, size, limits, compiled=large and has_numba())
 
     def minimum_difference(self, error: float | None = None) -> Both:
         """The smallest difference to trust with all units: from there on every bin's error rate is within `error`.
@@ -149,7 +162,7 @@ class SensitivityCurves:
         level = self.error if error is None else checked_error(error)
         inner = self.limits[1:LIMITED_BINS]
         fitted = [fit.at(self.target) if isinstance(fit, Fit) else None for fit in self.fits[1:LIMITED_BINS]]
-        predicted = [_defined(rate) for rate in self.predicted_at(self.target)[1:LIMITED_BINS]]
+        predicted = [_defined(rate) for rate in self._predicted_at_target[1:LIMITED_BINS]]
         return Both(findings.first_trusted(inner, fitted, level), findings.first_trusted(inner, predicted, level))
 
     def size_needed(self, error: float | None = None) -> dict[str, Both]:
@@ -174,7 +187,7 @@ class SensitivityCurves:
         limits = np.array(self.limits[k : k + 2])
 
         def is_enough(size: int) -> bool:
-            return bool(predicted_rates(self.moments, size, limits)[0] <= error)
+            return bool(self._predicted(size, limits)[0] <= error)
 
         low, high = 0, 1
         while not is_enough(high):

@@ -8,6 +8,7 @@ bin and the test difference has the other sign is a product: no trial is drawn, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,17 @@ class PairMoments:
 
     means: Floats
     variances: Floats
+
+    @cached_property
+    def varying(self) -> tuple[Floats, Floats]:
+        """Means and deviations of the pairs whose difference varies."""
+        some = self.variances > 0.0
+        return self.means[some], np.sqrt(self.variances[some])
+
+    @cached_property
+    def fixed(self) -> Floats:
+        """Means of the pairs whose difference is the same on every unit."""
+        return self.means[self.variances <= 0.0]
 
 
 def pair_moments(matrix: ScoreMatrix) -> PairMoments:
@@ -86,37 +98,37 @@ def _sums_after(terms: Floats) -> Floats:
     return np.asarray(np.cumsum(terms[:, ::-1], axis=1)[:, ::-1] - terms)
 
 
-def predicted_rates(moments: PairMoments, size: float, limits: Floats) -> Floats:
+def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compiled: bool = False) -> Floats:
     """The error rate of each bin at a size; not-a-number where no pair is expected in the bin.
 
     With X and Y the differences in base and test, U(l) = P(X >= l) and D(l) = P(X <= -l): a bin [l, h) is reached
     with probability U(l) - U(h) + D(l) - D(h), and swapped with (U(l) - U(h)) P(Y < 0) + (D(l) - D(h)) P(Y > 0).
-    A pair whose difference never varies is in the bin of m and never swapped.
+    A pair whose difference never varies is in the bin of m and never swapped. `compiled` code is for many pairs at
+    many sizes.
     """
-    reached, swapped = _expected_at_least(moments, size, limits)
+    means, deviations = moments.varying
+    if compiled:
+        from qassay.meta.sensitivity.kernels_predict import expected_at_least
+    else:
+        expected_at_least = _expected_at_least
+    reached, swapped = expected_at_least(means, deviations / np.sqrt(size), limits)
+    reached += (moments.fixed[:, None] >= limits - TIE).sum(axis=0)
     in_bin = reached - np.append(reached[1:], 0.0)
     swaps = swapped - np.append(swapped[1:], 0.0)
     enough = in_bin >= FEWEST_EXPECTED
     return np.asarray(np.divide(swaps, in_bin, out=np.full(len(limits), np.nan), where=enough))
 
 
-def _expected_at_least(moments: PairMoments, size: float, limits: Floats) -> tuple[Floats, Floats]:
+def _expected_at_least(means: Floats, errors: Floats, limits: Floats) -> tuple[Floats, Floats]:
     """Expected number of pairs that reach each limit in base, and of those that also swap."""
     from scipy.special import ndtr
 
-    varying = moments.variances > 0.0
-    fixed = moments.means[~varying]
-    reached = (fixed[:, None] >= limits - TIE).sum(axis=0).astype(np.float64)
-    swapped = np.zeros(len(limits))
-    means = moments.means[varying]
-    errors = np.sqrt(moments.variances[varying] / size)
+    reached, swapped = np.zeros(len(limits)), np.zeros(len(limits))
     at_once = max(1, AT_ONCE // len(limits))
     for start in range(0, len(means), at_once):
-        part = slice(start, start + at_once)
-        m, s = means[part], errors[part]
+        m, s = means[start : start + at_once], errors[start : start + at_once]
         upper = ndtr((m - limits[:, None]) / s)
         lower = ndtr((-m - limits[:, None]) / s)
-        better, worse = ndtr(m / s), ndtr(-m / s)
         reached += upper.sum(axis=1) + lower.sum(axis=1)
-        swapped += upper @ worse + lower @ better
+        swapped += upper @ ndtr(-m / s) + lower @ ndtr(m / s)
     return reached, swapped

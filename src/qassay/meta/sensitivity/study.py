@@ -31,7 +31,7 @@ SECONDS_A_PAIR = 7e-9
 SECONDS_A_SCORE = {True: 1e-9, False: 8e-9}
 
 # Scores held by one task: a task takes well under a second, so that progress moves and an interrupt is heard.
-SCORES_A_TASK = 400_000
+SCORES_A_TASK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def count(
     cells = np.zeros((1 + study.resamples, len(study.sizes), 3, BINS), dtype=np.int64)
     if study.prepared.runs < 2:
         return cells
-    compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and _has_numba())
+    compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
     parts = _with_threads(study, threads or _processors()) if compiled else _with_arrays(study)
     done = 0
     for stream, sizes, trials, found in parts:
@@ -130,7 +130,8 @@ def _task(
     return work
 
 
-def _has_numba() -> bool:
+def has_numba() -> bool:
+    """Whether compiled code can be had."""
     return importlib.util.find_spec("numba") is not None
 
 

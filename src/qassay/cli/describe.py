@@ -1,0 +1,65 @@
+"""`qassay describe`: how scores spread over units, and what the ranking owes to weights and aggregation."""
+
+from __future__ import annotations
+
+from qassay.cli.inputs import (
+    ComponentOption,
+    JsonOption,
+    KeyOption,
+    MeasureOption,
+    MissingOption,
+    RunsAsRowsOption,
+    SeriesFromOption,
+    SourceArgument,
+    UnjudgedOption,
+    load_matrix,
+)
+from qassay.cli.output import print_json, print_tables
+
+
+def command(
+    source: SourceArgument,
+    key: KeyOption = None,
+    measure: MeasureOption = None,
+    component: ComponentOption = None,
+    unjudged: UnjudgedOption = "stop",
+    missing: MissingOption = "stop",
+    runs_as_rows: RunsAsRowsOption = False,
+    series_from: SeriesFromOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How scores spread over units, and what the ranking owes to weights.
+
+    Box statistics of the runs' scores on every unit, and the units with a median of 0, by question type. For an
+    evaluation with several question types also: the ranking by series against the ranking by type, and the ranking
+    when each weight moves by 0.05.
+
+    Examples
+
+      qassay describe my-eval
+      qassay describe my-eval --component list
+      qassay describe scores.csv --json
+    """
+    from qassay.meta.distributions import score_distributions
+
+    matrix = load_matrix(
+        source,
+        key=key,
+        measure=measure,
+        component=component,
+        missing=missing,
+        unjudged=unjudged,
+        runs_as_rows=runs_as_rows,
+        series_from=series_from,
+    )
+    boxes = score_distributions(matrix)
+    found = None
+    if source.is_dir() and measure is None and component is None:
+        from qassay.analysis.composition import composition
+        from qassay.evaluation import open_evaluation
+
+        found = composition(open_evaluation(source), key, unjudged=unjudged, missing=missing)
+    if as_json:
+        print_json({"units": boxes.as_json(), **(found.as_json() if found else {})})
+    else:
+        print_tables([boxes.table(), *(found.tables() if found else [boxes.zero_table()])])
