@@ -13,13 +13,11 @@ import argparse
 import inspect
 import json
 import re
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import MISSING, fields
-from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -31,7 +29,7 @@ from qassay.formats.recognise import KINDS
 from qassay.measures import MEASURES
 from qassay.measures import nil as nil_figures
 from qassay.meta.sensitivity import PRESETS
-from qassay.tables import Column, table
+from qassay.tables import DASH, Column, table
 from sessions import Session, SessionError, play
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +40,7 @@ GENERATED = re.compile(r"(<!-- generated: (?P<name>[^\n]*?) -->\n).*?(<!-- end -
 # Mappings of JSON outputs whose keys are data (runs, questions, labels) and not names of fields.
 DATA_KEYED = {"matrix", "questions", "swaps_at_least", "size_needed", "labels"}
 SHOWN = 2
+MOST_DATA = 4
 
 
 def pages() -> list[Path]:
@@ -49,31 +48,30 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
-def regenerate(path: Path) -> str:
-    """The page as it should be."""
+def regenerate(path: Path, *, inside: bool = False) -> str:
+    """The page as it should be; `inside` runs commands within this process, which is faster."""
     text = path.read_text(encoding="utf-8")
-    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'])}\n\n{found[3]}", text)
-    return play(made, name=path.relative_to(ROOT).as_posix())
+    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'], inside)}\n\n{found[3]}", text)
+    return play(made, name=path.relative_to(ROOT).as_posix(), inside=inside)
 
 
-def generate(name: str) -> str:
-    """One generated part: the first word says which, the others are its arguments."""
-    kind, *arguments = shlex.split(name)
+def generate(name: str, inside: bool = False) -> str:
+    """One generated part: the first word says which, what follows is a command."""
+    kind, _, command = name.partition(" ")
+    if kind == "commands":
+        return commands(inside)
+    if kind == "json":
+        return json_example(command, inside)
     if kind not in MAKERS:
         raise SessionError(f"nothing is generated under the name {kind!r}; there is {', '.join(MAKERS)}")
-    return MAKERS[kind](*arguments)
+    return MAKERS[kind]()
 
 
-def commands() -> str:
+def commands(inside: bool) -> str:
     """Every command with its help text."""
-    parts = [f"```text\n{_run('qassay --help')}\n```"]
-    parts += [f"## qassay {verb}\n\n{help_text(verb)}" for verb in VERBS]
+    parts = [f"```text\n{_run('qassay --help', inside)}\n```"]
+    parts += [f"## qassay {verb}\n\n```text\n{_run(f'qassay {verb} --help', inside)}\n```" for verb in VERBS]
     return "\n\n".join(parts)
-
-
-def help_text(verb: str) -> str:
-    """The help of one command."""
-    return f"```text\n{_run(f'qassay {verb} --help')}\n```"
 
 
 def measures() -> str:
@@ -137,13 +135,19 @@ def kinds() -> str:
 
 def presets() -> str:
     """The studies of `sensitivity --preset`."""
-    return "\n".join(f"- `{name}`" for name in PRESETS)
+    rows = [
+        (f"`{name}`", one.study, str(one.first_size), str(one.trials), f"> {one.fit_above}" if one.fit_above else "all")
+        for name, one in PRESETS.items()
+    ]
+    results = [one.result or DASH for one in PRESETS.values()]
+    headers = ("preset", "study", "sizes from", "trials", "fit uses sizes", "the paper's minimum difference")
+    return _rows(headers, [(*row, result) for row, result in zip(rows, results, strict=True)])
 
 
-def json_example(*command: str) -> str:
+def json_example(command: str, inside: bool) -> str:
     """The JSON of a command on the built-in evaluation, shortened."""
-    printed = _run(shlex.join(command))
-    return f"`{shlex.join(command)}`\n\n```json\n{laid_out(shortened(json.loads(printed)))}\n```"
+    printed = _run(command, inside)
+    return f"`{command}`\n\n```json\n{laid_out(shortened(json.loads(printed)))}\n```"
 
 
 def shortened(value: object, name: str = "") -> object:
@@ -155,7 +159,7 @@ def shortened(value: object, name: str = "") -> object:
         return [*shown, "..."] if len(value) > SHOWN else shown
     if isinstance(value, dict):
         is_data = name in DATA_KEYED or not all(re.fullmatch(r"[A-Za-z]\w*", key) for key in value)
-        kept = list(value.items())[:SHOWN] if is_data else list(value.items())
+        kept = list(value.items())[: SHOWN if is_data and len(value) > MOST_DATA else None]
         cut = {"...": "..."} if len(kept) < len(value) else {}
         return {key: shortened(one, key) for key, one in kept} | cut
     return value
@@ -180,11 +184,10 @@ def python_names() -> str:
     return "\n\n".join(f"::: {home}" for home in homes)
 
 
-@cache
-def _run(command: str) -> str:
+def _run(command: str, inside: bool) -> str:
     """Output of a command beside a copy of the built-in evaluation called `demo`."""
     with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
-        session = Session(Path(folder).resolve())
+        session = Session(Path(folder).resolve(), inside)
         if " demo" in command:
             session.run("qassay demo --to demo")
         output = session.run(command)
@@ -202,9 +205,7 @@ def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-MAKERS: Mapping[str, Callable[..., str]] = {
-    "commands": commands,
-    "help": help_text,
+MAKERS: Mapping[str, Callable[[], str]] = {
     "measures": measures,
     "task-table": task_table,
     "task-files": task_files,
@@ -212,7 +213,6 @@ MAKERS: Mapping[str, Callable[..., str]] = {
     "run-forms": run_forms,
     "kinds": kinds,
     "presets": presets,
-    "json": json_example,
     "python": python_names,
 }
 

@@ -2,22 +2,31 @@
 
 A fenced block `console` holds commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
 block with `title="NAME"` is a file: it is written into the folder before the commands that follow. A command that ends
-with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too.
+with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too. Of a long output only a
+part is shown where `<!-- show: START ... END -->` stands above the block: from the first line that begins with START to
+the next that begins with END.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
 FENCE = re.compile(r"```(?P<info>[^`]*)")
 TITLE = re.compile(r'title="([^"]+)"')
+SHOW = re.compile(r"<!-- show: (?P<start>.*?) ?\.\.\. (?P<end>.+) -->")
+# With any of these a command is the shell's.
+SHELL = set("|><;&$*?~`\n")
+STATUS = "echo $?"
 WIDTH = 100
 SECONDS = 300
 
@@ -49,9 +58,13 @@ def plain(output: str) -> str:
 
 @dataclass
 class Session:
-    """A shell in a folder of its own: the working folder and the last status live on from command to command."""
+    """A shell in a folder of its own: the working folder and the last status live on from command to command.
+
+    With `inside`, plain `qassay` commands run within this process: the same output, without the time to start.
+    """
 
     folder: Path
+    inside: bool = False
     place: Path = field(init=False)
     status: int = 0
 
@@ -60,6 +73,8 @@ class Session:
 
     def run(self, command: str) -> str:
         """Run one command; its output on both channels, in order."""
+        if self.inside and command.startswith("qassay ") and not SHELL & set(command):
+            return self._call(shlex.split(command)[1:])
         moved = self.folder / ".place"
         script = f'(exit {self.status})\n{command}\nstatus=$?; pwd > "{moved}"; exit $status'
         done = subprocess.run(
@@ -77,6 +92,20 @@ class Session:
             self.place = Path(moved.read_text(encoding="utf-8").strip())
             moved.unlink()
         return plain(done.stdout.decode("utf-8"))
+
+    def _call(self, arguments: list[str]) -> str:
+        """Run a command of ours within this process."""
+        from qassay.cli import main
+
+        output, variables = io.StringIO(), dict(os.environ)
+        os.environ.update(environment(self.folder))
+        try:
+            with chdir(self.place), redirect_stdout(output), redirect_stderr(output):
+                self.status = main(arguments)
+        finally:
+            os.environ.clear()
+            os.environ.update(variables)
+        return plain(output.getvalue())
 
     def write(self, name: str, text: str) -> None:
         """Put a file into the folder."""
@@ -116,34 +145,52 @@ def commands(block: list[str]) -> list[str]:
     return found
 
 
-def play(text: str, *, name: str = "page") -> str:
-    """The page with the output of every command as it is today."""
+def play(text: str, *, name: str = "page", inside: bool = False) -> str:
+    """The page with the output of every command as it is today; `inside` as for a session."""
     lines = text.split("\n")
     made: list[str] = []
     done = 0
     with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
-        session = Session(Path(folder).resolve())
+        session = Session(Path(folder).resolve(), inside)
         for start, end, info in fenced(lines):
             made += lines[done : start + 1]
-            inside = lines[start + 1 : end]
+            block = lines[start + 1 : end]
             title = TITLE.search(info)
             if title is not None:
-                session.write(title[1], "\n".join(inside) + "\n")
-            made += _replayed(session, inside, f"{name}:{start + 1}") if info.split()[:1] == ["console"] else inside
+                session.write(title[1], "\n".join(block) + "\n")
+            if info.split()[:1] == ["console"]:
+                shown = SHOW.fullmatch(lines[start - 1])
+                made += _replayed(session, block, f"{name}:{start + 1}", shown)
+            else:
+                made += block
             done = end
     return "\n".join([*made, *lines[done:]])
 
 
-def _replayed(session: Session, block: list[str], place: str) -> list[str]:
+def _replayed(session: Session, block: list[str], place: str, shown: re.Match[str] | None) -> list[str]:
     """The lines of a console block with fresh output."""
     made: list[str] = []
     wanted = commands(block)
+    cut = max((number for number, command in enumerate(wanted) if command != STATUS), default=0)
     for number, command in enumerate(wanted):
         output = session.run(command)
-        made += ["$ " + command.replace("\n", "\n> "), *(output.split("\n") if output else [])]
         following = wanted[number + 1] if number + 1 < len(wanted) else ""
-        if session.status and following != "echo $?":
+        if session.status and following != STATUS:
             raise SessionError(f"{place}: {command!r} ends with status {session.status}:\n{output}")
         if "Traceback (most recent call last)" in output or str(session.folder) in output:
             raise SessionError(f"{place}: {command!r} prints what no page should show:\n{output}")
+        printed = output.split("\n") if output else []
+        if shown is not None and number == cut:
+            printed = _part(printed, shown["start"], shown["end"], place)
+        made += ["$ " + command.replace("\n", "\n> "), *printed]
     return made
+
+
+def _part(printed: list[str], start: str, end: str, place: str) -> list[str]:
+    """The lines from one that begins with `start` to one that begins with `end`, with dots for the others."""
+    first = next((i for i, line in enumerate(printed) if line.startswith(start)), None)
+    last = next((i for i, line in enumerate(printed) if line.startswith(end) and i >= (first or 0)), None)
+    if first is None or last is None:
+        raise SessionError(f"{place}: there is no part from {start!r} to {end!r} in the output")
+    before, after = ["..."] * (first > 0), ["..."] * (last + 1 < len(printed))
+    return [*before, *printed[first : last + 1], *after]

@@ -459,7 +459,8 @@ class Scorer:
             return True
         answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
         found = [self._value(measure, question, tag, one) for tag, one in answers]
-        return any(value is not None for value in found) or not (answers or measure.startswith("citation"))
+        optional = measure.startswith(("citation", "content", "organization", "holistic"))
+        return any(value is not None for value in found) or not (answers or optional)
 
     def _value(self, measure: str, question: str, run: str, response: Response) -> Score:
         name, given = arguments_of(measure)
@@ -778,7 +779,7 @@ class Scorer:
         else:
             score = mean([row[unit] for unit in units])
         found: dict[str, Any] = {"run": run, "score": score, "components": self.components(run, kept)}
-        if wanted in found["components"]:
+        if wanted in found["components"] or wanted.startswith("citation"):
             found["components"][wanted] = score
         about = self.folder.information.get(run, {})
         if about.get("organisation") is not None:

@@ -15,22 +15,16 @@ import qassay
 
 PACKAGE = Path(qassay.__file__).parent
 
-# Top to bottom, in the order data flows; everything from `formats` on is an adapter.
+# Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
+# too: the order is settled before they are built.
 PURE = (
-    "errors",
-    "tables",
-    "matrix",
-    "questions",
-    "tasks",
-    "runs",
-    "nuggets",
-    "judgments",
-    "tally",
-    "measures",
-    "scores",
-    "meta",
+    *("errors", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "tally", "measures"),
+    *("scores", "meta", "figures", "reports"),
 )
-ADAPTERS = ("formats", "demo", "evaluation", "checking", "analysis", "cli")
+ADAPTERS = (
+    *("formats", "collections", "demo", "evaluation", "checking", "analysis", "store", "assessors", "systems"),
+    *("web", "cli"),
+)
 FLOORS = (*PURE, *ADAPTERS)
 META = (
     "ranking",
@@ -91,16 +85,20 @@ def _name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+def _found() -> set[str]:
+    return {_floor(path) for path in MODULES} - {"__init__"}
+
+
 def test_every_module_has_its_floor() -> None:
-    found = {_floor(path) for path in MODULES} - {"__init__"}
-    assert found == set(FLOORS), "a new module belongs into FLOORS and into the map of qassay/__init__.py"
+    assert _found() <= set(FLOORS), "a new module belongs into FLOORS and into the map of qassay/__init__.py"
+    assert len(_found()) > 12
 
 
 def test_the_map_names_every_floor() -> None:
     the_map = (qassay.__doc__ or "").split("below: adapters")
     assert len(the_map) == 2
     for half, floors in zip(the_map, (PURE, ADAPTERS), strict=True):
-        for floor in floors:
+        for floor in _found().intersection(floors):
             assert re.search(rf"(?m)(^|  ){floor}\b", half), f"{floor} is not in its half of the map"
 
 
@@ -194,6 +192,11 @@ def test_the_version_is_told_without_loading_anything() -> None:
     assert not _loaded("--version") & heavy
 
 
-@pytest.mark.parametrize("verb", ["score", "check"])
-def test_scoring_starts_without_the_heavy_libraries(verb: str) -> None:
-    assert not _loaded(verb, str(qassay.demo_folder())) & {"scipy", "numba"}
+@pytest.mark.parametrize("command", [["score", "--json"], ["score", "--csv"], ["check"]], ids=" ".join)
+def test_scoring_starts_without_the_heavy_libraries(command: list[str]) -> None:
+    verb, *options = command
+    assert not _loaded(verb, str(qassay.demo_folder()), *options) & {"scipy", "numba"}
+
+
+def test_the_leaderboard_compiles_nothing() -> None:
+    assert "numba" not in _loaded("score", str(qassay.demo_folder()))

@@ -1,3 +1,5 @@
+"""`qassay compare`: JSON, tables, methods, the gate, and what it refuses."""
+
 from __future__ import annotations
 
 import json

@@ -33,7 +33,7 @@ def test_an_evaluation_is_described_by_unit_type_and_weight(capsys: pytest.Captu
     zero = sum(median(values) == 0 for values in questions.values())
     assert found["questions"]["zero_medians"]["all"]["zero"] == zero
     assert [move["component"] for move in found["weights"]["moves"]] == ["factoid"] * 2 + ["list"] * 2 + ["other"] * 2
-    assert -1 <= found["aggregation"]["tau"] <= 1
+    assert -1 <= found["aggregation"]["agreement"]["tau"] <= 1
 
 
 def test_one_question_type_has_no_weights_to_move(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,3 +1,5 @@
+"""Where the scores of a command come from: a file or a folder."""
+
 from __future__ import annotations
 
 from pathlib import Path

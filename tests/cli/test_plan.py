@@ -1,3 +1,5 @@
+"""`qassay plan`: from pilot scores and from assumed variances."""
+
 from __future__ import annotations
 
 import json

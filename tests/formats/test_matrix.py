@@ -1,3 +1,5 @@
+"""Bare score matrices: headers, exact decimals, every bad cell, series, round trips."""
+
 from __future__ import annotations
 
 import csv

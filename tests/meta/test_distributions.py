@@ -1,3 +1,5 @@
+"""Box statistics against the statistics module, and units with a median of 0."""
+
 from __future__ import annotations
 
 import json

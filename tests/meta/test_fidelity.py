@@ -1,3 +1,5 @@
+"""Beta sweep, two rankings, moved weights, best runs: against the papers and by hand."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Intervals against scipy and plain Python, and how often they hold the truth."""
+
 from __future__ import annotations
 
 import itertools

@@ -1,3 +1,5 @@
+"""Units needed, by power, curves and coefficients."""
+
 from __future__ import annotations
 
 import json

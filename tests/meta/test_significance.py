@@ -1,3 +1,5 @@
+"""Tests of two and of many runs against scipy and plain Python; one decision behind every figure."""
+
 from __future__ import annotations
 
 import itertools

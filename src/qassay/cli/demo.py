@@ -160,7 +160,7 @@ def disagreements(evaluation: Evaluation, found: Agreement) -> Table:
     examples: dict[str, tuple[Cell, ...]] = {}
     for question, item, *labels in evaluation.labels(found.sets).drop_nulls().iter_rows():
         combination = "".join(sorted(labels, key=LABELS.index))
-        answer = item.partition(" ")[2]
+        answer = item.partition("\t")[2]
         examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
     rows = [
         (number, *examples[combination])

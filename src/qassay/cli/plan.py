@@ -118,6 +118,7 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     notes: list[str] = []
     study: Generalizability | None = None
     sizes: dict[str, dict[str, float | None]] = {}
+    measured = 0
     try:
         study = generalizability(matrices)
     except QassayError as failure:
@@ -128,10 +129,12 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
                 matrix, error=wanted.error, intervals=0, seed=seed, bin_width=BIN_WIDTH, progress=update
             )
         sizes = {limit: both.as_json() for limit, both in curves.size_needed().items()}
-        notes.append(f"Sizes by error rate above {max(curves.sizes)} units are extrapolated.")
+        measured = max(curves.sizes)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
     result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=BIN_WIDTH, study=study)
+    if any(size is not None and size > measured for row in result.differences for size in (row.fit, row.predicted)):
+        notes.append(f"Sizes by error rate above {measured} units are extrapolated.")
     return replace(result, notes=(*result.notes, *notes))
 
 

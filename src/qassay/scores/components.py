@@ -16,7 +16,7 @@ from qassay.measures.confidence_weighted import confidence_weighted_score
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.scores.keeping import Keeping
-from qassay.scores.units import by_series, combined, mean_of_rows
+from qassay.scores.units import by_series, combined, mean_of_rows, restricted_order
 from qassay.tally import AnswerCounts, ItemCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]
@@ -36,7 +36,7 @@ def components(tally: Tally, keeping: Keeping, totals: Mapping[str, Floats]) -> 
     `totals` are run scores that are computed already, by measure.
     """
     found: dict[str, PerRun] = {}
-    own = _own_scores(tally, keeping)
+    own = _own_scores(tally, keeping) if set(tally.task.components) & set(keeping.kept) else {}
     for name in tally.task.components:
         if name in totals:
             found[name] = _plain(totals[name])
@@ -99,8 +99,7 @@ def _component(tally: Tally, kind: str, name: str, keeping: Keeping) -> PerRun:
     values = _scores(tally, kind, name, keeping)[:, kept]
     if not spelled(name).ordered:
         return _plain(mean_of_rows(values))
-    order = np.argsort(tally.types[kind].position[:, kept], axis=1, kind="stable")
-    ranked = np.take_along_axis(values, order, axis=1)
+    ranked = np.take_along_axis(values, restricted_order(tally.types[kind].order, kept), axis=1)
     return [confidence_weighted_score(there) if len(there := row[~np.isnan(row)]) else None for row in ranked]
 
 

@@ -41,8 +41,10 @@ class Keeping:
 
         `needed` tells that the measure has to be judged: what is not judged can then be counted as wrong.
         """
-        values = values.astype(float, copy=True)
         hole = np.isnan(values)
+        if not hole.any() and answered.all() and self.kept[kind].all():
+            return values
+        values = values.astype(float, copy=True)
         # Where a whole question is undefined it is left out; a single response without judgment is wrong.
         lone = hole if kind in self.pairs else hole & ~self._undefined(values, answered)
         if self.missing_rule == "skip":

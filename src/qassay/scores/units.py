@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qassay.matrix import ConfidenceWeighted, Floats, Mean, Summary, TypeWeighted
+from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, Summary, TypeWeighted
 from qassay.measures import Measure
 from qassay.measures.weighted_types import weights_for
 from qassay.scores.keeping import Keeping
@@ -20,9 +21,8 @@ def by_question(tally: Tally, values: Mapping[str, Floats], keeping: Keeping, me
     kept = _questions(tally, values, keeping)
     summary: Summary = Mean()
     if measure.ordered:
-        position = np.concatenate([tally.types[kind].position[:, keeping.kept[kind]] for kind in values], axis=1)
-        # Questions that a run leaves out stand at the end; the sort is stable, so in the order of the test set.
-        summary = ConfidenceWeighted(np.argsort(position[:, kept.order], axis=1, kind="stable"))
+        (kind,) = values  # only tasks with one type of question rank them by confidence
+        summary = ConfidenceWeighted(restricted_order(tally.types[kind].order, keeping.kept[kind]))
     denominator = 1 if measure.ordered else measure.denominator
     return Units(kept.ids, kept.values, summary, denominator, kept.series)
 
@@ -41,16 +41,13 @@ def by_series(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> U
     scores: list[Floats] = []
     dropped: list[Dropped] = []
     already = {one.unit for one in keeping.dropped if one.unit is not None}
+    columns = {kind: _columns_by_series(tally, kind, keeping) for kind in values}
     for series in tally.questions.series:
-        means: dict[str, Floats] = {}
-        for kind, table in values.items():
-            columns = [
-                column
-                for column, question in enumerate(tally.types[kind].questions)
-                if question.series == series.id and keeping.kept[kind][column]
-            ]
-            if columns:
-                means[kind] = mean_of_rows(table[:, columns])
+        means = {
+            kind: mean_of_rows(table[:, columns[kind][series.id]])
+            for kind, table in values.items()
+            if series.id in columns[kind]
+        }
         if means:
             named.append(series.id)
             scores.append(combined(means, task.weights, task.without))
@@ -60,31 +57,52 @@ def by_series(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> U
     return Units(tuple(named), matrix, Mean(), None, None, tuple(dropped))
 
 
+def _columns_by_series(tally: Tally, kind: str, keeping: Keeping) -> dict[str | None, list[int]]:
+    """The kept columns of one type of question, by their series."""
+    columns: dict[str | None, list[int]] = {}
+    for column in np.flatnonzero(keeping.kept[kind]):
+        columns.setdefault(tally.types[kind].questions[column].series, []).append(int(column))
+    return columns
+
+
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """The kept questions of all types in the order of the test set; `order` takes them from the order by type."""
+    """The kept questions of all types in the order of the test set, with their scores."""
 
     ids: tuple[str, ...]
     types: tuple[str, ...]
     series: tuple[str, ...] | None
     values: Floats
-    order: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 def _questions(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> _Kept:
     place = {name: number for number, name in enumerate(tally.questions.ids)}
     asked = [q for kind in values for q, k in zip(tally.types[kind].questions, keeping.kept[kind], strict=True) if k]
-    table = np.concatenate([values[kind][:, keeping.kept[kind]] for kind in values], axis=1)
-    order = np.argsort([place[question.id] for question in asked], kind="stable")
-    asked = [asked[number] for number in order]
+    tables = [scores if keeping.kept[kind].all() else scores[:, keeping.kept[kind]] for kind, scores in values.items()]
+    table = tables[0]
+    if len(tables) > 1:
+        order = np.argsort([place[question.id] for question in asked], kind="stable")
+        asked = [asked[number] for number in order]
+        table = np.concatenate(tables, axis=1)[:, order]
     in_series = bool(asked) and all(question.series is not None for question in asked)
     return _Kept(
         ids=tuple(question.id for question in asked),
         types=tuple(question.type for question in asked),
         series=tuple(str(question.series) for question in asked) if in_series else None,
-        values=table[:, order],
-        order=order,
+        values=table,
     )
+
+
+def restricted_order(order: Integers, kept: NDArray[np.bool_]) -> Integers:
+    """The order of each run restricted to the kept columns, numbered among these.
+
+    >>> restricted_order(np.array([[2, 0, 1]]), np.array([True, False, True])).tolist()
+    [[1, 0]]
+    """
+    if kept.all():
+        return order
+    number = np.cumsum(kept) - 1
+    return number[order[kept[order]]].reshape(len(order), -1)
 
 
 def mean_of_rows(scores: Floats) -> Floats:

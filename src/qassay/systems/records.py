@@ -7,10 +7,11 @@ that it holds leads to a later question. (METHOD 3)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
+from qassay.collections.records import Document, Hit
 from qassay.questions import Question
 
 
@@ -52,40 +53,20 @@ class Asked:
 System: TypeAlias = Callable[[Asked], Answer]
 
 
-class Found(Protocol):
-    """A passage that a search has found; `text` is what the document holds from `start` on."""
-
-    @property
-    def doc(self) -> str: ...  # noqa: D102
-    @property
-    def start(self) -> int: ...  # noqa: D102
-    @property
-    def length(self) -> int: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def score(self) -> float: ...  # noqa: D102
-
-
-class Text(Protocol):
-    """A document of a collection."""
-
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def title(self) -> str | None: ...  # noqa: D102
-
-
 class Documents(Protocol):
     """What the reference systems need of a collection; `qassay.collections.Collection` has it, and a stand-in may."""
 
     def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Text]: ...
+    def __iter__(self) -> Iterator[Document]: ...
     def __contains__(self, doc_id: str, /) -> bool: ...
-    def document(self, doc_id: str) -> Text: ...  # noqa: D102
-    def search(self, query: str, *, limit: int = 10, passages: bool = True) -> list[Found]: ...  # noqa: D102
+
+    def document(self, doc_id: str) -> Document:
+        """The document with this id."""
+        ...
+
+    def search(self, query: str, *, limit: int = 10, passages: bool = True) -> Sequence[Hit]:
+        """The best passages, or whole documents, for some words."""
+        ...
 
 
 def handed(question: Question) -> Question:

@@ -1,16 +1,13 @@
-"""Words, sentences and plain text: what the reference systems see of a document.
-
-Offsets always count in the document's own text, so that a span found here is an extract there.
-"""
+"""Words and sentences: what the reference systems see of a text."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from qassay.collections.passages import sentence_spans
+
 _WORD = re.compile(r"[^\W_]+")
-_MARKUP = re.compile(r"<[/!?]?[A-Za-z][^<>]{0,400}>")
-_PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 
 # Words that carry the grammar of a question, not its subject.
 STOPWORDS = frozenset(
@@ -19,7 +16,7 @@ STOPWORDS = frozenset(
     below between both but by came can come could did do does doing done down during each ever every few first for from
     further gave get give given go got had has have having he her here hers him himself his how i if in into is it its
     itself just last later made make many may me more most much must my name named near new no nor not now of off on
-    once one only or other others our out over own people said same say see she should since so some still such take
+    once one only or other others our out over own said same say see she should since so some still such take
     than that the their them themselves then there these they thing things this those through time to too two under
     until up upon us use used very was way we well went were what when where which while who whom whose why will with
     within without would year years you your
@@ -68,28 +65,9 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / shorter if shorter else 0.0
 
 
-def plain(text: str) -> str:
-    """The text with markup blanked out, every character in its place."""
-    return _MARKUP.sub(lambda found: " " * len(found[0]), text) if "<" in text else text
-
-
 def one_line(text: str) -> str:
     """The text with every run of white space as one blank: an answer string is one line."""
     return " ".join(text.split())
-
-
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, without the white space around them."""
-    from nupunkt import sent_spans
-
-    spans = []
-    for begin, end in _paragraphs(text):
-        for first, last in sent_spans(text[begin:end]):
-            sentence = text[begin + first : begin + last]
-            left = len(sentence) - len(sentence.lstrip())
-            if sentence.strip():
-                spans.append((begin + first + left, begin + first + left + len(sentence.strip())))
-    return spans
 
 
 def sentences(text: str) -> list[str]:
@@ -99,12 +77,3 @@ def sentences(text: str) -> list[str]:
     ['It met Dr. Smith in Oslo.', 'Then it left.']
     """
     return [one_line(text[begin:end]) for begin, end in sentence_spans(text)]
-
-
-def _paragraphs(text: str) -> list[tuple[int, int]]:
-    """Parts between blank lines: a heading has no full stop, and is no part of the sentence after it."""
-    spans, position = [], 0
-    for found in _PARAGRAPH.finditer(text):
-        spans.append((position, found.start()))
-        position = found.end()
-    return [(begin, end) for begin, end in [*spans, (position, len(text))] if begin < end]

@@ -46,15 +46,14 @@ class TypeTally:
     """The counts of one type of question: which questions, who answered, how much is unjudged, and the block.
 
     `judged[q]` is false for a question without anything in the key. `unjudged` lists what the key lacks to score the
-    runs, with the columns of UNJUDGED. `position[r, q]` is the place of the response in the run's file: its rank by
-    confidence.
+    runs, with the columns of UNJUDGED. `order[r]` holds the columns in the order of the run's file: by confidence.
     """
 
     questions: tuple[Question, ...]
     answered: NDArray[np.bool_]
     judged: NDArray[np.bool_]
     unjudged: pl.DataFrame
-    position: NDArray[np.int64]
+    order: NDArray[np.int64]
     counts: Block
 
 
@@ -78,7 +77,7 @@ def tally(runs: Runs, questions: TestSet, key: Key, task: Task) -> Tally:
             continue
         rows = _rows(runs, questions, kind, asked)
         counts, judged, unjudged = _count(rows, key, task, kind)
-        types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.positions(), counts)
+        types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.order(), counts)
     return Tally(runs, questions, key, task, types)
 
 

@@ -60,9 +60,10 @@ def _named_by(place: list[str]) -> pl.Expr:
 def _first(rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.uint32]:
     """Rank of the first good item of each run and question; 0 where there is none."""
     first = np.zeros(rows.shape, dtype=np.uint32)
-    rank = rows.table["rank"].to_numpy()[good]
-    run, column = rows.run[good], rows.column[good]
-    # The last to be written stays: write by falling rank. Ranks rise down the file, so most often backwards will do.
-    order = np.argsort(-rank.astype(np.int64), kind="stable") if rank.max(initial=0) > 1 else slice(None)
-    first[run[order], column[order]] = rank[order]
+    rank, cell = rows.table["rank"].to_numpy()[good], rows.cell[good]
+    if rank.max(initial=0) > 1:
+        # The last to be written stays: write by falling rank.
+        order = np.argsort(-rank.astype(np.int64), kind="stable")
+        rank, cell = rank[order], cell[order]
+    first.reshape(-1)[cell] = rank
     return first

@@ -43,6 +43,7 @@ def count_nuggets(rows: Rows, key: Key) -> tuple[NuggetCounts, NDArray[np.bool_]
     judged[matches["row"].to_numpy(), matches["column"].to_numpy()] = True
     totals = list_totals(listed, rows)
     holistic = placed(key.judgments.kind("holistic"), rows)
+    empty = np.where(rows.answered(), 0.0, np.nan)
     counts = NuggetCounts(
         vital=summed(found.filter(pl.col("vital")), rows).astype(np.int64),
         okay=summed(found.filter(~pl.col("vital")), rows).astype(np.int64),
@@ -51,8 +52,8 @@ def count_nuggets(rows: Rows, key: Key) -> tuple[NuggetCounts, NDArray[np.bool_]
         weight=summed(found, rows, "weight"),
         weight_known=totals["weight"],
         # An empty response needs no judgment: there is nothing to be good about it.
-        content=np.where(returned, valued(holistic, rows, "content"), 0.0),
-        organization=np.where(returned, valued(holistic, rows, "organization"), 0.0),
+        content=np.where(returned, valued(holistic, rows, "content"), empty),
+        organization=np.where(returned, valued(holistic, rows, "organization"), empty),
     )
     lacking = unjudged_responses(rows, returned & ~judged, "nuggets of the response")
     return counts, totals["nuggets"] > 0, lacking

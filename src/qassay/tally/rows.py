@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ WHITE_SPACE = r"\p{White_Space}+"
 # What the key lacks: the question, the run where the thing is judged run by run, and the thing in words.
 UNJUDGED: Mapping[str, Any] = {"question": pl.String, "run": pl.String, "thing": pl.String}
 
-# Rows joined at a time: their joined keys are the largest thing that scoring holds in memory.
+# Rows looked up at a time: enough to be worth it, few enough to stay small beside the runs themselves.
 SLICE = 1_000_000
 
 
@@ -38,49 +39,66 @@ class Rows:
         """Runs x questions."""
         return len(self.tags), len(self.questions)
 
+    @cached_property
+    def cell(self) -> NDArray[np.int64]:
+        """Place of each row in the counts, laid out run after run."""
+        return self.run * self.shape[1] + self.column
+
     def is_item(self) -> NDArray[np.bool_]:
         """Which rows hold an item, as against NIL or an empty response."""
         return np.asarray(self.table["rank"].to_numpy() > 0)
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Number of rows of each run and question, all or those selected."""
-        cell = self.run * self.shape[1] + self.column
-        if which is not None:
-            cell = cell[which]
+        cell = self.cell if which is None else self.cell[which]
         return np.bincount(cell, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 
     def add(self, amounts: Floats) -> Floats:
         """Sum of an amount per row over each run and question."""
-        cell = self.run * self.shape[1] + self.column
-        sums = np.bincount(cell, weights=amounts, minlength=self.shape[0] * self.shape[1])
+        sums = np.bincount(self.cell, weights=amounts, minlength=self.shape[0] * self.shape[1])
         return np.asarray(sums.reshape(self.shape))
 
     def answered(self) -> NDArray[np.bool_]:
         """Which run has a response to which question."""
         return self.count() > 0
 
-    def positions(self) -> NDArray[np.int64]:
-        """Line of each response in its run's file; responses that are not there stand at the end."""
-        last = np.iinfo(np.int64).max
-        places = np.full(self.shape, last)
+    def order(self) -> NDArray[np.int64]:
+        """Columns of each run in the order of its file; questions without a response come last, in their own order."""
+        runs, questions = self.shape
+        if len(self.run) == runs * questions and (self.count() == 1).all() and (np.diff(self.run) >= 0).all():
+            return self.column.reshape(self.shape)  # as most files are: one line a question, run after run
+        places = np.broadcast_to((1 << 32) + np.arange(questions), self.shape).copy()
         if self.table.height:
             # Written backwards, so that of several lines the first one stays.
             places[self.run[::-1], self.column[::-1]] = self.table["line"].to_numpy()[::-1]
-        return places
+        return np.argsort(places, axis=1)
 
 
 def look_up(rows: pl.DataFrame, known: pl.DataFrame, on: Sequence[str], value: str) -> pl.Series:
-    """For each row the value of the known row with equal `on` columns, or null.
+    """For each row the value of the known row with equal `on` columns, or null; the known rows are unique.
 
-    The columns are joined as one string with line breaks between them, which doc-ids, ids and tags do not hold, so
-    equal strings mean equal columns. The known rows are unique.
+    Rows are joined by a hash of the columns and then compared with what they found, which is faster than joining
+    strings and as exact: a row's true partner has its hash. Where hashes of known rows coincide, strings are joined.
     """
-    index = known.select(key=_joined(on), value=value)
-    found = [
-        part.select(key=_joined(on)).join(index, on="key", how="left", maintain_order="left")["value"]
-        for part in rows.iter_slices(SLICE)
-    ]
+    index = known.select(*(pl.col(name).cast(rows.schema[name], strict=False) for name in on), value=value).drop_nulls(
+        on
+    )
+    hashes = index.select(on).hash_rows(seed=0)
+    if hashes.n_unique() < len(hashes):
+        return rows.select(on).join(index, on=list(on), how="left", maintain_order="left")["value"]
+    table = pl.DataFrame({"hash": hashes, "place": np.arange(len(hashes), dtype=np.uint32)})
+    found = [_verified(part, index, table, on) for part in rows.select(on).iter_slices(SLICE)]
     return pl.concat(found) if found else pl.Series(dtype=index.schema["value"])
+
+
+def _verified(rows: pl.DataFrame, index: pl.DataFrame, table: pl.DataFrame, on: Sequence[str]) -> pl.Series:
+    """The value of the known row with the same hash, where it really is the same row."""
+    wanted = pl.DataFrame({"hash": rows.hash_rows(seed=0)})
+    place = wanted.join(table, on="hash", how="left", maintain_order="left")["place"]
+    same = place.is_not_null()
+    for name in on:
+        same &= rows[name] == index[name].gather(place)
+    return index["value"].gather(place).set(~same.fill_null(value=False), None)
 
 
 def unjudged_items(rows: Rows, which: NDArray[np.bool_], *, pooled: bool) -> pl.DataFrame:
@@ -151,8 +169,3 @@ def lengths(rows: Rows) -> NDArray[np.int64]:
         pl.col("text").str.replace_all(WHITE_SPACE, "").str.len_chars().fill_null(0)
     ).to_series()
     return rows.add(lengths.cast(pl.Float64).to_numpy()).astype(np.int64)
-
-
-def _joined(columns: Sequence[str]) -> pl.Expr:
-    """The columns as one string; null where any of them is, and null matches nothing."""
-    return pl.concat_str([pl.col(name).cast(pl.String) for name in columns], separator="\n")

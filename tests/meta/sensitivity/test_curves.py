@@ -89,6 +89,16 @@ def test_minimum_difference_and_what_follows(curves):
     assert curves.minimum_difference(0.2).fit < minimum.fit
 
 
+def test_what_follows_is_there_by_either_way(curves):
+    minimum, by = curves.minimum_difference(), curves.as_json()["by"]
+    assert by["fit"]["minimum_difference"] == minimum.fit
+    assert by["predicted"]["minimum_difference"] == minimum.predicted
+    assert by["fit"]["groups"] == curves.as_json()["groups"]
+    assert by["fit"]["pairs_at_least_minimum"] == curves.pairs_at_least_minimum
+    assert len(by["predicted"]["rank_ranges"]) == 20
+    assert curves.findings("predicted").minimum == minimum.predicted
+
+
 def test_groups_walk_down_the_ranking(curves):
     minimum = curves.minimum_difference().chosen
     scores = dict(zip(curves.runs, curves.scores.tolist(), strict=True))

@@ -29,7 +29,7 @@ from qassay.errors import UsageError, unknown
 from qassay.matrix import Integers, ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
 from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error, error_rate_at
-from qassay.meta.sensitivity.findings import Both, RankRange
+from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
 from qassay.meta.sensitivity.predictor import PairMoments, pair_moments
 from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
@@ -42,6 +42,7 @@ __all__ = [
     "BinCurve",
     "Both",
     "Counts",
+    "Findings",
     "Fit",
     "Preset",
     "RankRange",
@@ -51,6 +52,11 @@ __all__ = [
     "find_preset",
     "sensitivity",
 ]
+
+
+# From this share of the comparisons in the open bin on, the bins are too narrow; below this many pairs, say so.
+MOST = 0.9
+FEW_PAIRS = 15
 
 
 def sensitivity(
@@ -115,7 +121,7 @@ def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[st
     notes = []
     if len(matrix.runs) < 2:
         return ["An error rate needs two runs or more."]
-    if len(matrix.runs) < 5:
+    if matrix.pairs < FEW_PAIRS:
         notes.append(f"The curves rest on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
     alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
     if alike == matrix.pairs:
@@ -125,6 +131,6 @@ def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[st
             f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every unit."
         )
     last = counts.comparisons[-1]
-    if last[BINS - 1] * 2 > last.sum():
-        notes.append("Most differences fall into the open bin: choose wider bins (--bin-width).")
+    if last[BINS - 1] > MOST * last.sum():
+        notes.append("Nearly all differences fall into the open bin: choose wider bins (--bin-width).")
     return notes

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats
-from qassay.meta.sensitivity import display, findings
+from qassay.meta.sensitivity import display
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.findings import Both, RankRange
+from qassay.meta.sensitivity.findings import Both, Findings, Way, findings, first_trusted
 from qassay.meta.sensitivity.fitting import Fit, fit_curve
 from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.presets import Schedule
@@ -163,7 +164,7 @@ class SensitivityCurves:
         inner = self.limits[1:LIMITED_BINS]
         fitted = [fit.at(self.target) if isinstance(fit, Fit) else None for fit in self.fits[1:LIMITED_BINS]]
         predicted = [_defined(rate) for rate in self._predicted_at_target[1:LIMITED_BINS]]
-        return Both(findings.first_trusted(inner, fitted, level), findings.first_trusted(inner, predicted, level))
+        return Both(first_trusted(inner, fitted, level), first_trusted(inner, predicted, level))
 
     def size_needed(self, error: float | None = None) -> dict[str, Both]:
         """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
@@ -199,22 +200,26 @@ class SensitivityCurves:
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         return high
 
+    def findings(self, way: Way | None = None) -> Findings | None:
+        """What follows from the minimum difference: by the fit, by the closed form, or by the first that has one.
+
+        None where there is no minimum difference.
+        """
+        found = self.minimum_difference()
+        minimum = {"fit": found.fit, "predicted": found.predicted}[way] if way else found.chosen
+        return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
+
     @property
     def pairs_at_least_minimum(self) -> float | None:
         """The share of pairs whose observed difference reaches the minimum difference."""
-        minimum = self.minimum_difference().chosen
-        return None if minimum is None else findings.share_of_pairs(self.moments.means, minimum)
+        found = self.findings()
+        return None if found is None else found.pairs_at_least_minimum
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...] | None:
         """Runs that cannot be told apart from the first of their group; None without a minimum difference."""
-        minimum = self.minimum_difference().chosen
-        return None if minimum is None else findings.groups(self.runs, self.scores, minimum)
-
-    def rank_ranges(self) -> tuple[RankRange, ...] | None:
-        """The ranks each run would take, moved by the minimum difference; None without one."""
-        minimum = self.minimum_difference().chosen
-        return None if minimum is None else findings.rank_ranges(self.runs, self.scores, minimum)
+        found = self.findings()
+        return None if found is None else found.groups
 
     def error_rate_at(self, difference: float, size: int | None = None) -> Both:
         """The error rate of a comparison with this difference, at a size (by default with all units)."""
@@ -233,7 +238,7 @@ class SensitivityCurves:
 
     def as_json(self) -> dict[str, object]:
         """The document of `qassay sensitivity --json`."""
-        groups, ranges = self.groups, self.rank_ranges()
+        by = {way: self.findings(way) for way in get_args(Way)}
         return {
             "preset": self.schedule.preset,
             "measure": self.measure,
@@ -250,8 +255,8 @@ class SensitivityCurves:
             "minimum_difference": self.minimum_difference().as_json(),
             "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
             "pairs_at_least_minimum": self.pairs_at_least_minimum,
-            "groups": None if groups is None else [list(group) for group in groups],
-            "rank_ranges": None if ranges is None else [row.as_json() for row in ranges],
+            "groups": None if self.groups is None else [list(group) for group in self.groups],
+            "by": {way: None if found is None else found.as_json() for way, found in by.items()},
             "floor": self.floor,
             "bin_width": float(self.width),
             "resamples": self.resamples,

@@ -27,7 +27,7 @@ def summary(curves: SensitivityCurves) -> str:
             f"With {curves.target} units, no difference below {curves.limits[-1]:g} can be trusted "
             f"at an error rate of {level}."
         )
-    sentences = [f"With {curves.target} units, trust a difference of at least {_both(minimum)} ({level} error)."]
+    sentences = [f"With {curves.target} units, trust a difference of at least {_both(minimum, level)}."]
     share = curves.pairs_at_least_minimum
     if share is not None:
         sentences.append(f"{share:.0%} of the {curves.pairs} pairs of runs differ by {minimum.chosen:g} or more.")
@@ -44,15 +44,15 @@ def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _both(figure: Both) -> str:
+def _both(figure: Both, level: str) -> str:
     """One figure where both ways agree, both where they do not."""
     if figure.fit is None:
-        return f"{figure.predicted:g}, by the closed form (the fit gives none)"
+        return f"{figure.predicted:g} ({level} error; by the closed form, the fit gives none)"
     if figure.predicted is None:
-        return f"{figure.fit:g}, by the fit (the closed form gives none)"
+        return f"{figure.fit:g} ({level} error; by the fit, the closed form gives none)"
     if figure.fit == figure.predicted:
-        return f"{figure.fit:g}"
-    return f"{figure.fit:g} by the fit, {figure.predicted:g} by the closed form"
+        return f"{figure.fit:g} ({level} error)"
+    return f"{figure.fit:g} by the fit, {figure.predicted:g} by the closed form ({level} error)"
 
 
 def _error_rates(curves: SensitivityCurves) -> Table:
@@ -91,12 +91,20 @@ def _notes(curves: SensitivityCurves) -> list[str]:
             f"* Extrapolated beyond the largest size measured, {curves.sizes[-1]}. The fitted exponential is often "
             "optimistic out there: believe the larger figure."
         )
+    return [*notes, *_unfitted(curves), *curves.notes]
+
+
+def _unfitted(curves: SensitivityCurves) -> list[str]:
+    """Which bins have no curve, and why; the first and the open one never have."""
     reasons: dict[str, list[str]] = {}
-    for curve in curves.bins[1:-1]:
+    inner = curves.bins[1:-1]
+    for curve in inner:
         if curve.not_fitted is not None:
             reasons.setdefault(curve.not_fitted, []).append(f"{curve.low:g}")
-    notes += [f"No fit from {', '.join(lows)}: {reason}." for reason, lows in reasons.items()]
-    return [*notes, *curves.notes]
+    return [
+        f"No fit{'' if len(lows) == len(inner) else ' from ' + ', '.join(lows)}: {reason}."
+        for reason, lows in reasons.items()
+    ]
 
 
 def _groups(curves: SensitivityCurves) -> Table:

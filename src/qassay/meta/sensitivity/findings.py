@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from qassay.matrix import TIE, Floats
 from qassay.meta.ranking import rank_runs
+
+Way: TypeAlias = Literal["fit", "predicted"]
 
 
 class Both(NamedTuple):
@@ -41,6 +43,38 @@ class RankRange:
     def as_json(self) -> dict[str, object]:
         """The row of `rank_ranges`."""
         return {"run": self.run, "score": self.score, "rank": self.rank, "best": self.best, "worst": self.worst}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What follows from a minimum difference.
+
+    `pairs_at_least_minimum` is the share of pairs whose observed difference reaches it; None without a pair.
+    """
+
+    minimum: float
+    pairs_at_least_minimum: float | None
+    groups: tuple[tuple[str, ...], ...]
+    rank_ranges: tuple[RankRange, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """All of it under its names."""
+        return {
+            "minimum_difference": self.minimum,
+            "pairs_at_least_minimum": self.pairs_at_least_minimum,
+            "groups": [list(group) for group in self.groups],
+            "rank_ranges": [row.as_json() for row in self.rank_ranges],
+        }
+
+
+def findings(runs: Sequence[str], scores: Floats, differences: Floats, minimum: float) -> Findings:
+    """Share of pairs, groups and rank ranges for a minimum difference."""
+    return Findings(
+        minimum,
+        share_of_pairs(differences, minimum),
+        groups(runs, scores, minimum),
+        rank_ranges(runs, scores, minimum),
+    )
 
 
 def first_trusted(limits: Sequence[float], rates: Sequence[float | None], error: float) -> float | None:

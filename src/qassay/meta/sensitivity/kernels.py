@@ -22,9 +22,15 @@ ONE, _27, _30, _31, _32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(
 LANES = 8
 
 
-def compiled(function: Kernel) -> Kernel:
-    """Compile on first use, keep the machine code on disk, let other threads run meanwhile."""
-    return cast(Kernel, njit(cache=True, nogil=True, error_model="numpy")(function))
+def compiled(function: Kernel, signature: str | None = None) -> Kernel:
+    """Compile on first use, or at once for a signature; other threads may run while the function does.
+
+    The machine code is kept on disk. Where there is no place for it, it is compiled anew in every process.
+    """
+    try:
+        return cast(Kernel, njit(signature, cache=True, nogil=True, error_model="numpy")(function))
+    except RuntimeError:
+        return cast(Kernel, njit(signature, nogil=True, error_model="numpy")(function))
 
 
 def _popcount(context: Any, word: Any) -> Any:
@@ -167,7 +173,7 @@ def _compiled_wide(function: Kernel, signature: str) -> Kernel:
     before = getattr(config, flag)
     setattr(config, flag, 1)
     try:
-        return cast(Kernel, njit(signature, cache=True, nogil=True, error_model="numpy")(function))
+        return compiled(function, signature)
     finally:
         setattr(config, flag, before)
 

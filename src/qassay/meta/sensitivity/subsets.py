@@ -8,6 +8,9 @@ from qassay.matrix import ConfidenceWeighted, Floats, Mean, TypeWeighted
 from qassay.meta.sensitivity.sampling import BASE, TEST, Sides
 from qassay.meta.sensitivity.scale import Prepared
 
+# Scores gathered at once for sums: small enough for the caches.
+GATHERED_AT_ONCE = 500_000
+
 
 def subset_scores(prepared: Prepared, sides: Sides, size: int) -> tuple[Floats, Floats]:
     """Scores of every run (rows) in every trial (columns) on base and on test, for trials of one size.
@@ -29,8 +32,13 @@ def _means(prepared: Prepared, sides: Sides, side: int, size: int) -> Floats:
         # Sums of whole numbers below 2^53 are exact in any order, so the matrix product may choose its own.
         return np.asarray(prepared.values @ (sides == side).T.astype(np.float64))
     members = np.nonzero(sides == side)[1].reshape(len(sides), size)
-    # Summing over a middle axis adds one unit after the other, in the order of the units: one fixed order.
-    sums = prepared.values.T[members].sum(axis=1)
+    units_first = np.ascontiguousarray(prepared.values.T)
+    sums = np.empty((len(sides), prepared.runs))
+    at_once = max(1, GATHERED_AT_ONCE // max(size * prepared.runs, 1))
+    for start in range(0, len(sides), at_once):
+        part = slice(start, start + at_once)
+        # Summing over a middle axis adds one unit after the other, in the order of the units: one fixed order.
+        sums[part] = units_first[members[part]].sum(axis=1)
     return np.ascontiguousarray((sums / size).T)
 
 

@@ -45,7 +45,8 @@ def exchange_ranges(
     rng = np.random.default_rng(seed)
     runs, count = parts.parts.shape
     ranges = np.empty(permutations)
-    singles = np.empty((permutations, runs // 2))
+    pairs = min(runs // 2, max(1, _CELLS // permutations))
+    singles = np.empty((permutations, pairs))
     batch = max(1, _CELLS // max(runs, 1))
     batches = math.ceil(permutations / batch)
     for number in range(batches):
@@ -60,7 +61,7 @@ def exchange_ranges(
             if progress is not None:
                 progress(number * count + block + 1, batches * count)
         ranges[start:stop] = sums.max(axis=1) - sums.min(axis=1)
-        singles[start:stop] = np.abs(sums[:, 0 : 2 * (runs // 2) : 2] - sums[:, 1 : 2 * (runs // 2) : 2])
+        singles[start:stop] = np.abs(sums[:, 0 : 2 * pairs : 2] - sums[:, 1 : 2 * pairs : 2])
     return ranges, singles
 
 

@@ -267,6 +267,6 @@ def _deciding(result: PairComparison) -> Table:
         "unit",
         Column(result.a, ".4g"),
         Column(result.b, ".4g"),
-        Column("part of the difference", "+.4f"),
+        Column("part", "+.4f"),
     ]
     return table(title, columns, rows)

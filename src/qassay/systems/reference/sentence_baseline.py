@@ -12,8 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from qassay.systems.records import Answer, Asked, Documents, Item, System, Text, nothing
-from qassay.systems.text import one_line, overlap, plain, sentence_spans, words
+from qassay.collections.passages import sentence_spans
+from qassay.collections.records import Document
+from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
+from qassay.systems.reference.evidence import target_of
+from qassay.systems.text import one_line, overlap, words
 
 
 def sentence_baseline(collection: Documents, *, overlap: float = 0.7) -> System:
@@ -25,13 +28,13 @@ def sentence_baseline(collection: Documents, *, overlap: float = 0.7) -> System:
     def answer(asked: Asked) -> Answer:
         if asked.question.type not in ("definition", "other"):
             return nothing(asked.question)
-        target = asked.target or asked.question.text
+        target = target_of(asked) or asked.question.text
         return Answer(tuple(distinct(naming(collection, target), limit=overlap)))
 
     return answer
 
 
-def naming(documents: Iterable[Text], target: str) -> Iterator[Item]:
+def naming(documents: Iterable[Document], target: str) -> Iterator[Item]:
     """Sentences that contain the target, in the order of the collection; a line break counts as a blank."""
     if not target.strip():
         return
@@ -39,7 +42,7 @@ def naming(documents: Iterable[Text], target: str) -> Iterator[Item]:
     for document in documents:
         if pattern.search(document.text) is None:  # splitting into sentences costs far more than looking
             continue
-        text = plain(document.text)
+        text = document.plain().text
         for begin, end in sentence_spans(text):
             if pattern.search(text, begin, end):
                 yield Item(one_line(text[begin:end]), document.id)

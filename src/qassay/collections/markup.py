@@ -1,0 +1,172 @@
+"""Text as a reader sees it, without SGML or HTML markup, and the way back to the offsets of the stored text.
+
+Offsets of extracts count in the stored text, markup included (METHOD 3); sentences and words are looked for in the
+plain one. The scanner takes whatever it gets: unknown tags vanish, unknown entities become a blank, what is never
+closed ends with the document. Its time is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Markup = Literal["none", "sgml", "html"]
+
+_THING = re.compile(
+    r"<!--|</?([A-Za-z][\w:.-]*)[^<>]*>|<[!?][^<>]*>|&(#\d{1,8}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{0,31});"
+)
+# Elements whose content no reader sees.
+_HIDDEN = {
+    "html": frozenset({"script", "style", "head", "template", "noscript", "svg", "textarea", "select"}),
+    "sgml": frozenset({"docno", "docid"}),
+}
+# Elements within a line; every other tag ends a paragraph.
+_WITHIN_A_LINE = """
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub
+    sup time tt u var wbr
+"""
+_INLINE = frozenset(_WITHIN_A_LINE.split())
+# Where an SGML document has these, they are what it says; the rest is date, slug and the like.
+_TELLING = re.compile(r"<(/?)(TEXT|HEADLINE)\b[^<>]*>|</DOC>\s*\Z", re.IGNORECASE)
+_HAS_TEXT = re.compile(r"<TEXT\b[^<>]*>", re.IGNORECASE)
+_TITLE = {
+    "html": re.compile(r"<title\b[^<>]*>([^<]*)", re.IGNORECASE),
+    "sgml": re.compile(r"<(?:HEADLINE|HL|TITLE|TI)\b[^<>]*>(.{0,2000}?)</(?:HEADLINE|HL|TITLE|TI)\b", re.I | re.S),
+}
+_TAG = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Plain text, made of pieces of a stored text."""
+
+    text: str
+    # For each piece: where it begins here, where there, and how long it is there.
+    _here: tuple[int, ...] = ()
+    _there: tuple[int, ...] = ()
+    _lengths: tuple[int, ...] = ()
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """First character and length, in the stored text, of the stretch from `start` to `end` of this one."""
+        if not self._here:
+            return start, end - start
+        first = self._stored(start)[0]
+        return first, max(self._stored(end - 1)[1] - first, 0)
+
+    def _stored(self, position: int) -> tuple[int, int]:
+        """Where the character at a position begins and ends in the stored text."""
+        piece = max(bisect_right(self._here, position) - 1, 0)
+        begin, length = self._there[piece], self._lengths[piece]
+        size = (self._here[piece + 1] if piece + 1 < len(self._here) else len(self.text)) - self._here[piece]
+        if size != length:  # an entity or a tag: one thing
+            return begin, begin + length
+        at = begin + position - self._here[piece]
+        return at, at + 1
+
+
+def plain(text: str, markup: Markup) -> Plain:
+    """The plain text of a stored one; the same where there is no markup."""
+    if markup == "none":
+        return Plain(text)
+    pieces = list(_pieces(text, markup))
+    here: list[int] = []
+    position = 0
+    for piece, _, _ in pieces:
+        here.append(position)
+        position += len(piece)
+    return Plain(
+        "".join(piece for piece, _, _ in pieces),
+        tuple(here),
+        tuple(start for _, start, _ in pieces),
+        tuple(length for _, _, length in pieces),
+    )
+
+
+def title(text: str, markup: Markup) -> str | None:
+    """The title that a document with markup gives itself."""
+    found = _TITLE[markup].search(text[:100_000]) if markup != "none" else None
+    if found is None:
+        return None
+    words = html.unescape(_TAG.sub(" ", found[1])).split()
+    return " ".join(words) or None
+
+
+def regions(text: str, markup: Markup) -> list[tuple[int, int]]:
+    """What a document says, as stretches of its stored text: headline and text of SGML, else the whole."""
+    if markup != "sgml" or not _HAS_TEXT.search(text):
+        return [(0, len(text))]
+    found: list[tuple[int, int]] = []
+    inside: set[str] = set()
+    position = 0
+    for tag in _TELLING.finditer(text):
+        if inside and tag.start() > position:
+            found.append((position, tag.start()))
+        if tag[2] is None:  # the document's end closes everything
+            inside.clear()
+        elif tag[1]:
+            inside.discard(tag[2].lower())
+        else:
+            inside.add(tag[2].lower())
+        position = tag.end()
+    return [*found, (position, len(text))] if inside else found
+
+
+def _pieces(text: str, markup: Markup) -> Iterator[tuple[str, int, int]]:
+    """Stretches of plain text, each with where it begins and how long it is in the stored one."""
+    for number, (start, end) in enumerate(regions(text, markup)):
+        if number:
+            yield "\n\n", start, 0
+        yield from _scan(text, start, end, markup)
+
+
+def _scan(text: str, position: int, end: int, markup: Markup) -> Iterator[tuple[str, int, int]]:
+    open_ended: set[str] = set()
+    while position < end:
+        found = _THING.search(text, position, end)
+        stop = found.start() if found else end
+        if stop > position:
+            run = text[position:stop]
+            # A line's end in HTML is a blank like any other; in SGML an empty line ends a paragraph.
+            yield (run.replace("\n", " ").replace("\r", " ") if markup == "html" else run), position, stop - position
+        if found is None:
+            return
+        position = found.end()
+        if found[2]:
+            yield _entity(found[2]), stop, position - stop
+        elif found[0] == "<!--":
+            position = _after("-->", text, position, end)
+        elif found[1]:
+            name = found[1].lower()
+            if name in _HIDDEN[markup] and not found[0].startswith("</") and not found[0].endswith("/>"):
+                position = _after_element(name, text, position, end, open_ended)
+            if name not in _INLINE or markup == "sgml":
+                yield ("\n" if name == "br" else "\n\n"), stop, position - stop
+
+
+def _entity(name: str) -> str:
+    """The character that an entity stands for; a blank where it is unknown (AQUAINT's &UR; &LR; &QL;)."""
+    for spelling in (name, name.lower()):
+        character = html.unescape(f"&{spelling};")
+        if character != f"&{spelling};":
+            return character or " "
+    return " "
+
+
+def _after(mark: str, text: str, position: int, end: int) -> int:
+    found = text.find(mark, position, end)
+    return end if found < 0 else found + len(mark)
+
+
+def _after_element(name: str, text: str, position: int, end: int, open_ended: set[str]) -> int:
+    """Behind the end tag of an element; where there is none its content is shown, unless it is a program."""
+    if name in open_ended:
+        return position
+    found = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE).search(text, position, end)
+    if found is None:
+        open_ended.add(name)  # nor will there be one further on: not looked for again
+        return end if name in ("script", "style") else position
+    return found.end()

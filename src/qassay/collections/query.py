@@ -1,0 +1,133 @@
+"""What people type into a search, taken apart. Every string is a query; none is an error.
+
+    curie radium           either word, both are better
+    "Flying University"    the words side by side
+    title:curie            in the title; title:"two new elements" too
+    +polonium -plutonium   must, and must not, be there
+
+Everything else (question marks, brackets, operators of other engines) separates words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+Field = Literal["any", "title"]
+Occur = Literal["should", "must", "not"]
+
+# More words than this are no question; the rest is passed over.
+MOST_CLAUSES = 200
+_LONGEST = 20_000
+_PART = re.compile(
+    r'(?P<sign>(?<!\S)[+-](?=["\w]))?(?P<title>\b(?i:title:))?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)|")'
+)
+_POSSESSIVE = re.compile(r"['’]s\b")
+
+# Words that tell nothing of what is looked for, the question's own among them. They count within phrases, and where
+# a query has nothing else.
+_STOP_WORDS = """
+    a about above after all also am an and any are as at be because been before being between both but by can could
+    did do does doing down during each few for from had has have having he her here hers him his how i if in into is
+    it its itself just many me might more most much must my name no nor not of off on once one only or other our out
+    over own same shall she should so some such tell than that the their them then there these they this those
+    through to too under until up us was we were what when where which while who whom whose why will with would you
+    your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+class Clause(NamedTuple):
+    """One thing to look for: a word, or several side by side, as the analyser gives them."""
+
+    words: tuple[str, ...]
+    field: Field = "any"
+    occur: Occur = "should"
+
+
+class Query(NamedTuple):
+    """Everything to look for, each thing once."""
+
+    clauses: tuple[Clause, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        return all(clause.occur == "not" for clause in self.clauses)
+
+
+class Analyser:
+    """Texts as words for the index: split at everything but letters and digits, lower case, no accents, stemmed."""
+
+    def __init__(self) -> None:
+        import tantivy
+
+        builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        steps = (
+            tantivy.Filter.remove_long(80),
+            tantivy.Filter.lowercase(),
+            tantivy.Filter.ascii_fold(),
+            tantivy.Filter.stemmer("english"),
+        )
+        for step in steps:
+            builder = builder.filter(step)
+        self.analyser = builder.build()
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The words of a text."""
+        return tuple(self.analyser.analyze(text))
+
+    def placed(self, text: str) -> list[tuple[str, int, int]]:
+        """The words of a text, each with its first and its last character's end."""
+        tokens = self.analyser.pre_tokenize(text).tokens
+        return [(token.text, token.char_offset_from, token.char_offset_to) for token in tokens]
+
+
+def parse(text: str, analyser: Analyser) -> Query:
+    """The query that a string stands for; stop words are left out where other words are there."""
+    text = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
+    parts = list(_parts(text, analyser))
+    telling = [clause for clause, stop in parts if not stop]
+    wanted = any(clause.occur != "not" for clause in telling)
+    clauses = telling if wanted else [clause for clause, _ in parts]
+    return Query(tuple(dict.fromkeys(clauses))[:MOST_CLAUSES])
+
+
+def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
+    """The clauses as they stand, each with whether it is a mere stop word."""
+    for found in _PART.finditer(text):
+        sign, phrase = found["sign"], found["phrase"]
+        word: str | None = found["word"]
+        if word is None and phrase is None:
+            continue
+        occur: Occur = "must" if sign == "+" else "should"
+        if sign == "-" and not (word and word[0].isdigit()):  # -5 is a number
+            occur = "not"
+        field: Field = "title" if found["title"] else "any"
+        word = None if word is None else _POSSESSIVE.sub("", word)
+        words = analyser.words(phrase if word is None else word)
+        if not words:
+            continue
+        plain = not sign and field == "any" and phrase is None
+        yield Clause(words, field, occur), plain and (word or "").strip("?!.,;:()[]'’").lower() in STOP_WORDS
+        if plain and len(words) > 1:  # London-based: also London, and based
+            yield from ((Clause((part,)), part in STOP_WORDS) for part in words if len(part) > 2)
+
+
+def highlights(placed: Sequence[tuple[str, int, int]], query: Query) -> Iterator[tuple[int, int]]:
+    """First character and end of every word of a text that the query looks for; words of a phrase only together."""
+    wanted = [clause.words for clause in query.clauses if clause.occur != "not" and clause.field == "any"]
+    single = {words[0] for words in wanted if len(words) == 1}
+    marked = {number for number, (word, _, _) in enumerate(placed) if word in single}
+    marked.update(_together(placed, (words for words in wanted if len(words) > 1)))
+    for number in sorted(marked):
+        yield placed[number][1], placed[number][2]
+
+
+def _together(placed: Sequence[tuple[str, int, int]], phrases: Iterable[tuple[str, ...]]) -> Iterator[int]:
+    words = [word for word, _, _ in placed]
+    for phrase in phrases:
+        for first in range(len(words) - len(phrase) + 1):
+            if words[first] == phrase[0] and tuple(words[first : first + len(phrase)]) == phrase:
+                yield from range(first, first + len(phrase))

@@ -1,0 +1,233 @@
+"""The documents of a folder, one after the other: JSON lines, TREC SGML, text and HTML files.
+
+Files are taken in the order of their paths; hidden ones (and folders) are passed over. What a file is, is told by
+its name and, where that says nothing or `.txt`, by its first characters:
+
+    .jsonl .json .jl      one JSON object a line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
+                          (`text`, `contents`, `body`, `segment`, `passage`), perhaps a `title`
+    .sgml .sgm .trec ...  TREC SGML: everything from <DOC> to </DOC>, markup included; the doc-id is the <DOCNO>, or
+                          the `id` of <DOC id="...">
+    .txt .html .htm       one document; its doc-id is the path below the folder without the extension
+
+any of them also as .gz or .zst. Faulty documents are all reported, each with file and line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from qassay.collections import markup
+from qassay.collections.records import Document
+from qassay.collections.streams import Source, decode
+from qassay.errors import InputError, Problem
+
+Kind = Literal["json", "sgml", "text", "html"]
+
+_ID_KEYS = ("id", "_id", "doc", "docid", "docno", "pid")
+_TEXT_KEYS = ("text", "contents", "body", "segment", "passage")
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys((".jsonl", ".json", ".jl", ".ndjson"), "json"),
+    **dict.fromkeys((".sgml", ".sgm", ".trec"), "sgml"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".txt", ".text"), "text"),
+}
+_DOCUMENT = re.compile(rb"<(/?)DOC(?:\s[^<>]*)?>")
+_NUMBER = re.compile(r"<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""<DOC\s[^<>]*?\bid\s*=\s*["']([^"'<>]*)["']""", re.IGNORECASE)
+_SNIFF = 1 << 16
+# A tag may lie across two pieces; no start tag is longer than this.
+_TAG = 1 << 10
+
+
+class Read(NamedTuple):
+    """A document and the line of its file where it begins."""
+
+    document: Document
+    line: int
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The visible files below a folder, in the order of their paths; links are followed, once."""
+    found: list[Path] = []
+    seen: set[str] = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted((path for path in found if path.is_file()), key=lambda path: path.relative_to(folder).parts)
+
+
+def kind_of(source: Source) -> Kind | None:
+    """What a file holds; nothing where it is none of the known kinds."""
+    named = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
+    if named not in (None, "text"):
+        return named
+    pieces = source.pieces()
+    head = next(pieces, b"")
+    while len(head) < _SNIFF and (piece := next(pieces, b"")):
+        head += piece
+    source.bytes_read = 0
+    start = head[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if named is None and start.startswith(b"{"):
+        return "json"
+    tag = _DOCUMENT.search(start)
+    if tag is not None and not tag[1] and (named is None or tag.start() == 0):
+        return "sgml"
+    return named
+
+
+def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
+    """The documents of one file; what is wrong with the others is added to `problems`."""
+    if kind == "json":
+        found = _json(source, problems)
+    elif kind == "sgml":
+        found = _sgml(source, problems)
+    else:
+        found = _single(source, kind, folder, problems)
+    try:
+        for one in found:
+            fault = _id_fault(one.document.id)
+            if fault is None:
+                yield one
+            else:
+                problems.append(Problem("syntax", fault, source.name, one.line))
+    except InputError as error:
+        problems.extend(error.problems)
+
+
+def _id_fault(name: str) -> str | None:
+    if not name.strip():
+        return "a document has an empty doc-id"
+    if name == "NIL":
+        return "a document is called NIL, which in a run stands for no answer; give it another doc-id"
+    return None
+
+
+def _json(source: Source, problems: list[Problem]) -> Iterator[Read]:
+    decoder = msgspec.json.Decoder()
+    for number, line in source.lines():
+        try:
+            row = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            problems.append(Problem("syntax", f"this line is not JSON: {error}", source.name, number))
+            continue
+        document = _from_row(row) if isinstance(row, dict) else None
+        if document is None:
+            message = 'a document is one JSON object a line with "id" and "text"'
+            problems.append(Problem("syntax", message, source.name, number))
+        else:
+            yield Read(document, number)
+
+
+def _from_row(row: dict[str, Any]) -> Document | None:
+    name = next((row[key] for key in _ID_KEYS if row.get(key) is not None), None)
+    text = next((row[key] for key in _TEXT_KEYS if row.get(key) is not None), None)
+    heading = row.get("title")
+    if isinstance(name, bool) or not isinstance(name, str | int) or not isinstance(text, str):
+        return None
+    return Document(str(name), text, heading if isinstance(heading, str) and heading.strip() else None)
+
+
+def _single(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
+    form: markup.Markup = "html" if kind == "html" else "none"
+    text = decode(source.whole(), declared=kind == "html")
+    if text is None:
+        problems.append(Problem("encoding", "holds NUL bytes: it is not text", source.name))
+        return
+    yield Read(Document(path_id(source.path, folder), text, markup.title(text, form), form), 1)
+
+
+def path_id(path: Path, folder: Path) -> str:
+    """The doc-id of a file that is one document: its path without extensions, blanks as `_`.
+
+    >>> path_id(Path("c/letters/to my aunt.txt.gz"), Path("c"))
+    'letters/to_my_aunt'
+    """
+    relative = path.relative_to(folder)
+    stem = Path(_unpacked_name(relative.name)).stem
+    name = "/".join((*relative.parts[:-1], stem)).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    # Some file systems take accents apart: the same name is the same doc-id on all of them.
+    return re.sub(r"\s+", "_", unicodedata.normalize("NFC", name))
+
+
+def _unpacked_name(name: str) -> str:
+    return name.removesuffix(".gz").removesuffix(".zst")
+
+
+def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
+    """The documents of a TREC file: UTF-8, or Latin-1 where that does not fit, each by itself."""
+    for data, line in _elements(source, problems):
+        text = decode(data)
+        if text is None:
+            problems.append(Problem("encoding", "a document holds NUL bytes: it is not text", source.name, line))
+            continue
+        number = _NUMBER.search(text) or _ATTRIBUTE.match(text)
+        if number is None:
+            problems.append(Problem("syntax", "a document has no <DOCNO>", source.name, line))
+            continue
+        yield Read(Document(number[1], text, markup.title(text, "sgml"), "sgml"), line)
+
+
+def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
+    """Everything from each <DOC> to its </DOC>, with the line where it begins."""
+    scan = _Scan(source, problems)
+    for piece in source.pieces():
+        yield from scan.more(piece)
+    scan.end()
+
+
+class _Scan:
+    """Looks for documents in bytes that come piece by piece, and holds no more than the one it is in."""
+
+    def __init__(self, source: Source, problems: list[Problem]) -> None:
+        self.source, self.problems = source, problems
+        self.held = bytearray()
+        self.begin = 0  # of the document in `held`, where one has begun; else how far everything is done with
+        self.line = 1  # of `begin`
+        self.inside = False
+        self.looked = 0  # how far `held` has no further tag
+
+    def more(self, piece: bytes) -> Iterator[tuple[bytes, int]]:
+        """The documents that end in this piece."""
+        self.held += piece
+        while tag := _DOCUMENT.search(self.held, self.looked):
+            self.looked = tag.end()
+            if tag[1] and self.inside:
+                yield bytes(self.held[self.begin : tag.end()]), self.line
+                self._advance(tag.end())
+                self.inside = False
+            elif not tag[1]:
+                if self.inside:
+                    self._unclosed()
+                self._advance(tag.start())
+                self.inside = True
+        self.looked = max(self.looked, len(self.held) - _TAG)
+        if not self.inside:
+            self._advance(self.looked)
+        del self.held[: self.begin]
+        self.looked -= self.begin
+        self.begin = 0
+        self.source.limit(len(self.held), self.line)
+
+    def end(self) -> None:
+        """Say what is missing where the file ends."""
+        if self.inside:
+            self._unclosed()
+
+    def _unclosed(self) -> None:
+        self.problems.append(Problem("syntax", "a document has no </DOC>", self.source.name, self.line))
+
+    def _advance(self, position: int) -> None:
+        self.line += self.held.count(b"\n", self.begin, position)
+        self.begin = position

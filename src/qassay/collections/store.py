@@ -1,0 +1,225 @@
+"""Every document with its doc-id, length and place, and its text: one SQLite file, or one in memory.
+
+Texts are packed in frames of some twenty documents: small enough to fetch one document from, large enough to pack
+well. The same for every format, packed or not: what was read once is never parsed again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zstandard
+
+from qassay.collections.markup import Markup
+from qassay.collections.records import Document
+
+_FRAME = 1 << 16
+_MOST_ROWS = 4096  # in a frame: texts may be empty
+_BATCH = 64  # frames after which a file's end ends a transaction
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (file INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE IF NOT EXISTS frames (frame INTEGER PRIMARY KEY, data BLOB);
+CREATE TABLE IF NOT EXISTS documents (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE, title TEXT, markup TEXT, length INTEGER,
+    file INTEGER, line INTEGER, frame INTEGER, start INTEGER, size INTEGER
+);
+"""
+_COLUMNS = "number, id, title, markup, frame, start, size"
+_MOST_PARAMETERS = 500
+
+
+class Twice(NamedTuple):
+    """A doc-id that was there before, and both places."""
+
+    id: str
+    first: str
+    again: str
+
+
+class Store:
+    """Documents on disk (or in memory, without a path), in the order of the collection; read by any thread."""
+
+    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+        if path is None:
+            name = ":memory:"
+        elif read_only:
+            name = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        else:
+            name = path.resolve().as_uri()
+        self._connection = sqlite3.connect(
+            name, uri=path is not None, check_same_thread=False, isolation_level=None, cached_statements=64
+        )
+        self._lock = threading.Lock()
+        self.close = weakref.finalize(self, self._connection.close)
+        if not read_only:
+            self._connection.executescript("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;" + _TABLES)
+        self._frame = lru_cache(maxsize=64)(self._fetch_frame)
+
+    def fact(self, name: str) -> str | None:
+        """Something that was noted about the store."""
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
+        return None if not rows else str(rows[0][0])
+
+    def note(self, name: str, value: str) -> None:
+        """Note something about the store."""
+        self._rows("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+    def __len__(self) -> int:
+        return int(self._rows("SELECT COALESCE(MAX(number) + 1, 0) FROM documents")[0][0])
+
+    def __contains__(self, doc_id: object) -> bool:
+        if not isinstance(doc_id, str) or not _storable(doc_id):
+            return False
+        return bool(self._rows("SELECT 1 FROM documents WHERE id = ?", (doc_id,)))
+
+    def document(self, doc_id: str) -> Document | None:
+        """The document with this doc-id."""
+        if not _storable(doc_id):
+            return None
+        rows = self._rows(f"SELECT {_COLUMNS} FROM documents WHERE id = ?", (doc_id,))  # noqa: S608
+        return self._unpack(rows[0]) if rows else None
+
+    def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
+        """The documents with these numbers."""
+        found: dict[int, Document] = {}
+        wanted = sorted(set(numbers))
+        for begin in range(0, len(wanted), _MOST_PARAMETERS):
+            some = wanted[begin : begin + _MOST_PARAMETERS]
+            marks = ",".join("?" * len(some))
+            for row in self._rows(f"SELECT {_COLUMNS} FROM documents WHERE number IN ({marks})", some):  # noqa: S608
+                found[row[0]] = self._unpack(row)
+        return found
+
+    def iterate(self, begin: int = 0) -> Iterator[tuple[int, Document]]:
+        """All documents from a number on, with their numbers, in order."""
+        step = 256
+        while rows := self._rows(
+            f"SELECT {_COLUMNS} FROM documents WHERE number >= ? ORDER BY number LIMIT {step}",  # noqa: S608
+            (begin,),
+        ):
+            for row in rows:
+                yield row[0], self._unpack(row)
+            begin = rows[-1][0] + 1
+
+    def ids(self) -> Iterator[str]:
+        """All doc-ids, in order."""
+        return (row[0] for row in self._rows("SELECT id FROM documents ORDER BY number"))
+
+    def lengths(self) -> dict[str, int]:
+        """Characters of every document."""
+        return dict(self._rows("SELECT id, length FROM documents ORDER BY number"))
+
+    def place(self, doc_id: str) -> str | None:
+        """File and line of a document."""
+        rows = self._rows("SELECT name || ':' || line FROM documents JOIN files USING (file) WHERE id = ?", (doc_id,))
+        return str(rows[0][0]) if rows else None
+
+    def files(self) -> int:
+        """How many files were read to their end."""
+        return int(self._rows("SELECT COUNT(*) FROM files")[0][0])
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(statement, values).fetchall()
+
+    def _fetch_frame(self, number: int) -> bytes:
+        data = self._rows("SELECT data FROM frames WHERE frame = ?", (number,))[0][0]
+        return zstandard.ZstdDecompressor().decompress(data)
+
+    def _unpack(self, row: Sequence[Any]) -> Document:
+        _, doc_id, title, markup, frame, start, size = row
+        form: Markup = markup
+        return Document(doc_id, self._frame(frame)[start : start + size].decode("utf-8"), title, form)
+
+
+class Writer:
+    """Adds the documents of one file after the other; after a break, whole files are there or nothing of them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._connection = store._connection
+        self._packer = zstandard.ZstdCompressor(level=3)
+        self._rows: list[tuple[Any, ...]] = []
+        self._texts: list[bytes] = []
+        self._size = self._file = self._waiting = 0
+        (self._frames,) = self._connection.execute("SELECT COALESCE(MAX(frame) + 1, 0) FROM frames").fetchone()
+        self._number = len(store)
+        self.twice: list[Twice] = []
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def begin(self, name: str) -> None:
+        """Begin a file."""
+        self._file = self._connection.execute("INSERT INTO files (name) VALUES (?)", (name,)).lastrowid or 0
+
+    def add(self, document: Document, line: int) -> None:
+        """Take the next document of the file."""
+        data = document.text.encode("utf-8")
+        self._rows.append(
+            (
+                *(self._number, document.id, document.title, document.markup, len(document.text)),
+                *(self._file, line, self._frames, self._size, len(data)),
+            )
+        )
+        self._texts.append(data)
+        self._size += len(data)
+        self._number += 1
+        if self._size >= _FRAME or len(self._rows) >= _MOST_ROWS:
+            self._flush()
+
+    def end(self) -> None:
+        """The file was read to its end; it lasts from the next commit on."""
+        if self._waiting >= _BATCH:
+            self.commit()
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Make everything last."""
+        self._flush()
+        self._connection.execute("COMMIT")
+        self._waiting = 0
+
+    def rollback(self) -> None:
+        """Forget what was not committed."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        packed = self._packer.compress(b"".join(self._texts))
+        self._connection.execute("INSERT INTO frames VALUES (?, ?)", (self._frames, packed))
+        statement = "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        try:
+            self._connection.executemany(statement, self._rows)
+        except sqlite3.IntegrityError:
+            self._connection.execute("DELETE FROM documents WHERE number >= ?", (self._rows[0][0],))
+            self._insert_singly(statement)
+        self._rows, self._texts, self._size = [], [], 0
+        self._frames += 1
+        self._waiting += 1
+
+    def _insert_singly(self, statement: str) -> None:
+        for row in self._rows:
+            try:
+                self._connection.execute(statement, row)
+            except sqlite3.IntegrityError:
+                name, number, line = row[1], row[5], row[6]
+                (file,) = self._connection.execute("SELECT name FROM files WHERE file = ?", (number,)).fetchone()
+                first = self._store.place(name) or "elsewhere"
+                self.twice.append(Twice(name, first, f"{file}:{line}"))
+
+
+def _storable(text: str) -> bool:
+    """Whether a string can be in the store at all: half a surrogate pair cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

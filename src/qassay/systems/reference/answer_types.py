@@ -1,0 +1,134 @@
+"""What kind of answer a question asks for, told from its wording.
+
+>>> answer_type("In what city was Marie Curie born?")
+AnswerType(kind='place', focus='city', dimension=None)
+>>> answer_type("How wide is its main mirror?")
+AnswerType(kind='measure', focus=None, dimension='length')
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from qassay.systems.reference.lexicon import ORGANISATIONS, PERSONS, PLACES
+from qassay.systems.text import STOPWORDS, words
+
+KINDS = (
+    *("person", "organisation", "place", "name", "date", "year", "time"),
+    *("count", "measure", "age", "money", "percent", "thing"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerType:
+    """The expected kind, the noun that names it (`focus`), and for measures what is measured."""
+
+    kind: str
+    focus: str | None = None
+    dimension: str | None = None
+
+
+# The first pattern that is found decides. Groups named `focus` give the noun.
+_RULES: tuple[tuple[str, str, str | None], ...] = (
+    (r"\bhow old\b|\b(?:what|which) age\b", "age", None),
+    (r"\bhow many (?P<focus>years|months|weeks|days|hours|minutes)\b", "measure", "duration"),
+    (r"\bhow many (?P<focus>.+)", "count", None),
+    (r"\bhow much\b.*\b(?:weigh|weighs|weighed)\b|\bhow heavy\b|\bwhat (?:\w+ )*weight\b", "measure", "mass"),
+    (r"\bhow much\b.*\b(?:cost|costs|pay|paid|spend|spent|earn|earned|worth|money|charge)\b", "money", None),
+    (r"\b(?:what|which) (?:\w+ ){0,3}(?:cost|price|salary|budget|amount of money|prize money)\b", "money", None),
+    (r"\bhow much\b", "measure", None),
+    (r"\bhow long (?:did|has|had|have|does|do|will|was (?:he|she|it|the \w+) \w+(?:ed|ing)\b)", "measure", "duration"),
+    (r"\bhow long\b", "measure", "length"),
+    (r"\bhow (?:wide|tall|high|deep|far|thick|broad|big)\b", "measure", "length"),
+    (r"\bwhat (?:\w+ ){0,3}(?:distance|length|height|width|depth|diameter|altitude|elevation)\b", "measure", "length"),
+    (r"\bhow large\b|\bwhat (?:\w+ ){0,3}area\b", "measure", "area"),
+    (r"\bhow fast\b|\bwhat (?:\w+ ){0,3}speed\b", "measure", "speed"),
+    (r"\bhow (?:hot|cold|warm)\b|\bwhat (?:\w+ ){0,3}temperature\b", "measure", "temperature"),
+    (r"\b(?:what|which) (?:percentage|per ?cent|proportion|share)\b", "percent", None),
+    (r"\bwhat (?:\w+ ){0,3}(?P<focus>population|number)\b", "count", None),
+    (r"\b(?:what|which) time\b", "time", None),
+    (r"\b(?:what|which) (?:\w+ )?year\b", "year", None),
+    (r"^when\b|\b(?:what|which) (?:\w+ )?(?:date|day|month)\b|, when\b", "date", None),
+    (r"\bmaiden name\b|\breal name\b|\bbirth name\b|\bnickname\b", "person", None),
+    (r"\b(?:what|which) (?:kind|type|sort|species) of (?P<focus>\w+)", "thing", None),
+    (
+        r"\b(?:what|which) (?:\w+ )?(?P<focus>colou?r|language|nationality|instrument|material|disease|animal)s?\b",
+        "thing",
+        None,
+    ),
+    (r"\bwhere\b", "place", None),
+    (r"\b(?:who|whom|whose)\b", "person", None),
+)
+_COMPILED = tuple((re.compile(pattern), kind, dimension) for pattern, kind, dimension in _RULES)
+_NAME_OF = re.compile(r"\bname of (?:the |an? |his |her |its |their )?(?P<rest>.+)")
+_WHICH = re.compile(
+    r"\b(?:which|what|name)\b(?: (?:of|the|a|an|are|is|was|were|be|its|his|her|their|those|all))* (?P<rest>.+)"
+)
+# Where the noun phrase of a question ends: at a verb, a preposition, a pronoun.
+_VERBS = frozenset(
+    """
+    flew won took gave wrote led built made held found had became began ran left sank sold bought shot sang met fought
+    came went saw grew drew set sent kept stood struck broke rose fell taught told brought thought lost spoke spent hit
+    have has lie lies lay does do did can could may might will would should must is are was were be been also
+    """.split()  # noqa: SIM905
+)
+
+
+def answer_type(question: str) -> AnswerType:
+    """The kind of answer that the question asks for; `name` where nothing more can be told."""
+    lowered = " ".join(question.lower().split())
+    for pattern, kind, dimension in _COMPILED:
+        if found := pattern.search(lowered):
+            focus = found.groupdict().get("focus")
+            phrase = noun_phrase(focus) if focus else []
+            return AnswerType(kind, singular(phrase[-1]) if phrase else focus, dimension)
+    found = _NAME_OF.search(lowered) or _WHICH.search(lowered)
+    if found is None:
+        return AnswerType("name")
+    return _by_focus(noun_phrase(found["rest"]))
+
+
+def noun_phrase(text: str) -> list[str]:
+    """The words up to the first verb, preposition or pronoun.
+
+    >>> noun_phrase("opera singer was in the city")
+    ['opera', 'singer']
+    """
+    phrase: list[str] = []
+    for word in words(text):
+        ordinal = word in ("first", "last", "new", "other", "two")
+        past = word.endswith("ed") and phrase
+        if (word in STOPWORDS or word in _VERBS or past) and not ordinal:
+            if phrase:
+                break
+            continue
+        if not ordinal:
+            phrase.append(word)
+    return phrase
+
+
+def singular(noun: str) -> str:
+    """A noun without its plural ending.
+
+    >>> [singular(noun) for noun in ("cities", "lakes", "bus", "churches")]
+    ['city', 'lake', 'bus', 'church']
+    """
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("ches", "shes", "sses", "xes")):
+        return noun[:-2]
+    if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) and len(noun) > 3:
+        return noun[:-1]
+    return noun
+
+
+def _by_focus(phrase: list[str]) -> AnswerType:
+    """The kind that the noun of a question names: its last word where that is known, else any word of it."""
+    if not phrase:
+        return AnswerType("name")
+    for word in reversed(phrase):
+        for kind, nouns in (("person", PERSONS), ("place", PLACES), ("organisation", ORGANISATIONS)):
+            if word in nouns or singular(word) in nouns:
+                return AnswerType(kind, singular(word))
+    return AnswerType("name", singular(phrase[-1]))

@@ -1,0 +1,119 @@
+"""`definition`: what is worth knowing about a target, for definition and other questions.
+
+target ──> many passages ──> sentences about it ──> scored by patterns ──> those that say something new ──> items
+                             (its name, or a          copular, appositive,      (unlike what is kept, and unlike
+                              pronoun that follows)    events of a life           what was asked before)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
+from qassay.systems.reference.evidence import Sentence, gather, target_of
+from qassay.systems.text import STOPWORDS, content_words, overlap, stem, words
+
+_PRONOUN = re.compile(
+    r"^(?:In \d{4} |In \w+ \d{4} |On [\w ]+? \d{4} )?(?:He|She|It|They|His|Her|Its|Their|he|she|it)\b"
+)
+_EVENTS = re.compile(
+    r"\b(?:born|died|founded|established|created|invented|discovered|designed|built|opened|won|received|awarded"
+    r"|elected|appointed|published|wrote|known|famous|called|named|celebrated|became|killed|buried)\b"
+)
+_EXTREMES = re.compile(r"\b(?:first|last|only|largest|longest|oldest|highest|best|most|greatest|never)\b")
+
+
+def definition(
+    collection: Documents,
+    *,
+    limit: int = 12,
+    length: int = 2000,
+    overlap: float = 0.6,
+    passages: int = 60,
+    documents: int = 10,
+) -> System:
+    """Make the system.
+
+    Parameters: `limit`, the most sentences, and `length`, the most characters it returns; `overlap`, from which on a
+    sentence repeats another or an earlier answer (shared stems over those of the shorter); `passages` and
+    `documents`, how many are read.
+    """
+
+    def answer(asked: Asked) -> Answer:
+        if asked.question.type not in ("definition", "other"):
+            return nothing(asked.question)
+        target = target_of(asked) or asked.question.text
+        found = gather(collection, asked, passages=passages, documents=documents)
+        ranked = rank(about(found, target), target, said=list(_said(asked)))
+        return Answer(tuple(take(ranked, limit=limit, length=length, most=overlap)))
+
+    return answer
+
+
+def about(sentences: Iterable[Sentence], target: str) -> Iterator[Sentence]:
+    """Sentences that name the target, and those of its documents that begin with a pronoun."""
+    pattern = naming(target)
+    for sentence in sentences:
+        if pattern.search(sentence.text) or (sentence.about >= 0.4 and _PRONOUN.match(sentence.text)):
+            yield sentence
+
+
+def naming(target: str) -> re.Pattern[str]:
+    """A pattern for the target by any telling word of its name: a capitalised one, else its last.
+
+    >>> bool(naming("sinking of the Titanic").search("The Titanic was built in Belfast."))
+    True
+    """
+    telling = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOPWORDS and not word.isdigit()]
+    capital = [word for word in telling if word[:1].isupper()] or telling[-1:] or target.split()
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, capital))})\b", re.IGNORECASE)
+
+
+def rank(sentences: Iterable[Sentence], target: str, *, said: Sequence[frozenset[str]] = ()) -> list[Sentence]:
+    """The sentences by their score, best first; `said` holds the stems of what was asked and answered before."""
+    pattern = naming(target)
+    scored = [(score(sentence, pattern, said), place, sentence) for place, sentence in enumerate(sentences)]
+    return [sentence for _, _, sentence in sorted(scored, key=lambda one: (-one[0], one[1]))]
+
+
+def score(sentence: Sentence, target: re.Pattern[str], said: Sequence[frozenset[str]]) -> float:
+    """How much a sentence looks like a definition: patterns first, then what retrieval says.
+
+    A copula after the target counts 1, an appositive 0.8, the target as the subject 0.4, events 0.3, extremes 0.3;
+    what repeats an earlier answer of the series loses 0.6.
+    """
+    text = sentence.text
+    found = target.search(text)
+    total = 0.2 * sentence.retrieval + 0.4 * sentence.about
+    if found:
+        after, before = text[found.end() :], text[: found.start()]
+        total += 1.0 * bool(re.match(r"(?: [\w-]+){0,3} (?:is|was|are|were)(?: also)? (?:an?|the|one)\b", after))
+        total += 0.8 * bool(re.match(r"(?: [A-Z][\w-]+)?, (?:an?|the|one|who|which|former)\b", after))
+        total += 0.4 * (len(words(before)) < 4)
+    total += 0.3 * bool(_EVENTS.search(text)) + 0.3 * bool(_EXTREMES.search(text))
+    own = frozenset(stem(word) for word in words(text))
+    return total - 0.6 * any(earlier <= own for earlier in said)
+
+
+def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) -> Iterator[Item]:
+    """The best sentences that say something new, as many as fit."""
+    kept: list[frozenset[str]] = []
+    size = 0
+    for sentence in ranked:
+        own = frozenset(stem(word) for word in content_words(sentence.text))
+        if any(overlap(own, other) >= most for other in kept) or size + len(sentence.text) > length:
+            continue
+        if len(kept) == limit:
+            return
+        kept.append(own)
+        size += len(sentence.text)
+        yield Item(sentence.text, sentence.doc)
+
+
+def _said(asked: Asked) -> Iterator[frozenset[str]]:
+    """The stems of every earlier answer of the series together with the telling words of its question."""
+    for question, answer in asked.history:
+        telling = [stem(word) for word in content_words(question.text)][:1]
+        for item in answer.items:
+            yield frozenset([*(stem(word) for word in words(item.text)), *telling])

@@ -1,0 +1,88 @@
+"""Dates, years, times, numbers, measures, money and percentages in running text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from qassay.systems.reference.lexicon import CURRENCIES, MONTHS, UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A piece of a sentence that may be an answer: where it stands, and how surely it is of which kinds (0 to 1)."""
+
+    text: str
+    start: int
+    end: int
+    kinds: Mapping[str, float] = field(hash=False)
+    dimension: str | None = None
+
+
+_ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = rf"(?:{'|'.join(_TENS)})(?:-(?:{'|'.join(_ONES)}))?|{'|'.join([*_TEENS, *_ONES])}"
+_SCALE = r"(?:hundred|thousand|million|billion|trillion)"
+NUMBER = rf"(?:(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|(?:{_SMALL})(?: and a half)?|a (?={_SCALE}\b))(?: ?{_SCALE}\b)*"
+_MONTH = rf"(?:{'|'.join(MONTHS)})"
+_YEAR = r"(?:1\d{3}|20\d{2})"
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_CURRENCY = "|".join(sorted(CURRENCIES, key=len, reverse=True))
+
+# In this order: what an earlier pattern has taken, a later one does not take apart, but for the year of a date.
+_PATTERNS: tuple[tuple[str, str, dict[str, float]], ...] = (
+    ("time", r"\b\d{1,2}[:.]\d{2}(?: in the (?:morning|afternoon|evening)| ?[ap]\.?m\b\.?| o'clock)?", {"time": 1.0}),
+    ("time", rf"\b(?:{NUMBER}) o['’]clock(?: in the (?:morning|afternoon|evening))?", {"time": 1.0}),
+    ("time", r"\b\d{1,2} ?[ap]\.?m\b\.?", {"time": 1.0}),
+    ("date", rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? {_YEAR}\b", {"date": 1.0}),
+    ("date", rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? {_YEAR}\b", {"date": 1.0}),
+    ("date", rf"\b{_MONTH} {_YEAR}\b", {"date": 0.8}),
+    ("date", rf"\b\d{{1,2}} {_MONTH}\b|\b{_MONTH} \d{{1,2}}\b", {"date": 0.7}),
+    ("money", rf"(?:US)?[$£€] ?(?:{NUMBER})", {"money": 1.0}),
+    ("money", rf"\b(?:{NUMBER}) (?:{_CURRENCY})\b", {"money": 1.0}),
+    ("percent", rf"\b(?:{NUMBER}) ?(?:per ?cent\b|%)", {"percent": 1.0}),
+    ("measure", rf"\b(?:{NUMBER})[ -]?(?:square |cubic )?(?:{_UNIT})\b(?: per (?:hour|second))?", {"measure": 1.0}),
+    ("year", r"\b\d{1,4} (?:BC|AD|BCE|CE)\b", {"year": 1.0, "date": 0.7}),
+    ("year", rf"\b{_YEAR}\b(?!s|,\d)", {"year": 1.0, "date": 0.6}),
+    ("count", rf"\b(?:{NUMBER})(?![\w-])", {"count": 0.6}),
+)
+_COMPILED = tuple((name, re.compile(pattern), kinds) for name, pattern, kinds in _PATTERNS)
+_AGE = re.compile(
+    rf"\b(?:aged|age of) (?P<age>{NUMBER})(?![\w%-])"
+    rf"|\bwas (?P<was>{NUMBER})(?=[,.;]| when| at the time| years)"
+    rf"|\b(?P<old>{NUMBER})[ -]years?[ -](?:old|of age)"
+)
+
+
+def quantities(sentence: str) -> Iterator[Candidate]:
+    """Everything in a sentence that is a date, a number or a quantity.
+
+    >>> [(one.text, *one.kinds) for one in quantities("The mirror, 2.4 metres wide, left on 24 April 1990.")]
+    [('24 April 1990', 'date'), ('1990', 'year', 'date'), ('2.4 metres', 'measure')]
+    """
+    taken: list[tuple[int, int]] = []
+    for name, pattern, kinds in _COMPILED:
+        for found in pattern.finditer(sentence):
+            begin, end = found.span()
+            inside = any(first < end and begin < last for first, last in taken)
+            if inside and name != "year":
+                continue
+            if not inside:
+                taken.append((begin, end))
+            yield Candidate(found[0], begin, end, kinds, _dimension(found[0]) if name == "measure" else None)
+    for found in _AGE.finditer(sentence):
+        group = str(found.lastgroup)
+        yield Candidate(found[group], found.start(group), found.end(group), {"age": 1.0})
+
+
+def _dimension(text: str) -> str | None:
+    if "square" in text:
+        return "area"
+    if " per " in text:
+        return "speed"
+    for word in reversed(re.split(r"[ -]", text)):
+        if word in UNITS:
+            return UNITS[word]
+    return None
