@@ -16,7 +16,6 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import get_args
@@ -48,29 +47,29 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
-def regenerate(path: Path, *, inside: bool = False) -> str:
-    """The page as it should be; `inside` runs commands within this process, which is faster."""
+def regenerate(path: Path) -> str:
+    """The page as it should be."""
     text = path.read_text(encoding="utf-8")
-    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'], inside)}\n\n{found[3]}", text)
-    return play(made, name=path.relative_to(ROOT).as_posix(), inside=inside)
+    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'])}\n\n{found[3]}", text)
+    return play(made, name=path.relative_to(ROOT).as_posix(), inside=True)
 
 
-def generate(name: str, inside: bool = False) -> str:
+def generate(name: str) -> str:
     """One generated part: the first word says which, what follows is a command."""
     kind, _, command = name.partition(" ")
     if kind == "commands":
-        return commands(inside)
+        return commands()
     if kind == "json":
-        return json_example(command, inside)
+        return json_example(command)
     if kind not in MAKERS:
         raise SessionError(f"nothing is generated under the name {kind!r}; there is {', '.join(MAKERS)}")
     return MAKERS[kind]()
 
 
-def commands(inside: bool) -> str:
+def commands() -> str:
     """Every command with its help text."""
-    parts = [f"```text\n{_run('qassay --help', inside)}\n```"]
-    parts += [f"## qassay {verb}\n\n```text\n{_run(f'qassay {verb} --help', inside)}\n```" for verb in VERBS]
+    parts = [f"```text\n{_run('qassay --help')}\n```"]
+    parts += [f"## qassay {verb}\n\n```text\n{_run(f'qassay {verb} --help')}\n```" for verb in VERBS]
     return "\n\n".join(parts)
 
 
@@ -144,9 +143,9 @@ def presets() -> str:
     return _rows(headers, [(*row, result) for row, result in zip(rows, results, strict=True)])
 
 
-def json_example(command: str, inside: bool) -> str:
+def json_example(command: str) -> str:
     """The JSON of a command on the built-in evaluation, shortened."""
-    printed = _run(command, inside)
+    printed = _run(command)
     return f"`{command}`\n\n```json\n{laid_out(shortened(json.loads(printed)))}\n```"
 
 
@@ -184,10 +183,10 @@ def python_names() -> str:
     return "\n\n".join(f"::: {home}" for home in homes)
 
 
-def _run(command: str, inside: bool) -> str:
+def _run(command: str) -> str:
     """Output of a command beside a copy of the built-in evaluation called `demo`."""
     with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
-        session = Session(Path(folder).resolve(), inside)
+        session = Session(Path(folder).resolve(), inside=True)
         if " demo" in command:
             session.run("qassay demo --to demo")
         output = session.run(command)
@@ -219,10 +218,8 @@ MAKERS: Mapping[str, Callable[[], str]] = {
 
 def wanted() -> dict[Path, str]:
     """Every generated file with what it should hold."""
-    with ThreadPoolExecutor(2) as pool:
-        drawn = pool.submit(pictures)
-        texts = dict(zip(pages(), pool.map(regenerate, pages()), strict=True))
-    return texts | {IMAGES / name: picture for name, picture in drawn.result().items()}
+    texts = {page: regenerate(page) for page in pages()}
+    return texts | {IMAGES / name: picture for name, picture in pictures().items()}
 
 
 def main() -> int:

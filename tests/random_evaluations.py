@@ -36,7 +36,7 @@ STRINGS = (
     "Atlanta Georgia",
     "caf\u00e9",
     "cafe\u0301",
-    '"quoted" \'string\'',
+    "\"quoted\" 'string'",
     "one\u2028two",
     "next\u0085line",
     "form\x0cfeed",
@@ -82,7 +82,10 @@ class Maker:
         for name, rows in sets.items():
             self._write(f"judgments/{name}.jsonl", rows)
         toml = [f"{key} = {json.dumps(value)}" for key, value in self.configuration.items() if key != "drop"]
-        toml += ["[drop]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in self.configuration.get("drop", {}).items())]
+        toml += [
+            "[drop]",
+            *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in self.configuration.get("drop", {}).items()),
+        ]
         (self.folder / "qassay.toml").write_text("\n".join(toml), encoding="utf-8")
         return self.folder
 
@@ -140,7 +143,8 @@ class Maker:
             self._write_run(tag)
         if self.chance(0.5):
             rows = [
-                {"run": tag, "organisation": rng.choice("xyz"), "manual": self.chance(0.3)} for tag in self.some(tags, 0.7)
+                {"run": tag, "organisation": rng.choice("xyz"), "manual": self.chance(0.3)}
+                for tag in self.some(tags, 0.7)
             ]
             self._write("runs.jsonl", rows)
 
@@ -252,7 +256,9 @@ class Maker:
         rng = self.rng
         names = rng.choice((["adjudicated"], ["only"], ["reference"], ["adjudicated", "first", "second"]))
         if self.task in ("entailment2", "entailment3", "justification"):
-            names = rng.choice((["adjudicated"], ["adjudicated", "first", "second"], ["first", "main", "reference", "second"]))
+            names = rng.choice(
+                (["adjudicated"], ["adjudicated", "first", "second"], ["first", "main", "reference", "second"])
+            )
         self._known_answers()
         self._nugget_lists(names)
         self.names = names
@@ -322,13 +328,20 @@ class Maker:
             elif "content" in row:
                 earlier.append(row | {"content": 10})
             elif "understandability" in row:
-                earlier.append({k: v for k, v in row.items() if k != "correctness"} | {"understandability": 5, "correctness": 5})
+                earlier.append(
+                    {k: v for k, v in row.items() if k != "correctness"} | {"understandability": 5, "correctness": 5}
+                )
             else:
                 earlier.append(row | {"judgment": "YES"})
         return earlier
 
     def _judge_factoid(self, question: str) -> list[dict[str, Any]]:
-        things = {json.dumps(i, sort_keys=True): i for made in self.runs.values() if question in made for i in made[question]["items"]}
+        things = {
+            json.dumps(i, sort_keys=True): i
+            for made in self.runs.values()
+            if question in made
+            for i in made[question]["items"]
+        }
         stale = {"doc": "GONE", "text": "gone"} if self.task != "passages" else {"doc": "GONE", "start": 1, "length": 2}
         rows = [{"question": question, **item} for item in things.values() if not self.chance(self.untidy / 3)]
         rows += [{"question": question, **stale}] if self.chance(0.2) else []
@@ -403,7 +416,9 @@ class Maker:
             for sentence, item in enumerate(response["items"]):
                 if self.chance(0.7):
                     support = self.rng.choice(SUPPORTS)
-                    rows.append({"question": question, "run": tag, "sentence": sentence, "doc": item["doc"], "support": support})
+                    rows.append(
+                        {"question": question, "run": tag, "sentence": sentence, "doc": item["doc"], "support": support}
+                    )
         return rows
 
     def _judge_pair(self, question: str) -> list[dict[str, Any]]:

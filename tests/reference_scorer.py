@@ -61,7 +61,7 @@ CREDIT = {"full": Fraction(1), "partial": Fraction(1, 2), "none": Fraction(0)}
 Score = Fraction | None
 
 
-class Refused(Exception):
+class RefusalError(Exception):
     """Scoring stops here: unjudged, missing, or nothing that the measure could be computed from."""
 
 
@@ -197,7 +197,7 @@ class Folder:
                 return name
         if len(self.sets) == 1:
             return next(iter(self.sets))
-        raise Refused("no default key")
+        raise RefusalError("no default key")
 
     def nugget_list(self, key: str) -> list[dict[str, Any]]:
         if key in self.nuggets:
@@ -292,7 +292,7 @@ def entailment_key(folder: Folder, name: str) -> Key:
     apart = {"adjudicated", "reference", *marked}
     people = [n for n, rows in folder.sets.items() if n not in apart and not (rows and "trace" in rows[0])]
     if len(people) < 2:
-        raise Refused("needs two assessors")
+        raise RefusalError("needs two assessors")
     sets = [Key(folder, one).pairs for one in people]
     keys = [Key(folder, one).pairs for one in marked]
     for pair in {pair for one in sets for pair in one}:
@@ -350,7 +350,7 @@ class Scorer:
         if self.task == "justification" and key is None:
             try:
                 key = self.folder.default_key()
-            except Refused:
+            except RefusalError:
                 key = min(self.folder.sets)
         name = key or self.folder.default_key()
         derived = self.task.startswith("entailment") or self.task == "justification"
@@ -513,7 +513,10 @@ class Scorer:
     def _nugget_f(self, name: str, given: dict[str, Fraction], question: str, run: str, response: Response) -> Score:
         nuggets = self.key.nuggets[question]
         matched = {
-            nugget for (asked, tag, _), row in self.key.matches.items() if (asked, tag) == (question, run) for nugget in row
+            nugget
+            for (asked, tag, _), row in self.key.matches.items()
+            if (asked, tag) == (question, run)
+            for nugget in row
         } & set(nuggets)
         size = size_of(response)
         if name == "nugget_f":
@@ -580,7 +583,9 @@ class Scorer:
             return None
         if name == "citation_precision":
             return mean(list(judged.values()))
-        best = [max((c for (s, _), c in judged.items() if s == n), default=Fraction(0)) for n in range(len(response.items))]
+        best = [
+            max((c for (s, _), c in judged.items() if s == n), default=Fraction(0)) for n in range(len(response.items))
+        ]
         return mean(list(best))
 
     # -- which questions count
@@ -610,16 +615,20 @@ class Scorer:
         kept = [question for question in asked if question not in self.out]
         unjudged = [thing for question in kept for thing in self.lacking(question)]
         if unjudged and self.unjudged != "wrong":
-            raise Refused("unjudged")
+            raise RefusalError("unjudged")
         self.applied = ("wrong", len(unjudged)) if unjudged else ("drop", number) if number else None
         self.gaps = {
-            run: gap for run, made in self.folder.runs.items() if (gap := sum(question not in made for question in kept))
+            run: gap
+            for run, made in self.folder.runs.items()
+            if (gap := sum(question not in made for question in kept))
         }
         if self.gaps and self.missing == "stop":
-            raise Refused("missing")
-        return {kind: [q for q in kept if asked[q]["type"] == kind] for kind in types if any(
-            row["type"] == kind for row in self.folder.questions.values()
-        )}
+            raise RefusalError("missing")
+        return {
+            kind: [q for q in kept if asked[q]["type"] == kind]
+            for kind in types
+            if any(row["type"] == kind for row in self.folder.questions.values())
+        }
 
     def _decided(self, asked: dict[str, Any], by_series: bool) -> None:
         drop = self.folder.configuration.get("drop", {})
@@ -654,7 +663,7 @@ class Scorer:
         present = [k for k in TYPES[task] if any(q["type"] == k for q in self.folder.questions.values())]
         types = [component] if component else present if combines else [k for k in present if self.fits(wanted, k)]
         if not types or set(types) - set(present):
-            raise Refused("no such questions")
+            raise RefusalError("no such questions")
         by_series = wanted == "series_score"
         kept = self.keep(types, by_series=by_series)
         own = {kind: OF_TYPE[kind] if combines else wanted for kind in types}
@@ -664,7 +673,7 @@ class Scorer:
         self._undefined(kept, values, by_series)
         units, matrix = self.units(kept, values, by_series)
         if not units:
-            raise Refused("nothing left")
+            raise RefusalError("nothing left")
         rows = [self.run(run, wanted, kept, values[run], units, matrix[run], component) for run in self.folder.runs]
         rows.sort(key=lambda row: (-(row["score"] if row["score"] is not None else Fraction(-1)), row["run"]))
         document: dict[str, Any] = {
@@ -711,7 +720,7 @@ class Scorer:
                     for row in values.values():
                         row[question] = None
                 elif holes:
-                    raise Refused("not judged")
+                    raise RefusalError("not judged")
 
     def units(
         self, kept: dict[str, list[str]], values: dict[str, dict[str, Score]], by_series: bool
@@ -885,7 +894,7 @@ def score(
     scorer = Scorer(path, key, unjudged, missing)
     task = scorer.task
     if task == "entailment2" and "UNKNOWN" in scorer.key.pairs.values():
-        raise Refused("the task lacks UNKNOWN")
+        raise RefusalError("the task lacks UNKNOWN")
     document = scorer.score(measure, component)
     if task.startswith("entailment"):
         kept = document["units"]

@@ -31,7 +31,15 @@ reference = beside("reference_scorer")
 evaluations = beside("random_evaluations")
 
 TOLERANCE = 1e-12
-RULES = [("stop", "stop"), ("stop", "skip"), ("wrong", "stop"), ("wrong", "zero"), ("wrong", "skip"), ("drop", "zero"), ("drop", "skip")]
+RULES = [
+    ("stop", "stop"),
+    ("stop", "skip"),
+    ("wrong", "stop"),
+    ("wrong", "zero"),
+    ("wrong", "skip"),
+    ("drop", "zero"),
+    ("drop", "skip"),
+]
 # What is scored beside the task's main measure under its default key.
 VIEWS: dict[str, list[dict[str, str]]] = {
     "ranked5": [{"measure": "mrr_lenient"}, {"measure": "accuracy"}],
@@ -87,14 +95,18 @@ def differences(mine: Any, theirs: Any, place: str = "") -> list[str]:
         return [found for n, (a, b) in pairs for found in differences(a, b, f"{place}/{n}")]
     if isinstance(mine, Fraction) and isinstance(theirs, float | int) and not isinstance(theirs, bool):
         return [] if abs(float(mine) - theirs) <= TOLERANCE else [f"{place}: {float(mine)!r} against {theirs!r}"]
-    return [] if mine == theirs and isinstance(mine, bool) == isinstance(theirs, bool) else [f"{place}: {mine!r} against {theirs!r}"]
+    return (
+        []
+        if mine == theirs and isinstance(mine, bool) == isinstance(theirs, bool)
+        else [f"{place}: {mine!r} against {theirs!r}"]
+    )
 
 
 def agree(folder: Path, **options: str) -> str:
     """Compare both scorers; what they agreed on: `scored`, or that scoring is refused."""
     try:
         wanted = reference.score(folder, **options)
-    except reference.Refused as refusal:
+    except reference.RefusalError as refusal:
         with pytest.raises(qassay.QassayError):
             print(json.dumps(qassay.open(folder).score(**options).as_json(), indent=1))
         return str(refusal)

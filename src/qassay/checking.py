@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from qassay.collections import open_collection
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
-from qassay.formats.documents import document_lengths
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judgments import check_nuggets
 from qassay.runs import check_documents
@@ -86,10 +86,13 @@ def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> No
     checked.runs = list(found.runs.tags)
     checked.errors += [*found.problems, *found.missing]
     checked.warnings += found.warnings
-    if evaluation.folder.collection.is_dir() and "doc" in found.runs.table.columns:
-        lengths = checked.attempt(lambda: document_lengths(evaluation.folder.collection))
-        if lengths:
-            checked.errors += check_documents(found.runs.table, found.files, lengths)
+    if not evaluation.folder.collection.is_dir():
+        return
+    lengths = checked.attempt(lambda: open_collection(evaluation.folder.collection).lengths())
+    refused = {name: name for name in found.refused["run"].unique()} if found.refused.height else {}
+    for table, files in ((found.runs.table, found.files), (found.refused, refused)):
+        if lengths and "doc" in table.columns:
+            checked.errors += check_documents(table, files, lengths)
 
 
 def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:

@@ -20,7 +20,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judgments import (
@@ -36,6 +36,7 @@ from qassay.judgments import (
     no_nuggets,
 )
 from qassay.measures import measure as spelled
+from qassay.measures import misspelled
 from qassay.nuggets import pyramid_weights
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
@@ -51,7 +52,10 @@ DISAGREEMENT_UNKNOWN = "disagreement-unknown"
 def open_evaluation(path: Path | str) -> Evaluation:
     """Open the evaluation in a folder."""
     folder = open_folder(path)
-    return Evaluation(folder, read_configuration(folder))
+    configuration = read_configuration(folder)
+    if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
+        raise InputError(problems)
+    return Evaluation(folder, configuration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,13 @@ class Evaluation:
         if strange:
             message = f"has questions of type {strange[0]}, which task {self.task.name} does not have"
             raise InputError(Problem("configuration", message, self.folder.name(path)))
+        alone = [question.id for question in found.questions if question.series is None]
+        if alone and self.task.unit == "series":
+            message = f"has no series; task {self.task.name} scores series"
+            raise InputError(
+                Problem("configuration", f"question {one} {message}", self.folder.name(path), None, one)
+                for one in alone
+            )
         return found
 
     @property

@@ -199,6 +199,8 @@ def _check_nil(
     if not empty.height:
         return
     beside = counts[empty["run"].to_numpy(), empty["question"].to_physical().to_numpy()] > 1
+    if batch.objects:  # one line is one response: what stands on another line is told as a second response
+        beside = np.zeros_like(beside)
     yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; NIL stands alone")
     alone = empty.filter(~beside)
     if rules.response == "ranked":
@@ -212,7 +214,7 @@ def _check_nil(
 def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionRules) -> Iterator[Problem]:
     """What line forms cannot get wrong: doc-ids that are absent or span lines, and strings without a character."""
     if kind in ("factoid", "list"):
-        bare = rows.filter(pl.col("doc").is_null() & pl.col("text").is_not_null())
+        bare = rows.filter((pl.col("doc").is_null() | (pl.col("doc") == "")) & pl.col("text").is_not_null())
         yield from _tell(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')
     broken = rows.filter(pl.col("doc").str.contains("\n", literal=True))
     yield from _tell(batch, broken, "syntax", "has a doc-id with a line break in it")

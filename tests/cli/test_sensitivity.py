@@ -1,3 +1,5 @@
+"""`qassay sensitivity` on score matrices and on the built-in evaluation."""
+
 from __future__ import annotations
 
 import json

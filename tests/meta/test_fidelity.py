@@ -11,7 +11,7 @@ from scipy import stats
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.meta.fidelity import best_per_organisation, beta_sweep, moved_weights, two_rankings
+from qassay.meta.fidelity import beta_sweep, moved_weights, two_rankings
 
 
 def one_unit(scores: dict[str, float], **more: object) -> ScoreMatrix:
@@ -90,16 +90,3 @@ def test_weights_that_cannot_move() -> None:
         moved_weights({"a": [1]}, {"a": 1})
     with pytest.raises(UsageError):
         moved_weights({"a": [1], "b": [1]}, {"a": -1, "b": 2})
-
-
-def test_best_run_of_each_organisation() -> None:
-    matrix = one_unit(
-        {"x1": 0.3, "x2": 0.5, "y1": 0.5, "lone": 0.1, "y2": 0.2},
-        organisations={"x1": "X", "x2": "X", "y1": "Y", "y2": "Y"},
-        manual=frozenset({"y1"}),
-    )
-    result = best_per_organisation(matrix)
-    assert result.rows == (("X", "x2", 0.5, False), ("Y", "y1", 0.5, True), ("lone", "lone", 0.1, False))
-    assert [row[1] for row in result.table().rows] == ["x2", "y1*", "lone"]
-    assert "1 of 5 runs name no organisation" in result.notes[0]
-    assert result.as_json()["best"][0] == {"organisation": "X", "run": "x2", "score": 0.5, "manual": False}  # type: ignore[index]

@@ -1,3 +1,5 @@
+"""Runs with known true means."""
+
 from __future__ import annotations
 
 import numpy as np

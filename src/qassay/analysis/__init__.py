@@ -10,11 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qassay.analysis.labels import compared_labels
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, QassayError
 from qassay.evaluation import Evaluation
 from qassay.matrix import ScoreMatrix
 from qassay.scores import Missing, Scores, Unjudged
 from qassay.tables import Table
+
+Progress = Callable[[int, int], None]
 
 if TYPE_CHECKING:
     from qassay.meta.agreement import Agreement
@@ -52,14 +54,20 @@ def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **opti
     return study(as_matrix(scores), preset=preset, **options)
 
 
-def compare(scores: Scores | ScoreMatrix, a: str, b: str, **options: Any) -> PairComparison:
+def compare(
+    scores: Scores | ScoreMatrix, a: str, b: str, *, seed: int = 0, progress: Progress | None = None, **options: Any
+) -> PairComparison:
     """Is run `a` better than run `b`? The verdict is better, worse or cannot tell.
 
-    See `qassay.meta.significance.compare` for the options.
+    With the error rate that the sensitivity curves of all runs give for such a difference. See
+    `qassay.meta.significance.compare` for the options.
     """
     from qassay.meta.significance import compare as two_runs
 
-    return two_runs(as_matrix(scores), a, b, **options)
+    matrix = as_matrix(scores)
+    found = two_runs(matrix, a, b, seed=seed, **options)
+    rates, notes = _error_rate(matrix, abs(found.difference), seed, progress)
+    return replace(found, error_rate=rates, notes=(*found.notes, *notes))
 
 
 def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
@@ -93,7 +101,7 @@ def agreement(
     sets: Sequence[str] | None = None,
     resamples: int = 1000,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Agreement]:
     """How far do the assessors agree? One result a kind of judgment, labels of items or pairs first.
 
@@ -126,3 +134,24 @@ def _assessors(evaluation: Evaluation) -> list[str]:
         message = f"agreement takes the judgment sets of two assessors or more ({there}); name any two with --sets"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     return names
+
+
+def _error_rate(
+    matrix: ScoreMatrix, difference: float, seed: int, progress: Progress | None
+) -> tuple[dict[str, float | None], list[str]]:
+    """What the sensitivity curves say of such a difference, or why they say nothing."""
+    from qassay.meta.sensitivity import sensitivity as study
+
+    try:
+        curves = study(matrix, intervals=0, seed=seed, progress=progress)
+    except QassayError as error:
+        return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
+    found = curves.error_rate_at(difference)
+    rates: dict[str, float | None] = {"fit": found.fit, "predicted": found.predicted}
+    if found.fit is None and found.predicted is None:
+        return rates, []
+    largest = max(curves.sizes)
+    notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
+    if matrix.pairs < 10:
+        notes.append(f"The error rate rests on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
+    return rates, notes

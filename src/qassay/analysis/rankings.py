@@ -91,7 +91,9 @@ def compare_sets(
         names = list(matrices)
     found = {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}
     result = stability(found, reference=base, disagreements=_disagreements(evaluation, names), progress=progress)
-    return replace(result, notes=tuple(dict.fromkeys(scoring.notes))), _noise(scoring, base)
+    kinds = evaluation.task.types if component is None else [component]
+    noise = [component_noise(evaluation, base, kind, unjudged=unjudged, missing=missing) for kind in kinds]
+    return replace(result, notes=tuple(dict.fromkeys(scoring.notes))), [one for one in noise if one is not None]
 
 
 def _all_sets(evaluation: Evaluation) -> list[str]:
@@ -117,27 +119,24 @@ def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
     return agreement({name: labels[name] for name in compared}, two_way=two_way, resamples=0).disagreements
 
 
-def _noise(scoring: Scoring, name: str) -> list[Noise]:
-    """Judging noise of each type of question whose responses are judged one run at a time."""
-    evaluation = scoring.evaluation
-    found = []
-    for kind, rules in evaluation.task.types.items():
-        asked = [question.id for question in evaluation.questions if question.type == kind]
-        if rules.response not in ("set", "answer") or not asked or scoring.component not in (None, kind):
-            continue
-        scores = evaluation.score(name, component=kind, unjudged=scoring.unjudged, missing=scoring.missing)
-        questions, values = scores.questions[kind]
-        cells = pl.DataFrame(
-            {
-                "run": [tag for tag in scores.tags for _ in questions],
-                "question": [question.id for _ in scores.tags for question in questions],
-                "score": values.reshape(-1),
-            }
-        ).with_columns(pl.col("score").fill_nan(None))
-        items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
-        assessors = _assessors(evaluation, name)
-        found.append(judging_noise(items, cells, component=kind, assessors=assessors))
-    return found
+def component_noise(
+    evaluation: Evaluation, key: str, kind: str, *, unjudged: Unjudged = "stop", missing: Missing = "stop"
+) -> Noise | None:
+    """Judging noise of one type of question; None where its responses are not judged one run at a time."""
+    asked = [question.id for question in evaluation.questions if question.type == kind]
+    if evaluation.task.types[kind].response not in ("set", "answer") or not asked:
+        return None
+    scores = evaluation.score(key, component=kind, unjudged=unjudged, missing=missing)
+    questions, values = scores.questions[kind]
+    cells = pl.DataFrame(
+        {
+            "run": [tag for tag in scores.tags for _ in questions],
+            "question": [question.id for _ in scores.tags for question in questions],
+            "score": values.reshape(-1),
+        }
+    ).with_columns(pl.col("score").fill_nan(None))
+    items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
+    return judging_noise(items, cells, component=kind, assessors=_assessors(evaluation, key))
 
 
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:

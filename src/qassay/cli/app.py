@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import typer
 from typer.exceptions import TyperException
 
-from qassay.errors import InputError, QassayError, UsageError
+from qassay.errors import InputError, Problem, QassayError, UsageError
 
 VERBS = {
     "demo": "The whole story on a built-in evaluation.",
@@ -41,11 +41,13 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line and turn what happens into an exit status."""
     try:
         status = application(arguments)(args=list(arguments) or ["--help"], prog_name="qassay", standalone_mode=False)
+        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader has gone (`qassay score | head`): nothing is left to say, and nobody to say it to.
+    except (BrokenPipeError, SystemExit):
+        # The reader has gone (`qassay score | head`): nothing is left to say, and nobody to say it to. The parser makes
+        # an exit of it, the only one that it makes by itself.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except TyperException as error:
@@ -56,8 +58,10 @@ def run(arguments: Sequence[str]) -> int:
     except QassayError as error:
         return _say(error, as_json="--json" in arguments)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"error: {place}{error.strerror or error}", file=sys.stderr)
+        if error.filename is not None:
+            problem = Problem("configuration", error.strerror or str(error), str(error.filename))
+            return _say(InputError(problem), as_json="--json" in arguments)
+        print(f"error: {error.strerror or error}", file=sys.stderr)
         return 1
     return status if isinstance(status, int) else 0
 

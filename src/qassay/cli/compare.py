@@ -20,10 +20,9 @@ from qassay.cli.inputs import (
     load_matrix,
 )
 from qassay.cli.output import print_json, print_tables, progress, visible
-from qassay.errors import QassayError, UsageError
+from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.matrix import ScoreMatrix
     from qassay.meta.significance import PairComparison
 
 # Exit statuses of a gate.
@@ -99,7 +98,12 @@ def command(
             )
         print_json(pairs.as_json()) if as_json else print_tables(pairs.tables())
         return
-    result = _two_runs(matrix, a, b, alpha=alpha, permutations=permutations, seed=seed, top=top)
+    from qassay.analysis import compare
+
+    with progress("trials") as update:
+        result = compare(
+            matrix, a, b, alpha=alpha, permutations=permutations or 100_000, seed=seed, top=top, progress=update
+        )
     decision = result.gate(margin) if gate else None
     if as_json:
         print_json(result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin}))
@@ -121,37 +125,6 @@ def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, marg
         raise UsageError("--margin goes with --gate")
     if a is not None and method is not None:
         raise UsageError("--method is for all pairs; two runs are compared by the paired randomisation test")
-
-
-def _two_runs(
-    matrix: ScoreMatrix, a: str, b: str, *, alpha: float, permutations: int | None, seed: int, top: int
-) -> PairComparison:
-    """Compare two runs, with the error rate that the sensitivity curves of the whole matrix give."""
-    from dataclasses import replace
-
-    from qassay.meta.significance import compare
-
-    result = compare(matrix, a, b, alpha=alpha, permutations=permutations or 100_000, seed=seed, top=top)
-    rates, notes = _error_rate(matrix, abs(result.difference), seed)
-    return replace(result, error_rate=rates, notes=(*result.notes, *notes))
-
-
-def _error_rate(matrix: ScoreMatrix, difference: float, seed: int) -> tuple[dict[str, float | None], list[str]]:
-    """What the sensitivity curves say of such a difference, or why they say nothing."""
-    from qassay.meta.sensitivity import sensitivity
-
-    try:
-        with progress("trials") as update:
-            curves = sensitivity(matrix, intervals=0, seed=seed, progress=update)
-    except QassayError as error:
-        return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
-    found = curves.error_rate_at(difference)
-    rates: dict[str, float | None] = {"fit": found.fit, "predicted": found.predicted}
-    largest = max(curves.sizes)
-    notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
-    if matrix.pairs < 10:
-        notes.append(f"The error rate rests on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
-    return rates, notes if any(rate is not None for rate in rates.values()) else []
 
 
 def _gate_line(result: PairComparison, decision: str, margin: float) -> str:

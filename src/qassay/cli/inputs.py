@@ -5,7 +5,6 @@ A folder is an evaluation, and its scores are computed; a file is a bare score m
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -74,9 +73,9 @@ def load_matrix(
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(source)
-        scores = evaluation.score(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-        said = tuple(note for note in scores.said() if not note.startswith("*"))
-        return scores.matrix if scores.matrix.notes else replace(scores.matrix, notes=said)
+        return evaluation.score(
+            key=key, measure=measure, component=component, unjudged=unjudged, missing=missing
+        ).matrix
     _refuse(
         "a score matrix",
         {"--key": key is not None, "--component": component is not None, "--unjudged": unjudged != "stop"},

@@ -18,8 +18,9 @@ from qassay.cli.inputs import (
 from qassay.cli.output import print_json, print_tables
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation, open_evaluation
-from qassay.scores import Scores
-from qassay.tables import Column, Table, table
+from qassay.matrix import ScoreMatrix
+from qassay.scores import Missing, Scores, Unjudged
+from qassay.tables import Table
 
 # Up to so many scores (runs x units) intervals and tests of all pairs take less than a second.
 QUICK_CELLS = 50_000
@@ -102,32 +103,18 @@ def _refuse_with_sweep(measure: str | None, component: str | None, as_csv: bool)
         raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
 
 
-def _sweep(evaluation: Evaluation, betas: str, key: str | None, *, as_json: bool, **rules: str) -> None:
+def _sweep(
+    evaluation: Evaluation, betas: str, key: str | None, *, unjudged: Unjudged, missing: Missing, as_json: bool
+) -> None:
     """Mean F for several betas, with the rank of every run at each."""
-    scores = {b: evaluation.score(key, measure=f"nugget_f(beta={b})", **rules) for b in _range(betas)}  # type: ignore[arg-type]
-    if as_json:
-        print_json({"key": next(iter(scores.values())).key, "measures": [_sweep_json(one) for one in scores.values()]})
-    else:
-        print_tables([_sweep_table(scores)])
+    from qassay.meta.fidelity import beta_sweep
 
-
-def _sweep_json(scores: Scores) -> dict[str, object]:
-    ranks = scores.ranks()
-    runs = [{"run": row.run, "score": row.score, "rank": ranks[row.run]} for row in scores.runs]
-    return {"measure": scores.measure, "runs": runs}
-
-
-def _sweep_table(scores: dict[int, Scores]) -> Table:
-    last = scores[max(scores)]
-    columns: list[Column | str] = ["run"]
-    for beta in scores:
-        columns += [Column(f"F({beta})", ".3f"), Column("rank", "g")]
-    found = {beta: ({row.run: row.score for row in one.runs}, one.ranks()) for beta, one in scores.items()}
-    rows = [
-        [row.run, *(cell for values, ranks in found.values() for cell in (values[row.run], ranks[row.run]))]
-        for row in last.runs
-    ]
-    return table(f"Nugget F by beta, key {last.key}, {len(last.units.ids)} questions", columns, rows, last.said())
+    matrices: dict[float, ScoreMatrix] = {
+        beta: evaluation.score(key, measure=f"nugget_f(beta={beta})", unjudged=unjudged, missing=missing).matrix
+        for beta in _range(betas)
+    }
+    result = beta_sweep(matrices)
+    print_json(result.as_json()) if as_json else print_tables([result.table()])
 
 
 def _range(text: str) -> range:

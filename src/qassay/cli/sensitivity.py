@@ -13,11 +13,13 @@ from qassay.cli.inputs import (
     JsonOption,
     KeyOption,
     MeasureOption,
+    Missing,
     MissingOption,
     RunsAsRowsOption,
     SeedOption,
     SeriesFromOption,
     SourceArgument,
+    Unjudged,
     UnjudgedOption,
     load_matrix,
 )
@@ -93,12 +95,12 @@ def command(
     """
     from qassay.meta.sensitivity import find_preset, sensitivity
 
-    study = find_preset(preset)
+    component = _component(source, find_preset(preset).component, component, preset)
     matrix = load_matrix(
         source,
         key=key,
         measure=measure,
-        component=_component(source, study.component, component, preset),
+        component=component,
         missing=missing,
         unjudged=unjudged,
         runs_as_rows=runs_as_rows,
@@ -115,6 +117,7 @@ def command(
             intervals=intervals,
             ties=ties,
             seed=seed,
+            floor=None if component is None else _floor(source, key, component, unjudged, missing),
             progress=update,
         )
     print_json(curves.as_json()) if as_json else _show(curves)
@@ -125,6 +128,17 @@ def _show(curves: SensitivityCurves) -> None:
     print(visible(curves.summary()))
     print()
     print_tables(curves.tables())
+
+
+def _floor(source: Path, key: str | None, component: str, unjudged: Unjudged, missing: Missing) -> float | None:
+    """The largest difference between identical responses that were judged separately, where there are any."""
+    from qassay.analysis.rankings import component_noise
+    from qassay.evaluation import open_evaluation
+
+    evaluation = open_evaluation(source)
+    chosen = key or evaluation.default_key()
+    found = component_noise(evaluation, chosen, component, unjudged=unjudged, missing=missing) if chosen else None
+    return None if found is None else found.maximum
 
 
 def _sizes(text: str) -> range:

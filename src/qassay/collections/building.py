@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from qassay.collections.streams import Source
 from qassay.errors import InputError, Problem
 
 STORE = "documents.db"
-_SKIPPED = "skipped"
 _MOST_PROBLEMS = 1000
 _STEP = 1 << 20
 
@@ -28,17 +26,12 @@ def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | 
     files = files_of(folder)
     mark = fingerprint(folder, files)
     if sum(path.stat().st_size for path in files) <= SMALL:
-        store = Store()
-        _fill(store, folder, files, progress)
-        return store, None, mark
+        in_memory = Store()
+        _fill(in_memory, folder, files, progress)
+        return in_memory, None, mark
     place = find_place(folder, mark)
-    store = _existing(place) or _made(place, folder, files, progress)
-    return store, place, mark
-
-
-def skipped_files(store: Store) -> tuple[str, ...]:
-    """Files that are no documents of a known kind."""
-    return tuple(json.loads(store.fact(_SKIPPED) or "[]"))
+    store = _existing(place)
+    return _made(place, folder, files, progress) if store is None else store, place, mark
 
 
 def _existing(place: Place) -> Store | None:
@@ -63,11 +56,8 @@ def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress 
             store = Store(place.path / STORE)
             try:
                 _fill(store, folder, files, progress)
-            except InputError:
+            finally:
                 store.close()
-                place.remove(STORE)  # so that the next reading finds all faults again
-                raise
-            store.close()
             place.mark_complete(STORE)
             remove_old(place)
     except sqlite3.Error as error:
@@ -76,47 +66,42 @@ def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress 
 
 
 def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress | None) -> None:
-    """Read all files that are not yet in the store; every fault is reported, and nothing kept where there is one."""
+    """Read all files that are not yet in the store; all faults are reported, and no faulty file is kept."""
     problems: list[Problem] = []
-    skipped: list[str] = []
     writer = Writer(store)
     meter = _Meter(files, progress)
     begun = store.files()
     for number, path in enumerate(files):
         name = str(Path(folder.name or str(folder), path.relative_to(folder)))
         if number >= begun:
-            _take(Source(path, name), folder, writer, problems, skipped, meter)
+            _take(Source(path, name), folder, writer, problems, meter)
         meter.file_done(path)
         if len(problems) + len(writer.twice) > _MOST_PROBLEMS:
             break
-    writer.commit()
+    writer.flush()
     for twice in writer.twice:
         message = f"document {twice.id} is there twice: in {twice.first} and in {twice.again}"
         file, _, line = twice.again.rpartition(":")
         problems.append(Problem("syntax", message, file, int(line)))
     if problems:
         raise InputError(problems[:_MOST_PROBLEMS])
-    earlier = skipped_files(store)
-    store.note(_SKIPPED, json.dumps([*earlier, *(name for name in skipped if name not in earlier)]))
+    writer.commit()
 
 
-def _take(
-    source: Source, folder: Path, writer: Writer, problems: list[Problem], skipped: list[str], meter: _Meter
-) -> None:
+def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem], meter: _Meter) -> None:
     """Read one file into the store."""
     try:
         kind = kind_of(source)
     except InputError as error:
         problems.extend(error.problems)
         return
-    writer.begin(source.name)
-    if kind is None:
-        skipped.append(source.name)
-    else:
+    writer.begin(source.name, skipped=kind is None)
+    if kind is not None:
         for one in read(source, kind, folder, problems):
             writer.add(one.document, one.line)
             meter.show(source.bytes_read)
-    writer.end()
+    if not problems:  # else the file must be read again the next time, so that its faults are found again
+        writer.end()
 
 
 class _Meter:

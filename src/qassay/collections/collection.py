@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from qassay.collections import passages, ranking
-from qassay.collections.building import open_store, skipped_files
+from qassay.collections.building import open_store
 from qassay.collections.place import Place
 from qassay.collections.query import Analyser, parse
 from qassay.collections.records import Document, Engine, Hit, Progress, UnitKind
@@ -106,7 +106,7 @@ class Collection:
     @property
     def skipped(self) -> tuple[str, ...]:
         """Files in the folder that are no documents of a known kind."""
-        return skipped_files(self._store)
+        return self._store.skipped()
 
     def search(self, query: str, *, limit: int = 10, passages: bool = True) -> list[Hit]:
         """The passages (or whole documents) that match best, best first; the index is made where it is not there yet.

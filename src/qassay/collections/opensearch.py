@@ -37,7 +37,7 @@ _DEFINITION = {
     "settings": {
         "analysis": {
             "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
-            "filter": {"english_stems": {"type": "stemmer", "language": "english"}},
+            "filter": {"english_stems": {"type": "stemmer", "language": "porter2"}},
             "analyzer": {
                 "qassay": {
                     "type": "custom",

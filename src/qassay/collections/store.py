@@ -19,12 +19,11 @@ import zstandard
 from qassay.collections.markup import Markup
 from qassay.collections.records import Document
 
-_FRAME = 1 << 16
+_FRAME = 1 << 15
 _MOST_ROWS = 4096  # in a frame: texts may be empty
 _BATCH = 64  # frames after which a file's end ends a transaction
 _TABLES = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS files (file INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE IF NOT EXISTS files (file INTEGER PRIMARY KEY, name TEXT, skipped INTEGER);
 CREATE TABLE IF NOT EXISTS frames (frame INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE, title TEXT, markup TEXT, length INTEGER,
@@ -61,15 +60,6 @@ class Store:
         if not read_only:
             self._connection.executescript("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;" + _TABLES)
         self._frame = lru_cache(maxsize=64)(self._fetch_frame)
-
-    def fact(self, name: str) -> str | None:
-        """Something that was noted about the store."""
-        rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
-        return None if not rows else str(rows[0][0])
-
-    def note(self, name: str, value: str) -> None:
-        """Note something about the store."""
-        self._rows("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def __len__(self) -> int:
         return int(self._rows("SELECT COALESCE(MAX(number) + 1, 0) FROM documents")[0][0])
@@ -125,6 +115,10 @@ class Store:
         """How many files were read to their end."""
         return int(self._rows("SELECT COUNT(*) FROM files")[0][0])
 
+    def skipped(self) -> tuple[str, ...]:
+        """Files that are no documents of a known kind."""
+        return tuple(row[0] for row in self._rows("SELECT name FROM files WHERE skipped ORDER BY file"))
+
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._lock:
             return self._connection.execute(statement, values).fetchall()
@@ -154,9 +148,10 @@ class Writer:
         self.twice: list[Twice] = []
         self._connection.execute("BEGIN IMMEDIATE")
 
-    def begin(self, name: str) -> None:
-        """Begin a file."""
-        self._file = self._connection.execute("INSERT INTO files (name) VALUES (?)", (name,)).lastrowid or 0
+    def begin(self, name: str, *, skipped: bool = False) -> None:
+        """Begin a file; a skipped one has no documents."""
+        row = self._connection.execute("INSERT INTO files (name, skipped) VALUES (?, ?)", (name, skipped))
+        self._file = row.lastrowid or 0
 
     def add(self, document: Document, line: int) -> None:
         """Take the next document of the file."""
@@ -171,26 +166,24 @@ class Writer:
         self._size += len(data)
         self._number += 1
         if self._size >= _FRAME or len(self._rows) >= _MOST_ROWS:
-            self._flush()
+            self.flush()
 
     def end(self) -> None:
-        """The file was read to its end; it lasts from the next commit on."""
+        """The file was read to its end; now and then, everything up to here is made to last."""
         if self._waiting >= _BATCH:
-            self.commit()
-            self._connection.execute("BEGIN IMMEDIATE")
+            self.flush()
+            if not self.twice:
+                self.commit()
+                self._connection.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
         """Make everything last."""
-        self._flush()
+        self.flush()
         self._connection.execute("COMMIT")
         self._waiting = 0
 
-    def rollback(self) -> None:
-        """Forget what was not committed."""
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Hand everything to the database; doc-ids that are there already show in `twice`."""
         if not self._rows:
             return
         packed = self._packer.compress(b"".join(self._texts))

@@ -145,7 +145,7 @@ def _typed(value: Any, kind: Any) -> Any:
         return value
     elif kind == pl.Float64 and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    elif kind == pl.Int64 and isinstance(value, int) and not isinstance(value, bool):
+    elif kind == pl.Int64 and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
         return value
     elif isinstance(kind, pl.List) and isinstance(value, list):
         return [_typed(part, kind.inner) for part in value]

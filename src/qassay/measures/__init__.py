@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Final
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import Problem, UsageError, unknown
 from qassay.measures.accuracy import Accuracy
 from qassay.measures.base import Measure
 from qassay.measures.citations import CitationPrecision, CitationRecall
@@ -24,6 +24,8 @@ from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, W
 from qassay.measures.pyramid_f import PyramidF
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
+from qassay.tally import block_of
+from qassay.tasks import Task
 
 MEASURES: Final[Mapping[str, type[Measure]]] = {
     kind.name: kind
@@ -94,4 +96,27 @@ def _arguments(spelling: str, given: str, known: set[str]) -> dict[str, float]:
     return arguments
 
 
-__all__ = ["MEASURES", "Measure", "measure"]
+def misspelled(task: Task, *, file: str) -> Iterator[Problem]:
+    """Measures that a task names but that are not there, or cannot score the questions they are for."""
+
+    def found(key: str, spelling: str) -> Measure | str:
+        try:
+            return measure(spelling)
+        except UsageError as error:
+            return f"{key}: {error}"
+
+    for key, spelling in (("measure", task.measure), *((f"components: {c}", c) for c in task.components)):
+        named = found(key, spelling) if spelling not in task.types or key == "measure" else None
+        if isinstance(named, str):
+            yield Problem("configuration", named, file)
+    for kind, rules in task.types.items():
+        key = f"types.{kind}.score"
+        named = found(key, rules.score)
+        if isinstance(named, str):
+            yield Problem("configuration", named, file)
+        elif named is not None and named.needs is not block_of(task, kind):
+            message = f"{key}: {named} cannot score a {kind} whose response is {rules.response!r}"
+            yield Problem("configuration", message, file)
+
+
+__all__ = ["MEASURES", "Measure", "measure", "misspelled"]

@@ -47,5 +47,7 @@ class Measure:
         for one in fields(self):
             value = getattr(self, one.name)
             if one.default is MISSING or value != one.default:
-                given.append(f"{one.name}={value:g}" if isinstance(value, int | float) else f"{one.name}={value}")
+                short = f"{value:g}"
+                # The spelling is read back: a number of many digits is written out.
+                given.append(f"{one.name}={short if float(short) == value else repr(value)}")
         return f"{self.name}({', '.join(given)})" if given else self.name

@@ -37,6 +37,7 @@ __all__ = [
     "PairCounts",
     "Tally",
     "TypeTally",
+    "block_of",
     "tally",
 ]
 
@@ -79,6 +80,19 @@ def tally(runs: Runs, questions: TestSet, key: Key, task: Task) -> Tally:
         counts, judged, unjudged = _count(rows, key, task, kind)
         types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.order(), counts)
     return Tally(runs, questions, key, task, types)
+
+
+def block_of(task: Task, kind: str) -> type[Block]:
+    """The kind of counts that the questions of one type have."""
+    match task.types[kind].response:
+        case "ranked" | "one" | "extract":
+            return ItemCounts
+        case "set":
+            return ListCounts if kind == "list" else NuggetCounts
+        case "decision" | "justified":
+            return PairCounts
+        case "answer":
+            return AnswerCounts
 
 
 def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[np.bool_], pl.DataFrame]:

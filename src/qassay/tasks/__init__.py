@@ -7,6 +7,7 @@ the same form, or changes single keys in `qassay.toml`.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -102,7 +103,7 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
 
     _check_keys("", keys, {f.name for f in fields(Task)}, fault)
     for key, kind in _KINDS.items():
-        if key in keys and not isinstance(keys[key], kind):
+        if key in keys and (not isinstance(keys[key], kind) or (kind is int and isinstance(keys[key], bool))):
             fault(key, f"is {keys[key]!r}; it takes {_described(kind)}")
     for key in ("name", "title", "measure", "types", "forms"):
         if key not in keys:
@@ -116,9 +117,11 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
             fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
     if keys.get("unit", "question") not in get_args(Unit):
         fault("unit", f"is {keys['unit']!r}; it is question or series")
+    for key in ("labels", "components"):
+        if not all(isinstance(one, str) for one in keys.get(key, ())):
+            fault(key, f"is {keys[key]!r}; it takes a list of strings")
     for missing, weights in keys.get("without", {}).items():
-        for kind in {missing, *weights} - set(keys["types"]):
-            fault(f"without.{missing}", f"{kind!r} is no question type of this task")
+        _check_without(missing, weights, set(keys["types"]), fault)
     if problems:
         raise InputError(problems)
     return Task(
@@ -184,8 +187,25 @@ def _check_rules(kind: str, rules: Any, fault: Any) -> None:
     response = rules.get("response")
     if isinstance(response, str) and response not in RESPONSE_FORMS:
         fault(f"{where}.response", f"is {response!r}; it is one of {', '.join(RESPONSE_FORMS)}")
-    if isinstance(rules.get("weight"), int | float) and rules["weight"] < 0:
-        fault(f"{where}.weight", f"is {rules['weight']}; weights are not negative")
+    if isinstance(rules.get("weight"), int | float) and not 0 < rules["weight"] < math.inf:
+        fault(f"{where}.weight", f"is {rules['weight']}; a weight is a number above 0")
+    for key in ("max_items", "max_length"):
+        if isinstance(rules.get(key), int) and rules[key] < 1:
+            fault(f"{where}.{key}", f"is {rules[key]}; it takes a whole number from 1")
+
+
+def _check_without(missing: str, weights: Any, types: set[str], fault: Any) -> None:
+    """Weights for series that lack a type: a number for each of the other types."""
+    where = f"without.{missing}"
+    if not isinstance(weights, dict):
+        fault(where, f"is {weights!r}; it takes a table")
+        return
+    for kind in sorted({missing, *weights} - types):
+        fault(where, f"{kind!r} is no question type of this task")
+    for kind in sorted(types - {missing}):
+        weight = weights.get(kind)
+        if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
+            fault(f"{where}.{kind}", f"is {weight!r}; it takes the weight of {kind} where {missing} is missing")
 
 
 def _described(kind: type) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,13 +70,13 @@ def deal_plainly() -> Callable[..., tuple[list[int], list[int]]]:
 def matrix_of() -> Callable[..., ScoreMatrix]:
     """A score matrix from values alone."""
 
-    def make(values: object, **fields: object) -> ScoreMatrix:
+    def make(values: object, **fields: Any) -> ScoreMatrix:
         array = np.array(values, dtype=np.float64)
         return ScoreMatrix(
             runs=tuple(f"r{i}" for i in range(array.shape[0])),
             units=tuple(f"u{i}" for i in range(array.shape[1])),
             values=array,
-            **fields,  # type: ignore[arg-type]
+            **fields,
         )
 
     return make

@@ -1,3 +1,5 @@
+"""Comparisons, swaps and ties by bin: every path against plain Python with fractions."""
+
 from __future__ import annotations
 
 from decimal import Decimal

@@ -1,3 +1,5 @@
+"""The curves and the questions they answer: minimum difference, size needed, groups."""
+
 from __future__ import annotations
 
 import itertools

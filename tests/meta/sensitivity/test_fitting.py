@@ -1,3 +1,5 @@
+"""The exponential through the rates of a bin, and when it is refused."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""The closed form against Monte Carlo."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The studies of the papers, laid out on the units at hand."""
+
 from __future__ import annotations
 
 import itertools

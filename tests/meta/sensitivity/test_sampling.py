@@ -1,3 +1,5 @@
+"""Which units are base and test in a trial."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -40,7 +40,8 @@ OBJECT_FORMS = {"jsonl": objects.parse_jsonl, "rag24": objects.parse_rag24}
 class RunFiles:
     """What files of runs hold: the faultless runs, and what is wrong with the others.
 
-    Missing questions stand apart from the other problems, because scoring may be told to accept them.
+    Missing questions stand apart from the other problems, because scoring may be told to accept them. `refused` are
+    the rows of faulty runs, for checks against the documents: `run` is the name of the file, `question` as written.
     """
 
     runs: Runs
@@ -48,6 +49,7 @@ class RunFiles:
     problems: tuple[Problem, ...] = ()
     missing: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    refused: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def read_runs(
@@ -66,6 +68,7 @@ def read_runs(
     called = [str((names or {}).get(path, path)) for path in paths]
     problems: list[Problem] = []
     tables: list[pl.DataFrame] = []
+    refused: list[pl.DataFrame] = []
     tags: dict[int, str] = {}
     counts = np.zeros((len(paths), len(questions)), dtype=np.int64)
     # Two batches at a time: splitting strings is work for one core, and Polars lets go of the interpreter meanwhile.
@@ -76,7 +79,9 @@ def read_runs(
             tags |= settled.tags
             counts[settled.index] = settled.counts
             tables.append(settled.table)
-    return _gathered(tables, tags, counts, called, questions, problems, information or {})
+            refused.append(settled.refused)
+    found = _gathered(tables, tags, counts, called, questions, problems, information or {})
+    return replace(found, refused=pl.concat(refused, how="diagonal")) if refused else found
 
 
 def recognise(data: bytes, task: Task) -> RunForm:
@@ -101,10 +106,10 @@ def _batches(
         for index, (path, name) in enumerate(zip(paths, called, strict=True)):
             try:
                 data = files.read_bytes(path)
-                if b"\0" in data:
-                    raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
                 if encoding.lower() not in ("utf-8", "utf8"):
                     data = files.decode(data, file=name, encoding=encoding).encode()
+                if b"\0" in data:
+                    raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
             except InputError as error:
                 problems.extend(error.problems)
                 continue
@@ -137,6 +142,7 @@ class _Settled:
     table: pl.DataFrame
     counts: NDArray[np.int64]
     problems: list[Problem]
+    refused: pl.DataFrame
 
 
 def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
@@ -151,11 +157,13 @@ def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     bad = [place for place, name in enumerate(names) if name in faulty]
     index = np.array([source.index for source in batch])
     counts = row_counts(rows.filter(pl.col("question").is_not_null()), len(batch), len(questions))
+    refused = rows.clear() if not bad else rows.filter(pl.col("run").is_in(bad))
+    refused = refused.with_columns(run=pl.Series(names, dtype=pl.String).gather(refused["run"]), question="asked")
     if bad:
         rows = rows.filter(~pl.col("run").is_in(bad))
     tags = {int(index[run]): tag for run, tag in _first_rows(rows).select("run", "tag").iter_rows()}
     numbered = rows.with_columns(run=pl.Series(index, dtype=pl.UInt32).gather(rows["run"]))
-    return _Settled(index, tags, _ranked(numbered, several=bool((counts > 1).any())), counts, problems)
+    return _Settled(index, tags, _ranked(numbered, several=bool((counts > 1).any())), counts, problems, refused)
 
 
 def _in_order(

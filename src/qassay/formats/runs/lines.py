@@ -82,8 +82,8 @@ def parse_rte(batch: Sequence[Source]) -> Parsed:
         if first.height != 1 or first["decision"][0] not in ("yes", "no"):
             problems.append(Problem("syntax", "the first line is `ranked: no` or `ranked: yes`", source.name, 1))
     rows = rows.filter(~head)
-    rows, short = _apart(rows, pl.col("decision").is_not_null())
-    problems += _tell(batch, short, "syntax", "a line is: id DECISION")
+    rows, odd = _apart(rows, pl.col("decision").is_not_null() & pl.col("rest").is_null())
+    problems += _tell(batch, odd, "syntax", "a line is: id DECISION")
     stems = pl.Series([source.stem for source in batch], dtype=pl.String)
     return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), tuple(problems), objects=True)
 

@@ -140,6 +140,8 @@ def _extracts(response: Response) -> Iterator[Row]:
             raise ValueError('an extract has "doc", "start" and "length"')
         if item.start < 0 or item.length < 1:
             raise ValueError("start is a whole number from 0, length one from 1")
+        if item.start >= 1 << 32 or item.length >= 1 << 32:
+            raise ValueError("start and length are below 4,294,967,296: no document is longer")
         yield {"doc": item.doc, "start": item.start, "length": item.length, "nil": False}
     if not items:
         yield {"nil": nil}

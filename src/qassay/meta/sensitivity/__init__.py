@@ -26,7 +26,7 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Integers, ScoreMatrix
+from qassay.matrix import Floats, Integers, ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
 from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error, error_rate_at
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
@@ -91,8 +91,7 @@ def sensitivity(
     width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, intervals, with_ties=ties != "stay")
     cells = count(study, path=path, threads=threads, progress=progress)
-    counts = as_counts(cells[0])
-    moments = pair_moments(matrix)
+    counts, moments = as_counts(cells[0]), pair_moments(matrix)
     return SensitivityCurves(
         schedule=plan,
         measure=matrix.measure,
@@ -104,7 +103,7 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=rate_intervals(counts.rates(ties), _resampled_rates(cells[1:], ties)) if intervals else None,
+        intervals=_intervals(cells, ties),
         moments=moments,
         resamples=intervals,
         floor=floor,
@@ -112,8 +111,10 @@ def sensitivity(
     )
 
 
-def _resampled_rates(cells: Integers, ties: Ties) -> np.ndarray:
-    return np.stack([as_counts(one).rates(ties) for one in cells])
+def _intervals(cells: Integers, ties: Ties) -> Floats | None:
+    """Intervals of the rates of the first stream from those of the others, where there are any."""
+    measured, *resampled = (as_counts(stream).rates(ties) for stream in cells)
+    return rate_intervals(measured, np.stack(resampled)) if resampled else None
 
 
 def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[str]:

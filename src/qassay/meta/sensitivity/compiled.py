@@ -49,10 +49,22 @@ class Counter:
         base, test = self._scores(size, keys)
         scale = self.prepared.scale(size)
         totals = np.zeros((3, BINS), dtype=np.int64)
-        by_base, by_test = np.argsort(base, axis=1), np.argsort(test, axis=1)
-        count_rows(base, test, by_base, by_test, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
+        orders = self._order(base), self._order(test)
+        count_rows(base, test, *orders, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
         runs = self.prepared.runs
         return _cells(totals, len(keys) * (runs * (runs - 1) // 2), self.with_ties)
+
+    def _order(self, scores: Floats) -> Integers:
+        """The runs of each trial by increasing score; short whole numbers have a faster sort of their own."""
+        if self.unit > 0.0:
+            lowest = scores.min()
+            if scores.max() - lowest <= self.unit * np.iinfo(np.uint16).max:
+                return np.argsort(((scores - lowest) / self.unit).astype(np.uint16), axis=1, kind="stable")
+        return np.argsort(scores, axis=1)
+
+    def _pool(self) -> Any:
+        """Room for the units being shuffled, as narrow as their numbers allow: it should fit the fastest cache."""
+        return np.empty(self.prepared.units, dtype=np.uint16 if self.prepared.units <= 2**16 else np.int32)
 
     def _scores(self, size: int, keys: Keys) -> tuple[Floats, Floats]:
         """Scores of the runs (columns) in each trial (rows) on base and test."""
@@ -61,7 +73,7 @@ class Counter:
         if self.top is not None:
             return self._bit_scores(size, keys, self.top)
         sides = np.empty((len(keys), prepared.units), dtype=np.uint8)
-        deal_sides(keys, size, sides)
+        deal_sides(keys, size, sides, self._pool())
         if isinstance(summary, Mean):
             members = np.empty((len(keys), 2, size + 1), dtype=np.int32)
             members_of(sides, size, members)
@@ -83,7 +95,7 @@ class Counter:
         base = np.empty((len(keys), self.prepared.runs))
         test = np.empty_like(base)
         masks = np.empty((len(keys), 2, self.bits.shape[1]), dtype=np.uint64)
-        deal_bits(keys, size, self.prepared.units, masks)
+        deal_bits(keys, size, masks, self._pool())
         bit_sums(self.bits, masks, top, base, test)
         return base, test
 

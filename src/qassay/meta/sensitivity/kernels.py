@@ -56,10 +56,9 @@ def _below(key: Any, step: int, limit: int) -> Any:
 
 
 @compiled
-def deal_sides(keys: Keys, size: int, sides: Sides) -> None:
-    """Base and test set of each trial (row); see `sampling.deal`."""
-    units = sides.shape[1]
-    pool = np.empty(units, dtype=np.int32)
+def deal_sides(keys: Keys, size: int, sides: Sides, pool: Any) -> None:
+    """Base and test set of each trial (row); see `sampling.deal`. `pool` is room for the units being shuffled."""
+    units = len(pool)
     for row in range(len(keys)):
         for unit in range(units):
             pool[unit] = unit
@@ -71,9 +70,9 @@ def deal_sides(keys: Keys, size: int, sides: Sides) -> None:
 
 
 @compiled
-def deal_bits(keys: Keys, size: int, units: int, masks: Keys) -> None:
+def deal_bits(keys: Keys, size: int, masks: Keys, pool: Any) -> None:
     """As `deal_sides`, with a bit for every unit: masks are trials x 2 x words."""
-    pool = np.empty(units, dtype=np.int32)
+    units = len(pool)
     masks[:] = 0
     for row in range(len(keys)):
         for unit in range(units):
@@ -81,9 +80,9 @@ def deal_bits(keys: Keys, size: int, units: int, masks: Keys) -> None:
         for side in range(2):
             for step in range(side * size, side * size + size):
                 drawn = step + _below(keys[row], step, units - step)
-                unit = pool[drawn]
+                found = np.int64(pool[drawn])
                 pool[drawn] = pool[step]
-                masks[row, side, unit >> 6] |= ONE << np.uint64(unit & 63)
+                masks[row, side, found >> 6] |= ONE << np.uint64(found & 63)
 
 
 @compiled

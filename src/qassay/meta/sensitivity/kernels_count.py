@@ -152,4 +152,8 @@ def _add_prefixes(reach: Counts, bits: Keys, before: Integers, totals: Integers)
     for k in range(BINS):
         word = reach[k] >> 6
         lower = (ONE << np.uint64(reach[k] & 63)) - ONE
-        totals[k] += before[word] + np.int64(popcount(bits[word] & lower))
+        ones = before[word] + np.int64(popcount(bits[word] & lower))
+        if ones == 0:
+            # Thresholds rise and reaches fall: there are none further on.
+            break
+        totals[k] += ones

@@ -7,10 +7,11 @@ so the whole study is repeated on units drawn with replacement.
 A unit drawn twice can land in base and in test, where its two copies agree: rates of resamples are too low, the more
 so where the runs are close. Dealing all copies to one side is no way out: the copies count as one unit there, the
 sets have the worth of half as many units, and the rates are too high by far more (0.15 for 0.06 in simulated runs).
-But the *spread* of the resampled rates is right (`tests/meta/sensitivity/test_resampling.py` holds it against
-simulated truth). So only the spread is taken: the deviations of the resampled rates from their own mean, laid
-around the rate that was measured, on the angular scale arcsin(sqrt(rate)), where the spread of a proportion depends
-little on its size.
+But the *spread* of the resampled rates is about right. So only the spread is taken: the deviations of the resampled
+rates from their own mean, laid around the rate that was measured, on the angular scale arcsin(sqrt(rate)), where the
+spread of a proportion depends little on its size. Held against simulated truth (20 runs, 50 units; see
+`tests/meta/sensitivity/test_resampling.py`), these intervals hold the true rate in 92% of evaluations at small sizes
+and in 80% to 85% at half the units, least in bins that few pairs reach.
 """
 
 from __future__ import annotations

@@ -81,8 +81,7 @@ def answer_type(question: str) -> AnswerType:
     for pattern, kind, dimension in _COMPILED:
         if found := pattern.search(lowered):
             focus = found.groupdict().get("focus")
-            phrase = noun_phrase(focus) if focus else []
-            return AnswerType(kind, singular(phrase[-1]) if phrase else focus, dimension)
+            return AnswerType(kind, _head(focus) if focus else None, dimension)
     found = _NAME_OF.search(lowered) or _WHICH.search(lowered)
     if found is None:
         return AnswerType("name")
@@ -106,6 +105,13 @@ def noun_phrase(text: str) -> list[str]:
         if not ordinal:
             phrase.append(word)
     return phrase
+
+
+def _head(text: str) -> str | None:
+    """The noun that a phrase begins with: its first known one (`people live there`), else the last of the phrase."""
+    phrase = noun_phrase(text) or words(text)
+    known = next((word for word in phrase if singular(word) in PERSONS | PLACES | ORGANISATIONS), None)
+    return singular(known or phrase[-1]) if phrase else None
 
 
 def singular(noun: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.evidence import Sentence, gather, target_of
@@ -21,6 +22,9 @@ _EVENTS = re.compile(
     r"\b(?:born|died|founded|established|created|invented|discovered|designed|built|opened|won|received|awarded"
     r"|elected|appointed|published|wrote|known|famous|called|named|celebrated|became|killed|buried)\b"
 )
+_CLAUSE = re.compile(
+    r",? (?:which|who|where|when|because|so that|while|although|until|but|and (?:he|she|it|they|the|was|is|had|in))\b|;"
+)
 _EXTREMES = re.compile(r"\b(?:first|last|only|largest|longest|oldest|highest|best|most|greatest|never)\b")
 
 
@@ -30,14 +34,15 @@ def definition(
     limit: int = 12,
     length: int = 2000,
     overlap: float = 0.6,
+    fragments: bool = False,
     passages: int = 60,
     documents: int = 10,
 ) -> System:
     """Make the system.
 
     Parameters: `limit`, the most sentences, and `length`, the most characters it returns; `overlap`, from which on a
-    sentence repeats another or an earlier answer (shared stems over those of the shorter); `passages` and
-    `documents`, how many are read.
+    sentence repeats another (shared stems over those of the shorter); `fragments`, whether it is cut down to its main
+    clause, which gains precision and loses recall; `passages` and `documents`, how many are read.
     """
 
     def answer(asked: Asked) -> Answer:
@@ -46,7 +51,8 @@ def definition(
         target = target_of(asked) or asked.question.text
         found = gather(collection, asked, passages=passages, documents=documents)
         ranked = rank(about(found, target), target, said=list(_said(asked)))
-        return Answer(tuple(take(ranked, limit=limit, length=length, most=overlap)))
+        kept = take(ranked, limit=limit, length=length, most=overlap)
+        return Answer(tuple(replace(item, text=main_clause(item.text)) if fragments else item for item in kept))
 
     return answer
 
@@ -109,6 +115,16 @@ def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) ->
         kept.append(own)
         size += len(sentence.text)
         yield Item(sentence.text, sentence.doc)
+
+
+def main_clause(sentence: str) -> str:
+    """The sentence up to its first subordinate or further main clause, where enough is left of it.
+
+    >>> main_clause("Nansen landed on the empty east coast, so that there was no line of retreat.")
+    'Nansen landed on the empty east coast'
+    """
+    found = _CLAUSE.search(sentence, 25)
+    return sentence[: found.start()] if found else sentence
 
 
 def _said(asked: Asked) -> Iterator[frozenset[str]]:

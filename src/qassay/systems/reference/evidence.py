@@ -20,8 +20,9 @@ _DEFINITION = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:an? |the )?(?P<t
 class Sentence:
     """A sentence of a document: its text as one line, where it stands in the document, and what speaks for it.
 
-    `retrieval` is the score of the passage it was found in, as a share of the best one; `about` is how much its
-    document has to do with the target. `before` and `after` are its neighbours, which pronouns point to.
+    `retrieval` is the score of the passage it was found in, as a share of the best one; `about` is how much it has to
+    do with the target: its document's share of the best score for the target, or half the share of the target's
+    words in it and its neighbours. `before` and `after` are these neighbours, which pronouns point to.
     """
 
     doc: str
@@ -67,9 +68,10 @@ def gather(collection: Documents, asked: Asked, *, passages: int, documents: int
     regions: dict[str, list[tuple[int, int, float]]] = {doc: [] for doc in about}
     for hit in hits:
         regions.setdefault(hit.doc, []).append((hit.start, hit.start + hit.length, hit.score / top))
+    telling = frozenset(stem(word) for word in content_words(target_of(asked)))
     found: list[Sentence] = []
     for doc, parts in regions.items():
-        found += _sentences(collection.document(doc), parts, about.get(doc, 0.0))
+        found += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
     return found
 
 
@@ -87,12 +89,14 @@ def _target_documents(collection: Documents, target: str, limit: int) -> Mapping
     """Documents found with the target alone, with their scores as shares of the best."""
     if not target or not limit:
         return {}
-    hits = collection.search(target, limit=limit, passages=False)
+    hits = collection.search(" ".join(words(target)), limit=limit, passages=False)
     top = max((hit.score for hit in hits), default=0.0) or 1.0
     return {hit.doc: hit.score / top for hit in hits}
 
 
-def _sentences(document: Document, parts: list[tuple[int, int, float]], about: float) -> Iterator[Sentence]:
+def _sentences(
+    document: Document, parts: list[tuple[int, int, float]], about: float, telling: frozenset[str]
+) -> Iterator[Sentence]:
     """The sentences of a document that touch a found passage, or all of them where the document itself was found."""
     plain = document.plain()
     spans = sentence_spans(plain.text)
@@ -104,4 +108,14 @@ def _sentences(document: Document, parts: list[tuple[int, int, float]], about: f
         if touched or about:
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
-            yield Sentence(document.id, begin, end, lines[place], max(touched, default=0.0), about, before, after)
+            named = _named(telling, f"{before} {lines[place]} {after}")
+            best = max(touched, default=0.0)
+            yield Sentence(document.id, begin, end, lines[place], best, max(about, named / 2), before, after)
+
+
+def _named(telling: frozenset[str], text: str) -> float:
+    """The share of the target's words in a text, where it is at least half; else 0."""
+    if not telling:
+        return 0.0
+    share = len(telling & {stem(word) for word in words(text)}) / len(telling)
+    return share if share >= 0.5 else 0.0

@@ -27,7 +27,7 @@ def frequent_name(collection: Documents, *, documents: int = 3) -> System:
     def answer(asked: Asked) -> Answer:
         if asked.question.type != "factoid":
             return nothing(asked.question)
-        hits = collection.search(target_of(asked) or query(asked), limit=documents, passages=False)
+        hits = collection.search(" ".join(words(target_of(asked))) or query(asked), limit=documents, passages=False)
         counts, places = count(collection, [hit.doc for hit in hits], asked)
         if not counts:
             return Answer(nil=True)

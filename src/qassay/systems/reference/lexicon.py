@@ -13,18 +13,18 @@ def _listed(text: str) -> frozenset[str]:
 
 PERSONS = _words("""
     person people man men woman women boy girl child children member members leader leaders founder founders president
-    king queen emperor empress prince princess duke earl pope bishop priest saint general colonel captain
-    commander admiral officer soldier soldiers pilot astronaut astronauts cosmonaut crew minister chancellor senator
-    governor mayor judge lawyer diplomat ambassador secretary director directors chairman chief head owner
-    manager businessman businessmen engineer engineers architect designer inventor inventors scientist scientists physicist physicists
+    king queen emperor empress prince princess duke earl pope bishop priest saint general colonel captain commander
+    admiral officer soldier soldiers pilot astronaut astronauts cosmonaut crew minister chancellor senator governor
+    mayor judge lawyer diplomat ambassador secretary director directors chairman chief head owner manager businessman
+    businessmen engineer engineers architect designer inventor inventors scientist scientists physicist physicists
     chemist mathematician astronomer biologist geologist physician physicians doctor doctors nurse surgeon teacher
     professor student librarian historian philosopher explorer explorers traveller sailor navigator shipbuilder writer
     author authors poet novelist playwright journalist journalists editor critic painter artist sculptor photographer
-    composer musician musicians singer tenor soprano actor actors actress dancer conductor player players athlete runner
-    swimmer boxer coach champion winner winners victim victims passenger passengers survivor survivors companion
-    companions partner husband wife widow father mother parents son sons daughter daughters brother brothers sister
-    sisters uncle aunt cousin friend killer murderer assassin guide pacifist operator lookout logician economist
-    translator discoverer politician officers governess empresses pianist guitarist
+    composer musician musicians singer tenor soprano actor actors actress dancer conductor player players athlete
+    runner swimmer boxer coach champion winner winners victim victims passenger passengers survivor survivors
+    companion companions partner husband wife widow father mother parents son sons daughter daughters brother brothers
+    sister sisters uncle aunt cousin friend killer murderer assassin guide pacifist operator lookout logician
+    economist translator discoverer politician officers governess empresses pianist guitarist
 """)
 PLACES = _words("""
     place city cities town towns village villages country countries nation nations state states province county region

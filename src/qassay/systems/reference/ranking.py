@@ -6,8 +6,8 @@ The score of a mention is between 0 and 1:
 
 `fit` is how well it suits the expected answer type, `coverage` the share of the question's important words (weighted
 by rarity) in its sentence and, for half, in the neighbouring ones, `proximity` the same share weighted by nearness to
-the mention. Mentions of one answer are added up: the best one counts in full, each further one closes a part of the
-distance to 1.
+the mention. A sentence that has nothing to do with the target of the series counts three quarters. Mentions of one
+answer are added up: the best one counts in full, each further one closes a part of the distance to 1.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from qassay.systems.text import stem, words
 
 NAMES = ("person", "organisation", "place", "name")
 FREQUENCY = 0.15
+ASTRAY = 0.75
 Finder = Callable[[str], Iterable[Candidate]]
 
 
@@ -72,6 +73,7 @@ def rank(
     of the question and its target, is no answer.
     """
     best: dict[str, Ranked] = {}
+    aimed = any(sentence.about for sentence in sentences)
     for sentence in sentences:
         for candidate in find(sentence.text):
             key = " ".join(words(candidate.text))
@@ -80,14 +82,14 @@ def rank(
             suits = fit(candidate, wanted, sentence.text)
             if suits <= 0:
                 continue
-            score = suits * support(candidate, sentence, important)
+            score = suits * support(candidate, sentence, important, aimed=aimed)
             mention = Ranked(candidate.text, score, sentence, candidate)
             best[key] = _added(best[key], mention) if key in best else mention
     return sorted(best.values(), key=lambda one: -one.score)
 
 
-def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, float]) -> float:
-    """What the sentence says for a candidate, whatever its kind."""
+def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, float], *, aimed: bool = False) -> float:
+    """What the sentence says for a candidate, whatever its kind; `aimed`: the question has a target."""
     near = dict(_distances(candidate, sentence.text))
     around = {stem(word) for word in words(f"{sentence.before} {sentence.after}")}
     total = sum(important.values())
@@ -95,7 +97,8 @@ def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, fl
     if total:
         coverage = sum(w * (1 if k in near else 0.5 if k in around else 0) for k, w in important.items()) / total
         proximity = sum(w / (1 + max(0, near[k] - 1) / 5) for k, w in important.items() if k in near) / total
-    return 0.45 * coverage + 0.30 * proximity + 0.15 * sentence.retrieval + 0.10 * sentence.about
+    total = 0.45 * coverage + 0.30 * proximity + 0.15 * sentence.retrieval + 0.10 * sentence.about
+    return total * (1.0 if sentence.about or not aimed else ASTRAY)
 
 
 def _distances(candidate: Candidate, text: str) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,43 @@
+"""Run the benchmarks and print their table: `python -m benchmarks [NAME...]`, `make bench`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+
+from benchmarks.rows import Row
+from qassay.tables import Column, table
+
+# Name, module and functions; each is measured by itself and printed as soon as it is there.
+BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "start": ("benchmarks.scoring", ("start",)),
+    "scoring": ("benchmarks.scoring", ("scoring",)),
+    "peers": ("benchmarks.scoring", ("peers",)),
+    "sensitivity": ("benchmarks.sensitivity", ("graded", "confidence", "large")),
+    "significance": ("benchmarks.significance", ("significance",)),
+    "coverage": ("benchmarks.coverage", ("coverage_rows",)),
+    "collections": ("benchmarks.collections", ("passages", "whole")),
+    "million": ("benchmarks.collections", ("million",)),
+}
+# What takes many minutes is run only by name.
+BY_NAME_ONLY = ("million",)
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"unknown benchmark {unknown[0]!r}; there is {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    for name in names or [name for name in BENCHMARKS if name not in BY_NAME_ONLY]:
+        module, functions = BENCHMARKS[name]
+        measures: list[Callable[[], list[Row]]] = [getattr(importlib.import_module(module), one) for one in functions]
+        columns = ["measured", Column("ours, s", ".3f"), Column("peer, s", ".3f"), Column("ratio", ".2f"), "note"]
+        print(table(name, columns, [tuple(row) for measure in measures for row in measure()]), flush=True)
+        print(flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,185 @@
+"""A system that is a command: JSON lines on its standard input and output, one question at a time.
+
+The command is started once a worker (or once a series, with --isolate) and reads a line a question. What it writes to
+standard error is its own affair; the end of it is shown where it fails. A command that does not answer in time is
+ended, with everything it has started, so that a late answer cannot be taken for that of another question. A second
+line for one question is found at the latest when the command is closed, before any run is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from qassay.errors import UsageError
+from qassay.systems.harness.failures import CallError
+from qassay.systems.harness.wire import read_answer, request
+from qassay.systems.records import Answer, Asked
+
+LONGEST_LINE = 16 << 20
+_STDERR_LINES = 20
+# Nobody asks for so many lines at once: a command that writes on and on is not read to the end of memory.
+_MOST_WAITING = 100
+# How long a command may take to end after its input has ended.
+CLOSING = 5.0
+
+
+class CommandCaller:
+    """One running command, started when first asked and again after a failure."""
+
+    def __init__(self, arguments: Sequence[str], *, environment: Mapping[str, str] | None = None) -> None:
+        self._arguments = list(arguments)
+        self._environment = dict(environment or {})
+        self._process: _Process | None = None
+
+    def ask(self, asked: Asked, timeout: float) -> Answer:
+        """Write one line and read one."""
+        if self._process is None:
+            self._process = _Process(self._arguments, self._environment)
+        line = json.dumps(request(asked), ensure_ascii=False).encode() + b"\n"
+        try:
+            return read_answer(self._process.exchange(line, timeout), asked.question)
+        except CallError:
+            self.abort()
+            raise
+
+    def close(self) -> None:
+        """End the input, wait for the command to end, and see whether it has said more than it was asked."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.finish()
+
+    def abort(self) -> None:
+        """End the command at once."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+
+class _Process:
+    """A started command with threads that read what it writes."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # the user's own command, without a shell
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **environment},
+                start_new_session=sys.platform != "win32",
+            )
+        except OSError as error:
+            raise UsageError(f"cannot start {arguments[0]}: {error.strerror or error}") from None
+        self._lines: queue.Queue[bytes | None] = queue.Queue(_MOST_WAITING)
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._readers = [
+            threading.Thread(target=self._read_lines, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def exchange(self, line: bytes, timeout: float) -> bytes:
+        """Send a line and wait for one."""
+        deadline = time.monotonic() + timeout
+        self._refuse_more()
+        # A command that does not read would block a long line for ever, so it is written aside.
+        writer = threading.Thread(target=self._write, args=(line,), daemon=True)
+        writer.start()
+        try:
+            answer = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise CallError("timeout", f"no answer within {timeout:g} s{self._said()}") from None
+        if answer is None:
+            raise self._ended()
+        if len(answer) >= LONGEST_LINE:
+            raise CallError("form", f"its answer has more than {LONGEST_LINE >> 20} MiB and no end of line")
+        return answer
+
+    def finish(self) -> None:
+        """Close the input and read to the end."""
+        with contextlib.suppress(OSError):
+            if self._process.stdin:
+                self._process.stdin.close()
+        try:
+            self._process.wait(CLOSING)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        for reader in self._readers:
+            reader.join(CLOSING)
+        self._refuse_more()
+
+    def kill(self) -> None:
+        """End the command and whatever it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            if self._process.stdin:
+                self._process.stdin.close()
+
+    def _write(self, line: bytes) -> None:
+        # A command that has ended is noticed by reading, which knows how it ended.
+        with contextlib.suppress(OSError, ValueError):
+            if self._process.stdin:
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
+
+    def _read_lines(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError, queue.Full):
+            while line := stream.readline(LONGEST_LINE):
+                if line.strip():
+                    self._lines.put_nowait(line)
+        stream.close()
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(None)
+
+    def _read_errors(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while line := stream.readline(4096):
+                self._stderr.append(line.decode("utf-8", errors="replace").rstrip())
+        stream.close()
+
+    def _refuse_more(self) -> None:
+        """Stop where a line is waiting that nobody has asked for."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                line = self._lines.get_nowait()
+                if line is None:
+                    self._lines.put(None)
+                    return
+                shown = line[:80].decode("utf-8", errors="replace").strip()
+                raise CallError(
+                    "twice",
+                    f"it wrote a line that answers no question ({shown!r}); one question takes one line, and what"
+                    " belongs to which cannot be told (diagnostics go to standard error)",
+                    again=False,
+                    fatal=True,
+                )
+
+    def _ended(self) -> CallError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSING)
+        self._readers[1].join(1.0)
+        status = self._process.returncode
+        how = f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
+        return CallError("crash", f"it {how} before it answered{self._said()}")
+
+    def _said(self) -> str:
+        """The end of what the command wrote to standard error."""
+        last = [line for line in self._stderr if line.strip()][-1:]
+        return f"; it last said: {last[0][:300]}" if last else ""

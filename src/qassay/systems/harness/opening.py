@@ -1,0 +1,118 @@
+"""What `--system` may name: a reference system, `module:callable`, a URL, or a command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from qassay.errors import UsageError, unknown
+from qassay.systems.harness.callers import Caller, LocalCaller
+from qassay.systems.harness.chat import ChatCaller
+from qassay.systems.harness.command import CommandCaller
+from qassay.systems.harness.http import HttpCaller
+from qassay.systems.records import Documents, System
+from qassay.systems.spelling import SYSTEMS, Spelled, make_reference, spelled
+from qassay.tasks import Task
+
+_CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(.*\))?", re.DOTALL)
+_NAME = re.compile(r"[\w-]+(?:\(.*\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class UnderTest:
+    """A system under test: how it is spelled, and what makes a connection to it (one a worker).
+
+    `remembers`: it may keep something of its own from one question to the next, as any program may. A series that was
+    broken off is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it
+    looks into the collection through this process, whose index has to be there.
+    """
+
+    spelling: str
+    connect: Callable[[], Caller]
+    remembers: bool = False
+    searches: bool = False
+
+
+def local(system: System, spelling: str = "python") -> UnderTest:
+    """A Python function in this process, as a system under test."""
+    return UnderTest(spelling, lambda: LocalCaller(system))
+
+
+def open_system(
+    text: str,
+    *,
+    task: Task,
+    collection: Documents | None = None,
+    documents: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    token: str | None = None,
+) -> UnderTest:
+    """The system that the user has named. `documents` is the folder that a Python system may open for itself."""
+    text, given = text.strip(), dict(settings or {})
+    if re.match(r"https?://", text, re.IGNORECASE):
+        return _address(text, task, collection, given, token)
+    if _CALLABLE.fullmatch(text):
+        return _callable(spelled(text, given), documents)
+    if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
+        return _reference(spelled(text, given), collection)
+    return _command(text, given)
+
+
+def default_tag(spelling: str) -> str:
+    """A run tag for a system: its spelling without what file names would not like.
+
+    >>> default_tag("factoid(threshold=0.3, answers=5)")
+    'factoid-threshold-0.3-answers-5'
+    """
+    return re.sub(r"[^A-Za-z0-9._]+", "-", spelling).strip("-.")[:80] or "run"
+
+
+def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
+    if collection is None:
+        raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
+    system = make_reference(wanted, collection)
+    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
+
+
+def _callable(wanted: Spelled, documents: Path | None) -> UnderTest:
+    if wanted.parameters and not wanted.called:
+        wanted = Spelled(wanted.name, wanted.parameters, called=True)
+    command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
+    return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
+
+
+def _address(
+    url: str, task: Task, collection: Documents | None, settings: Mapping[str, str], token: str | None
+) -> UnderTest:
+    parts = urlsplit(url)
+    if not parts.hostname or parts.username or parts.password:
+        raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and holds no password")
+    given = "".join(f" {name}={value}" for name, value in settings.items())
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        chat = ChatCaller(url, task=task, collection=collection, parameters=settings, token=token)
+        return UnderTest(url + given, lambda: chat, searches=True)
+    if settings:
+        raise UsageError(f"--set does not apply to {url}; only a chat model (.../chat/completions) takes parameters")
+    return UnderTest(url, lambda: HttpCaller(url, token=token))
+
+
+def _command(text: str, settings: Mapping[str, str]) -> UnderTest:
+    try:
+        arguments = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read the command {text!r}: {error}") from None
+    if not arguments:
+        raise UsageError("no system is named; --system takes a reference system, module:callable, a command or a URL")
+    if shutil.which(arguments[0]) is None:
+        if _NAME.fullmatch(text):
+            raise unknown("system", text.split("(")[0], SYSTEMS)
+        raise UsageError(f"there is no program {arguments[0]!r} to run as a system")
+    if settings:
+        raise UsageError("--set does not apply to a command; write its options into the command")
+    return UnderTest(text, lambda: CommandCaller(arguments), remembers=True)

@@ -1,0 +1,74 @@
+"""The other end of `module:callable`: a Python system as a command, in a process of its own.
+
+There the harness can end it when it hangs, and nothing that the harness knows is within its reach. The callable takes
+an Asked and returns an Answer, or the JSON object of one as a dictionary; spelled with brackets it is called once, as
+`make(collection, **parameters)`, and what it returns is the system.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qassay.errors import QassayError, UsageError
+from qassay.questions import Question
+from qassay.systems.harness.wire import answer_row, from_row
+from qassay.systems.records import Answer, Asked
+from qassay.systems.spelling import Spelled, arguments, load, spelled
+
+
+def main(spelling: str, folder: str) -> None:
+    """Answer the questions on standard input until it ends."""
+    sys.path.insert(0, str(Path.cwd()))
+    # What the system prints is no answer: only this file writes to the real standard output.
+    out, sys.stdout = sys.stdout, sys.stderr
+    try:
+        system = make(spelled(spelling), folder)
+    except QassayError as error:
+        sys.exit(str(error))
+    for line in sys.stdin:
+        asked = read_request(line)
+        answer = system(asked)
+        row = answer if isinstance(answer, dict) else answer_row(answer) if isinstance(answer, Answer) else None
+        if row is None:
+            sys.exit(f"{spelling} returned {type(answer).__name__}; a system returns an Answer or a dictionary")
+        out.write(msgspec.json.encode(row).decode() + "\n")
+        out.flush()
+
+
+def make(wanted: Spelled, folder: str) -> Any:
+    """The callable itself, or what it makes of the collection where it is spelled with brackets."""
+    found = load(wanted.name)
+    if not wanted.called:
+        return found
+    collection = None
+    if folder:
+        from qassay.collections import open_collection
+
+        collection = open_collection(Path(folder))
+    made = found(collection, **arguments(wanted, found))
+    if not callable(made):
+        raise UsageError(f"{wanted.name} made {type(made).__name__}, which cannot be called")
+    return made
+
+
+def read_request(line: str) -> Asked:
+    """The question and history of one line."""
+    row = msgspec.json.decode(line)
+    history = tuple((_question(one["question"]), _past(one)) for one in row["history"])
+    return Asked(_question(row["question"]), history)
+
+
+def _past(row: dict[str, Any]) -> Answer:
+    return from_row(row["answer"], _question(row["question"]))
+
+
+def _question(row: dict[str, Any]) -> Question:
+    return Question(**row)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,116 @@
+"""Plain text of marked-up documents, and the way back to the offsets of the stored text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qassay.collections import plain
+from qassay.collections.markup import Markup, regions, title
+
+PAGE = """<!DOCTYPE html><html><head><title>Caf&eacute; &amp; bar</title><style>p {color: red}</style></head>
+<body><!-- hidden --><h1>The caf&eacute;</h1><p>It sells H<sub>2</sub>O &amp; tea,
+and   more.</p><script>if (a < b) { alert("x") }</script><ul><li>one<li>two</ul>
+<br>AT&T &nosuch; &#8212; &#x1F600;!</body>"""
+
+
+def test_a_reader_sees_no_markup() -> None:
+    words = plain(PAGE, "html").text.split()
+    assert " ".join(words) == "The café It sells H2O & tea, and more. one two AT&T — 😀!"
+    assert title(PAGE, "html") == "Café & bar"
+
+
+@pytest.mark.parametrize(
+    ("shown", "stored"),
+    [
+        ("café", "caf&eacute;"),
+        ("H2O & tea,", "H<sub>2</sub>O &amp; tea,"),
+        ("tea, and", "tea,\nand"),
+        ("— 😀!", "&#8212; &#x1F600;!"),
+        ("one", "one"),
+    ],
+)
+def test_the_way_back(shown: str, stored: str) -> None:
+    seen = plain(PAGE, "html")
+    at = seen.text.index(shown)
+    start, length = seen.origin(at, at + len(shown))
+    assert PAGE[start : start + length] == stored
+
+
+def test_blocks_end_paragraphs_and_inline_tags_do_not() -> None:
+    assert plain("<p>a<b>b</b></p><p>c", "html").text == "\n\nab\n\n\n\nc"
+
+
+def test_a_text_without_markup_is_itself() -> None:
+    seen = plain("a <b> &amp; c", "none")
+    assert (seen.text, seen.origin(2, 5)) == ("a <b> &amp; c", (2, 3))
+
+
+def test_sgml_shows_headline_and_text() -> None:
+    text = "<DOC><DOCNO> X1 </DOCNO><DATE> d </DATE><HEADLINE>Head</HEADLINE><TEXT>A &LR;b<P>c</TEXT><TRAILER>t</DOC>"
+    assert plain(text, "sgml").text.split() == ["Head", "A", "b", "c"]
+    assert [text[start:end] for start, end in regions(text, "sgml")] == ["Head", "A &LR;b<P>c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<DOC><DOCNO>X1</DOCNO>no text element <F>here</F></DOC>", ["no", "text", "element", "here"]),
+        ("<DOC><DOCNO>X1</DOCNO><TEXT>never closed", ["never", "closed"]),
+        ("<DOC><TEXT>a<HEADLINE>b</HEADLINE>c</TEXT>d</DOC>", ["a", "b", "c"]),
+        ("<DOC><HEADLINE>a<TEXT>b</TEXT></DOC>", ["a", "b"]),
+        ("<DOC><TEXT>5 < 6 and 7 > 3 & so</TEXT></DOC>", ["5", "<", "6", "and", "7", ">", "3", "&", "so"]),
+    ],
+)
+def test_broken_sgml(text: str, words: list[str]) -> None:
+    assert plain(text, "sgml").text.split() == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<!--" * 500_000, "<script>" * 500_000, "<select>" * 200_000, "<" * 2_000_000),
+        *("&" * 1_000_000, "<p " * 600_000, "&a" * 500_000),
+    ],
+    ids=lambda text: text[:8],
+)
+def test_no_document_takes_for_ever(text: str) -> None:
+    """A scanner that looks again and again for an end that does not come would not be back for hours."""
+    for markup in ("html", "sgml"):
+        assert len(plain(text, markup).text) <= len(text)
+
+
+PARTS = (
+    *("word ", "é", "&amp;", "&eacute;", "&x;", "&#0;", "&#1114112;", "<p>", "</p>", "<b>", "<script>", "</script>"),
+    *(
+        "<!--",
+        "-->",
+        "<TEXT>",
+        "</TEXT>",
+        "<HEADLINE>",
+        "</HEADLINE>",
+        "\n",
+        "\n\n",
+        "<",
+        ">",
+        "&",
+        "<br/>",
+        "😀",
+        "</DOC>",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join), st.sampled_from(["none", "html", "sgml"]))
+def test_every_word_leads_back_to_itself(text: str, markup: Markup) -> None:
+    """Words without entities stand in the stored text where the way back says, letter for letter."""
+    seen = plain(text, markup)
+    for found in re.finditer(r"word|é|😀", seen.text):
+        start, length = seen.origin(found.start(), found.end())
+        assert text[start : start + length] in (found[0], "&eacute;")
+    for first in range(len(seen.text)):
+        start, length = seen.origin(first, len(seen.text))
+        assert 0 <= start <= start + length <= len(text)

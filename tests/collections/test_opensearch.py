@@ -1,0 +1,259 @@
+"""The adapter for OpenSearch and Elasticsearch, against a small server that speaks their recorded protocol.
+
+The server keeps documents and matches whole words; its answers, and its refusals, have the form of the real ones. What
+it cannot show is that a real server ranks as expected.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qassay.collections import open_collection, opensearch
+from qassay.collections.opensearch import OpenSearchEngine
+from qassay.collections.query import Analyser, parse
+from qassay.errors import InputError, UsageError
+
+Folder = Callable[..., Path]
+ANALYSER = Analyser()
+ROWS = [
+    {"id": "a", "title": "On cats", "text": "The black cat sat. It purred. It slept. Then it ate. It was good."},
+    {"id": "b", "title": "On dogs", "text": "A cat that is black ran."},
+    {"id": "c", "text": "Dogs bark."},
+]
+
+
+class Server:
+    """What the server holds, what it was asked, and what it is to answer instead of the truth."""
+
+    def __init__(self) -> None:
+        self.indexes: dict[str, dict[str, dict[str, Any]]] = {}
+        self.definitions: dict[str, Any] = {}
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+        self.instead: list[tuple[int, bytes]] = []
+        self.url = ""
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, object]:
+        _, index, *verb = path.split("/")
+        if method == "PUT":
+            if index in self.indexes:
+                reason = {"type": "resource_already_exists_exception", "reason": f"index [{index}/x] already exists"}
+                return 400, {"error": {"root_cause": [reason], **reason}, "status": 400}
+            self.indexes[index], self.definitions[index] = {}, json.loads(body)
+            return 200, {"acknowledged": True, "shards_acknowledged": True, "index": index}
+        if verb == ["_bulk"]:
+            return 200, self.bulk(index, body)
+        if verb == ["_refresh"]:
+            return 200, {"_shards": {"total": 2, "successful": 1, "failed": 0}}
+        return 200, self.search(index, json.loads(body))
+
+    def bulk(self, index: str, body: bytes) -> object:
+        assert body.endswith(b"\n")
+        rows = [json.loads(line) for line in body.splitlines()]
+        for action, source in zip(rows[::2], rows[1::2], strict=True):
+            self.indexes[index][action["index"]["_id"]] = source
+        items = [
+            {"index": {"_index": index, "_id": row["index"]["_id"], "result": "created", "status": 201}}
+            for row in rows[::2]
+        ]
+        return {"took": 3, "errors": False, "items": items}
+
+    def search(self, index: str, body: Any) -> object:
+        held = self.indexes[index]
+        frame: dict[str, Any] = {"took": 1, "timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+        if body["size"] == 0:
+            last = max((float(row["document"]) for row in held.values()), default=None)
+            return {**frame, "hits": {"max_score": None, "hits": []}, "aggregations": {"last": {"value": last}}}
+        scored = [(self.score(row, body["query"]["bool"]), key) for key, row in held.items()]
+        best = sorted(((score, key) for score, key in scored if score), key=lambda one: -one[0])[: body["size"]]
+        hits = [
+            {
+                "_index": index,
+                "_id": key,
+                "_score": score,
+                "_source": {name: held[key][name] for name in body["_source"]},
+            }
+            for score, key in best
+        ]
+        return {**frame, "hits": {"max_score": best[0][0] if best else None, "hits": hits}}
+
+    def score(self, row: dict[str, Any], query: dict[str, list[Any]]) -> float:
+        values = {
+            occur: [self.match(row, clause["multi_match"]) for clause in query.get(occur, ())] for occur in OCCURS
+        }
+        if not all(values["must"]) or any(values["must_not"]):
+            return 0.0
+        return sum(values["must"]) + sum(values["should"])
+
+    def match(self, row: dict[str, Any], clause: dict[str, Any]) -> float:
+        total = 0.0
+        for field in clause["fields"]:
+            name, _, boost = field.partition("^")
+            words = ANALYSER.words(row[name] or "")
+            wanted = clause["query"].split()
+            runs = [words[at : at + len(wanted)] for at in range(len(words))]
+            assert clause["type"] == ("phrase" if len(wanted) > 1 else "most_fields")
+            total += Counter(runs)[tuple(wanted)] * float(boost or 1)
+        return total
+
+
+OCCURS = ("must", "must_not", "should")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            state.asked.append((self.command, self.path, dict(self.headers)))
+            if state.instead:
+                status, text = state.instead.pop(0)
+            else:
+                status, answer = state.answer(self.command, self.path, body)
+                text = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json; charset=UTF-8")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        state.url = f"http://127.0.0.1:{http.server_port}"
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield state
+        http.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts follow at once."""
+    monkeypatch.setattr(opensearch.time, "sleep", lambda _: None)
+
+
+def test_a_collection_searched_by_a_server(folder: Folder, server: Server) -> None:
+    collection = open_collection(folder({"a.jsonl": ROWS}), server=server.url)
+
+    def found(query: str) -> list[str]:
+        return sorted({hit.doc for hit in collection.search(query)})
+
+    assert found("black cat") == ["a", "b"]
+    assert found('"black cat"') == ["a"]
+    assert found("title:dogs") == ["b"]
+    assert found("+dog cat") == ["b", "c"]
+    assert found("cat -ran") == ["a"]
+    hit = collection.search("cat purring")[0]
+    assert hit.text == collection.document("a").text[hit.start : hit.start + hit.length]
+    assert [hit.text[start : start + length] for start, length in hit.highlights] == ["cat", "purred"]
+    assert collection.search("cat", passages=False)[0].length == len(ROWS[0]["text"])
+    assert sorted(name.rpartition("-")[2] for name in server.indexes) == ["documents", "passages"]
+
+
+def test_the_variable_names_the_server(folder: Folder, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QASSAY_OPENSEARCH", server.url)
+    assert len(open_collection(folder({"a.jsonl": ROWS})).search("dogs")) == 2
+    assert len(server.indexes) == 1
+
+
+def test_what_is_indexed_is_not_sent_again(folder: Folder, server: Server) -> None:
+    root = folder({"a.jsonl": ROWS})
+    open_collection(root, server=server.url).index()
+    (index,) = server.indexes
+    held = dict(server.indexes[index])
+    for key in [key for key in held if not key.startswith("0-")]:  # as after a break within the first document
+        del server.indexes[index][key]
+    del server.indexes[index][next(iter(held))]
+    server.asked.clear()
+    open_collection(root, server=server.url).index()
+    assert server.indexes[index] == held
+    server.asked.clear()
+    open_collection(root, server=server.url).index()
+    assert [re.sub(r".*/", "", path) for _, path, _ in server.asked] == [index, "_search", "_bulk", "_refresh"]
+
+
+def test_units_are_sent_a_few_at_a_time(folder: Folder, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opensearch, "_BULK", 1000)
+    rows = [{"id": str(number), "text": "Some words. " * 20} for number in range(20)]
+    open_collection(folder({"a.jsonl": rows}), server=server.url).index()
+    bulks = [headers for _, path, headers in server.asked if path.endswith("_bulk")]
+    assert len(bulks) == 20
+    assert all(headers["Content-Type"] == "application/x-ndjson" for headers in bulks)
+
+
+def test_the_definition_of_the_index(server: Server) -> None:
+    OpenSearchEngine(server.url + "/", "some index")
+    definition = server.definitions["some%20index"]
+    analysers = definition["settings"]["analysis"]["analyzer"]
+    for field in definition["mappings"]["properties"].values():
+        assert field["type"] == "long" or {field["analyzer"], field["search_analyzer"]} <= set(analysers)
+
+
+def test_a_busy_server_is_asked_again(server: Server) -> None:
+    engine = OpenSearchEngine(server.url, "x")
+    server.instead = [(429, b'{"error": {"type": "circuit_breaking_exception"}, "status": 429}'), (503, b"busy")]
+    assert engine.search(parse("cat", ANALYSER), 5) == []
+    assert not server.instead
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "message"),
+    [
+        (401, b'{"error": {"type": "security_exception"}}', "answers 401"),
+        (503, b"no master", "answers 503"),
+        (200, b"<html>not what you think</html>", "not JSON"),
+        (200, b'{"hits": {"hits": [{"_source": {}}]}}', "not OpenSearch's"),
+    ],
+)
+def test_a_server_that_fails_is_named_with_what_it_says(server: Server, status: int, text: bytes, message: str) -> None:
+    engine = OpenSearchEngine(server.url, "x")
+    server.instead = [(status, text)] * 10
+    with pytest.raises(InputError, match=message) as caught:
+        engine.search(parse("cat", ANALYSER), 5)
+    assert server.url in str(caught.value)
+
+
+def test_units_that_are_refused(server: Server, folder: Folder) -> None:
+    collection = open_collection(folder({"a.jsonl": ROWS}), server=server.url)
+    refused = {"index": {"_id": "0-0-5", "status": 400, "error": {"type": "mapper_parsing_exception"}}}
+    empty = json.dumps({"aggregations": {"last": {"value": None}}}).encode()
+    server.instead = [(200, b"{}"), (200, empty), (200, json.dumps({"errors": True, "items": [refused]}).encode())]
+    with pytest.raises(InputError, match=r"refuses 1 units.*mapper_parsing_exception"):
+        collection.index()
+
+
+def test_a_login_is_sent_and_never_shown(server: Server) -> None:
+    url = server.url.replace("http://", "http://me:s%40cret@")
+    engine = OpenSearchEngine(url, "x")
+    sent = server.asked[-1][2]["Authorization"]
+    assert base64.b64decode(sent.removeprefix("Basic ")) == b"me:s@cret"
+    server.instead = [(500, b"broken")]
+    with pytest.raises(InputError) as caught:
+        engine.commit()
+    assert "cret" not in str(caught.value)
+    with pytest.raises(UsageError) as usage:
+        OpenSearchEngine("ftp://me:s%40cret@host", "x")
+    assert "cret" not in str(usage.value)
+
+
+def test_no_server_there(folder: Folder) -> None:
+    collection = open_collection(folder({"a.jsonl": ROWS}), server="http://127.0.0.1:9")
+    with pytest.raises(InputError, match="does not answer"):
+        collection.search("cat")
