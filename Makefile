@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test check lint types docs bench soak clean
+.PHONY: setup demo test check lint types docs pages bench soak clean
 
 setup: $(STAMP)
 
@@ -29,12 +29,16 @@ types: setup
 
 docs: setup
 	$(BIN)/python scripts/generate_docs.py --check
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Write the generated parts of the docs anew, after a change of what a command prints.
+pages: setup
+	$(BIN)/python scripts/generate_docs.py
 
 # The gate: what CI and the pre-commit hook run.
 check: lint types test docs
 
-# Peers are measured in an environment of their own, so that the tool's stays small.
+# The table of benchmarks; peers that are not in the project's own environment get one below benchmarks/.work.
 bench: setup
 	$(BIN)/python -m benchmarks
 

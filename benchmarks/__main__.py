@@ -33,7 +33,13 @@ def main(names: list[str]) -> int:
     for name in names or [name for name in BENCHMARKS if name not in BY_NAME_ONLY]:
         module, functions = BENCHMARKS[name]
         measures: list[Callable[[], list[Row]]] = [getattr(importlib.import_module(module), one) for one in functions]
-        columns = ["measured", Column("ours, s", ".3f"), Column("peer, s", ".3f"), Column("ratio", ".2f"), "note"]
+        columns: list[Column | str] = [
+            "measured",
+            Column("ours, s", ".3f"),
+            Column("peer, s", ".3f"),
+            Column("ratio", ".2f"),
+            "note",
+        ]
         print(table(name, columns, [tuple(row) for measure in measures for row in measure()]), flush=True)
         print(flush=True)
     return 0

@@ -110,7 +110,7 @@ def evaluation(runs: int) -> Path:
     folder = WORK / f"scoring-{runs}"
     if (folder / "done").exists():
         return folder
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     pool = _pool(chance)
     _write_key(folder, "confidence", pool, chance, "RXUW")
     for number in range(runs):
@@ -130,7 +130,7 @@ def ranked(runs: int) -> Path:
     folder = WORK / f"ranked-{runs}"
     if (folder / "done").exists():
         return folder
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     pool = _pool(chance)
     _write_key(folder, "ranked5", pool, chance, "RUW")
     for number in range(runs):

@@ -39,6 +39,11 @@ class Checked:
             self.errors.extend(error.problems)
             return None
 
+    def in_order(self) -> Checked:
+        """The same with the errors of a file in the order of its lines; what has no line comes last."""
+        self.errors.sort(key=lambda problem: (problem.file or "", problem.line is None, problem.line or 0))
+        return self
+
     def as_json(self) -> dict[str, Any]:
         """The document of `check --json`."""
         return {
@@ -70,7 +75,7 @@ def check_folder(path: Path) -> Checked:
         _check_runs(checked, evaluation, runs)
     _check_judgments(checked, evaluation)
     checked.warnings += _strange_names(checked, evaluation)
-    return checked
+    return checked.in_order()
 
 
 def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encoding: str) -> Checked:
@@ -79,7 +84,7 @@ def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encodi
     checked = Checked(questions=evaluation.questions.counts(), series=len(evaluation.questions.series))
     found = read_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, encoding=encoding)
     _check_runs(checked, evaluation, found)
-    return checked
+    return checked.in_order()
 
 
 def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> None:

@@ -40,8 +40,8 @@ def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
         }
     )
     methods = " and ".join(sorted(set(intervals.methods)))
-    note = f"Intervals: {methods}, over {intervals.over}. {pairs.table().notes[0]}"
-    return replace(shown, notes=(note, *shown.notes))
+    note = f"Intervals: {methods}, over {intervals.over}."
+    return replace(shown, notes=(note, *pairs.table().notes, *shown.notes))
 
 
 def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **options: Any) -> SensitivityCurves:

@@ -24,6 +24,7 @@ VERBS = {
     "import": "Add what files hold to an evaluation.",
     "export": "Write an evaluation out, as JSONL or in NIST forms.",
     "check": "Check an evaluation, or runs before they are added.",
+    "run": "Drive a system over the questions and write a run.",
     "score": "Scores and leaderboard.",
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",

@@ -101,7 +101,7 @@ class TwoRankings:
             columns += [Column(name, ".3f"), Column("rank", "g")]
         rows = [(run, s[0], r[0], s[1], r[1]) for run, s, r in zip(self.runs, self.scores, self.ranks, strict=True)]
         tau = self.agreement.tau
-        said = [] if tau is None else [f"Kendall's tau {tau:.3f}; {self.agreement.swaps} swaps."]
+        said = [] if tau is None else [f"Kendall's tau {tau:.3f}; swaps: {self.agreement.swaps}."]
         return table(" and ".join(self.names), columns, rows, (*said, *self.agreement.notes))
 
     def as_json(self) -> dict[str, object]:

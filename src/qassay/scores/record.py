@@ -136,7 +136,8 @@ class Scores:
             texts = [column.get(row.run) for column in (beside or {}).values()]
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
             rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
-        return table(f"{self.task}, key {self.key}, {len(self.units.ids)} units", columns, rows, self.said())
+        units = "1 unit" if len(self.units.ids) == 1 else f"{len(self.units.ids):,} units"
+        return table(f"{self.task}, key {self.key}, {units}", columns, rows, self.said())
 
     def ranks(self) -> dict[str, float | None]:
         """Rank of every run; ties share the mean rank, a run without a score has none."""

@@ -103,25 +103,12 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
 
     _check_keys("", keys, {f.name for f in fields(Task)}, fault)
     for key, kind in _KINDS.items():
-        if key in keys and (not isinstance(keys[key], kind) or (kind is int and isinstance(keys[key], bool))):
+        if key in keys and not _fits(keys[key], kind):
             fault(key, f"is {keys[key]!r}; it takes {_described(kind)}")
     for key in ("name", "title", "measure", "types", "forms"):
         if key not in keys:
             fault(key, "is missing; a task needs it")
-    if problems:
-        raise InputError(problems)
-    for kind, rules in keys["types"].items():
-        _check_rules(kind, rules, fault)
-    for form in keys["forms"]:
-        if form not in get_args(RunForm):
-            fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
-    if keys.get("unit", "question") not in get_args(Unit):
-        fault("unit", f"is {keys['unit']!r}; it is question or series")
-    for key in ("labels", "components"):
-        if not all(isinstance(one, str) for one in keys.get(key, ())):
-            fault(key, f"is {keys[key]!r}; it takes a list of strings")
-    for missing, weights in keys.get("without", {}).items():
-        _check_without(missing, weights, set(keys["types"]), fault)
+    _check_values({key: value for key, value in keys.items() if key in _KINDS and _fits(value, _KINDS[key])}, fault)
     if problems:
         raise InputError(problems)
     return Task(
@@ -162,6 +149,27 @@ _RULE_KINDS: Mapping[str, tuple[type, ...]] = {
     "max_items": (int,),
     "max_length": (int,),
 }
+
+
+def _fits(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+def _check_values(keys: Mapping[str, Any], fault: Any) -> None:
+    """Check what the keys of the right kind hold."""
+    types = keys.get("types", {})
+    for kind, rules in types.items():
+        _check_rules(kind, rules, fault)
+    for form in keys.get("forms", ()):
+        if form not in get_args(RunForm):
+            fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
+    if keys.get("unit", "question") not in get_args(Unit):
+        fault("unit", f"is {keys['unit']!r}; it is question or series")
+    for key in ("labels", "components"):
+        if not all(isinstance(one, str) for one in keys.get(key, ())):
+            fault(key, f"is {keys[key]!r}; it takes a list of strings")
+    for missing, weights in keys.get("without", {}).items():
+        _check_without(missing, weights, set(types), fault)
 
 
 def _check_keys(prefix: str, keys: Mapping[str, Any], known: set[str], fault: Any) -> None:

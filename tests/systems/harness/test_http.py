@@ -1,0 +1,230 @@
+"""Systems behind an address, on loopback: plain JSON and OpenAI-compatible chat."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from qassay import tasks
+from qassay.errors import UsageError
+from qassay.questions import Question, TestSet
+from qassay.systems import Asked
+from qassay.systems.harness import CallError, DriveError, Manner, drive, open_system
+from qassay.systems.harness.http import HttpCaller
+
+SERIES = tasks.task("series2004")
+OpenLog = Callable[..., Any]
+QUESTION = Asked(Question("1", "factoid", "Who designed it?", "1", "Fram"))
+
+
+class Server:
+    """A server whose answers a test writes: a function from the request to status, headers and body."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, str], Any]] = []
+        self.reply: Callable[[Any], tuple[int, dict[str, str], bytes]] = lambda body: (200, {}, b'{"nil": true}')
+        self.drip = 0.0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append((self.path, dict(self.headers), body))
+                status, headers, data = outer.reply(body)
+                if status == 0:  # break the connection off
+                    self.connection.close()
+                    return
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(data)), **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                for place in range(len(data)):
+                    self.wfile.write(data[place : place + 1])
+                    time.sleep(outer.drip)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                pass
+
+        self.server = Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def ok(row: Any) -> tuple[int, dict[str, str], bytes]:
+    return 200, {}, json.dumps(row).encode()
+
+
+def chat(content: Any) -> tuple[int, dict[str, str], bytes]:
+    return ok({"choices": [{"message": {"role": "assistant", "content": content}}]})
+
+
+def test_an_address_answers(server: Server, two_series: TestSet, open_log: OpenLog) -> None:
+    def reply(body: Any) -> tuple[int, dict[str, str], bytes]:
+        if body["question"]["type"] == "factoid":
+            return ok({"items": [{"doc": "D1", "text": body["question"]["id"]}], "confidence": 0.5})
+        return ok({"items": [], "question": body["question"]["id"]})
+
+    server.reply = reply
+    with open_log(two_series) as log:
+        system = open_system(f"{server.url}/ask", task=SERIES, token="T")
+        answers = drive(system, two_series, task=SERIES, log=log, manner=Manner(workers=3))
+        logged = log.path.read_text()
+    assert answers["2.1"].items[0].text == "2.1"
+    path, headers, _ = server.requests[0]
+    assert path == "/ask"
+    assert headers["Authorization"] == "Bearer T"
+    assert "Bearer" not in logged
+    assert "secret" not in json.dumps([body for _, _, body in server.requests])
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "kind", "again", "fatal"),
+    [
+        (500, {}, "unreachable", True, False),
+        (503, {"Retry-After": "7"}, "unreachable", True, False),
+        (429, {"Retry-After": "100000"}, "unreachable", True, False),
+        (400, {}, "refused", False, False),
+        (401, {}, "refused", False, True),
+        (404, {}, "refused", False, True),
+        (302, {"Location": "http://elsewhere.invalid/"}, "refused", False, True),
+        (0, {}, "crash", True, False),
+    ],
+)
+def test_statuses(server: Server, status: int, headers: dict[str, str], kind: str, again: bool, fatal: bool) -> None:
+    server.reply = lambda body: (status, headers, b"no\nluck")
+    with pytest.raises(CallError) as failed:
+        HttpCaller(server.url).ask(QUESTION, 5)
+    assert (failed.value.kind, failed.value.again, failed.value.fatal) == (kind, again, fatal)
+    assert failed.value.wait == {503: 7.0, 429: 60.0}.get(status)
+    assert len(server.requests) == 1  # a redirect is not followed
+    if status == 302:
+        assert "http://elsewhere.invalid/, which was not named" in str(failed.value)
+
+
+def test_an_address_that_refuses_us_ends_the_run(server: Server, two_series: TestSet, open_log: OpenLog) -> None:
+    server.reply = lambda body: (401, {}, b"who are you?")
+    system = open_system(server.url + "/x", task=SERIES)
+    with open_log(two_series) as log, pytest.raises(DriveError, match=r"status 401 .*who are you\?"):
+        drive(system, two_series, task=SERIES, log=log, manner=Manner(on_failure="nil", backoff=0.01))
+    assert len(server.requests) == 1
+
+
+def test_a_passing_trouble_is_waited_out(server: Server, two_series: TestSet, open_log: OpenLog) -> None:
+    replies = iter([(503, {"Retry-After": "0"}, b""), (0, {}, b"")])
+    server.reply = lambda body: next(replies, ok({"nil": True} if body["question"]["type"] == "factoid" else {}))
+    with open_log(two_series) as log:
+        answers = drive(
+            open_system(server.url + "/x", task=SERIES), two_series, task=SERIES, log=log, manner=Manner(backoff=0.01)
+        )
+    assert len(answers) == 7
+    assert len(server.requests) == 9
+
+
+def test_an_address_that_hangs_or_drips(server: Server) -> None:
+    def slow(body: Any) -> tuple[int, dict[str, str], bytes]:
+        time.sleep(1.0)
+        return ok({"nil": True})
+
+    server.reply = slow
+    with pytest.raises(CallError, match=r"no answer within 0\.2 s"):
+        HttpCaller(server.url).ask(QUESTION, 0.2)
+    server.reply, server.drip = lambda body: ok({"nil": True}), 0.1
+    with pytest.raises(CallError, match=r"no whole answer within 0\.3 s"):
+        HttpCaller(server.url).ask(QUESTION, 0.3)
+
+
+def test_nobody_is_there() -> None:
+    with pytest.raises(CallError, match="cannot be reached") as failed:
+        HttpCaller("http://127.0.0.1:9/x").ask(QUESTION, 2)
+    assert failed.value.again
+
+
+def test_no_proxy_is_asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert HttpCaller(server.url).ask(QUESTION, 5).nil
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"answer": "x"}', b'{"items": [{"doc": 1}]}'])
+def test_bodies_that_are_no_answer(server: Server, body: bytes) -> None:
+    server.reply = lambda asked: (200, {}, body)
+    with pytest.raises(CallError, match="its answer is not one"):
+        HttpCaller(server.url).ask(QUESTION, 5)
+
+
+def test_a_chat_model_is_shown_passages_and_history(
+    server: Server, collect: Callable[..., Any], open_log: OpenLog
+) -> None:
+    documents = collect("Colin Archer designed the Fram.", "Nothing else.")
+    questions = TestSet((QUESTION.question, Question("2", "factoid", "When?", "1", "Fram")))
+    replies = iter(['{"items": [{"doc": "D1", "text": "Colin Archer"}]}', 'So:\n```json\n{"nil": true}\n```'])
+    server.reply = lambda body: chat(next(replies))
+    system = open_system(
+        f"{server.url}/v1/chat/completions",
+        task=SERIES,
+        collection=documents,
+        settings={"model": "m", "max_tokens": "50", "passages": "1"},
+    )
+    with open_log(questions) as log:
+        answers = drive(system, questions, task=SERIES, log=log, collection=documents)
+    assert (answers["1"].items[0].text, answers["2"].nil) == ("Colin Archer", True)
+    first, second = (body for _, _, body in server.requests)
+    assert (first["model"], first["max_tokens"], first["temperature"]) == ("m", 50, 0.0)
+    told = first["messages"][1]["content"]
+    assert "Document D1: Colin Archer designed the Fram." in told
+    assert "Question: Who designed it?" in told
+    assert "Your answer: Colin Archer" in second["messages"][1]["content"]
+    assert '{"nil": true}' in first["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (ok({"choices": []}), "no chat completion"),
+        (ok({"error": "x"}), "no chat completion"),
+        (ok([]), "no chat completion"),
+        (chat(None), "message is empty"),
+        (chat("I do not know."), "its answer is not one"),
+    ],
+)
+def test_chat_that_is_no_answer(server: Server, reply: Any, message: str) -> None:
+    server.reply = lambda body: reply
+    system = open_system(f"{server.url}/chat/completions", task=SERIES)
+    with pytest.raises(CallError, match=message):
+        system.connect().ask(QUESTION, 5)
+
+
+@pytest.mark.parametrize("name", tasks.names())
+def test_every_task_has_instructions(server: Server, name: str) -> None:
+    task = tasks.task(name)
+    server.reply = lambda body: chat('{"items": []}')
+    caller = open_system(f"{server.url}/chat/completions", task=task).connect()
+    for kind in task.types:
+        caller.ask(Asked(Question("1", kind, "text", hypothesis="h")), 5)
+    for _, _, body in server.requests:
+        assert "JSON" in body["messages"][0]["content"]
+        assert not any(name in body["messages"][0]["content"] for name in ("{labels}", "{most}"))
+
+
+def test_passages_is_a_number(server: Server) -> None:
+    with pytest.raises(UsageError, match="passages takes a whole number"):
+        open_system(f"{server.url}/chat/completions", task=SERIES, settings={"passages": "many"})
