@@ -363,6 +363,13 @@ def test_nothing_of_a_faulty_run_is_stored(tmp_path: Path) -> None:
     assert {one.file for one in found.problems} == {"t1.txt", "t3.txt"}
 
 
+def test_a_second_run_with_the_same_tag_beside_documents(tmp_path: Path) -> None:
+    folder = folder_with_documents(tmp_path)
+    for name in ("t", "u"):
+        (folder / "runs" / f"{name}.txt").write_text("1 t D 0 1\n2 t NIL\n")
+    assert told(check_folder(folder).errors) == [("second-tag", None, None)]
+
+
 def test_two_files_with_one_tag(tmp_path: Path) -> None:
     found = read(tmp_path, "confidence", "1 t D a\n2 t NIL\n", "1 t D b\n2 t NIL\n", "1 t2 D b\n2 t2 NIL\n")
     (problem,) = found.problems
@@ -433,12 +440,12 @@ def test_documents_of_a_run_with_other_faults_are_told_at_once(tmp_path: Path) -
         ("a.gz", gzip.compress(b"<DOC><DOCNO>X</DOCNO></DOC>"), "<DOC><DOCNO>X</DOCNO></DOC>"),
     ],
 )
-def test_forms_of_documents(tmp_path: Path, file: str, content: bytes, text: str) -> None:
-    from qassay.formats.documents import document_lengths, read_documents
-
-    (tmp_path / file).write_bytes(content)
-    assert list(read_documents(tmp_path)) == [("X", text)]
-    assert document_lengths(tmp_path) == {"X": len(text)}
+def test_ends_of_extracts_in_every_form_of_documents(tmp_path: Path, file: str, content: bytes, text: str) -> None:
+    folder = folder_with_documents(tmp_path)
+    (folder / "collection" / "one.jsonl").unlink()
+    (folder / "collection" / file).write_bytes(content)
+    (folder / "runs" / "t.txt").write_text(f"1 t X 0 {len(text)}\n2 t X 1 {len(text)}\n")
+    assert told(check_folder(folder).errors) == [("extract-past-end", 2, "2")]
 
 
 # ---------------------------------------------------------------- lines, blanks and odd characters

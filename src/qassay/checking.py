@@ -12,7 +12,7 @@ from qassay.collections import open_collection
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.judgments import check_nuggets
+from qassay.judgments import Key, check_known_answers, check_nuggets, no_nuggets
 from qassay.runs import check_documents
 
 Found = TypeVar("Found")
@@ -40,7 +40,8 @@ class Checked:
             return None
 
     def in_order(self) -> Checked:
-        """The same with the errors of a file in the order of its lines; what has no line comes last."""
+        """The same with the errors of a file in the order of its lines, each once; what has no line comes last."""
+        self.errors = list(dict.fromkeys(self.errors))
         self.errors.sort(key=lambda problem: (problem.file or "", problem.line is None, problem.line or 0))
         return self
 
@@ -117,8 +118,11 @@ def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
             continue
         checked.judgments[name] = sum(table.height for table in judged.kinds.values())
         nuggets = checked.attempt(partial(evaluation.nugget_list, name))
+        file = f"judgments/{name}.jsonl"
         if nuggets is not None:
-            checked.errors += check_nuggets(judged, nuggets, file=f"judgments/{name}.jsonl")
+            checked.errors += check_nuggets(judged, nuggets, file=file)
+        if answers is not None:
+            checked.errors += check_known_answers(Key(judged, no_nuggets(), answers), file=file)
 
 
 def _strange_names(checked: Checked, evaluation: Evaluation) -> Iterator[Problem]:
@@ -132,6 +136,6 @@ def _strange_names(checked: Checked, evaluation: Evaluation) -> Iterator[Problem
     for name in evaluation.configuration.justified:
         if name not in questions.by_id:
             checked.errors.append(Problem("unknown-question", f'justified: "{name}" is no pair', "qassay.toml"))
-    for tag in evaluation.information:
+    for tag in checked.attempt(lambda: evaluation.information) or ():
         if tag not in checked.runs:
             yield Problem("configuration", f"describes the run {tag!r}, which is not here", "runs.jsonl")

@@ -1,7 +1,7 @@
-"""The adapter for OpenSearch and Elasticsearch, against a small server that speaks their recorded protocol.
+"""The adapter for OpenSearch and Elasticsearch, against a small server that speaks their protocol.
 
-The server keeps documents and matches whole words; its answers, and its refusals, have the form of the real ones. What
-it cannot show is that a real server ranks as expected.
+The server keeps documents and matches whole words; its answers, and its refusals, have the documented form of the
+real ones. What it cannot show is that a real server ranks as expected.
 """
 
 from __future__ import annotations

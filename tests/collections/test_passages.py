@@ -71,6 +71,14 @@ def test_every_word_is_in_a_passage_and_every_pair_of_sentences_too(text: str) -
             assert any(first <= start and end <= last for first, last in spans)
 
 
+@pytest.mark.parametrize("unit", ["?!", ".)", "A. ", "a." * 140 + " ", "?!" * 140 + " ", "... ", "\n ", "x", '"'])
+def test_no_text_takes_for_ever(unit: str) -> None:
+    """A splitter that compares every stop with every other would not be back for hours."""
+    text = unit * (300_000 // len(unit))
+    spans = list(passage_spans(text))
+    assert all(end - start <= LONGEST for start, end in spans)
+
+
 def test_units_count_in_the_stored_text() -> None:
     text = "<DOC><DOCNO>1</DOCNO><HEADLINE>Big news</HEADLINE>\n"
     text += "<TEXT><P>First &AMP; last.</P>\n<P>Second.</P></TEXT></DOC>"

@@ -154,16 +154,20 @@ class Job:
             _index(self.collection)
         with Log(path, head, evaluation.questions, restart=restart or (force and _is_finished(path))) as log:
             kept = len(log.answers)
-            with progress(f"asking {self.tag}") as update:
-                answers = drive(
-                    self.system,
-                    evaluation.questions,
-                    task=evaluation.task,
-                    log=log,
-                    collection=self.collection,
-                    manner=self.manner,
-                    progress=update,
-                )
+            try:
+                with progress(f"asking {self.tag}") as update:
+                    answers = drive(
+                        self.system,
+                        evaluation.questions,
+                        task=evaluation.task,
+                        log=log,
+                        collection=self.collection,
+                        manner=self.manner,
+                        progress=update,
+                    )
+            except KeyboardInterrupt:
+                print(f"{len(log.answers)} answers are kept: the same command goes on from there", file=sys.stderr)
+                raise
             written = self._write(answers)
             log.finish()
             return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)

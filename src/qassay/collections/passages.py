@@ -15,7 +15,8 @@ from qassay.collections.records import Document, Unit, UnitKind
 SENTENCES = 3
 # A passage takes no further sentence, and a "sentence" (a table, a program) is cut, beyond this many characters.
 LONGEST = 1000
-_PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n\s*")
+# What stands between paragraphs: empty lines, and strings that are no words, on which a splitter would take for ever.
+_BETWEEN = re.compile(r"\n[ \t\r\f\v]*\n\s*|(\S{300,})")
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -30,8 +31,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     from nupunkt import sent_spans
 
     found: list[tuple[int, int]] = []
-    for begin, end in _paragraphs(text):
+    for begin, end, words in _paragraphs(text):
         paragraph = text[begin:end]
+        if not words:
+            found.append((begin, end))
+            continue
         for first, last in sent_spans(paragraph):
             sentence = paragraph[first:last]
             start = begin + first + len(sentence) - len(sentence.lstrip())
@@ -67,14 +71,17 @@ def passage_spans(text: str) -> Iterator[tuple[int, int]]:
         first = max(first + 1, last - 1)
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+def _paragraphs(text: str) -> Iterator[tuple[int, int, bool]]:
+    """First character and end of every paragraph, and whether it consists of words."""
     position = 0
-    for found in _PARAGRAPH.finditer(text):
+    for found in _BETWEEN.finditer(text):
         if found.start() > position:
-            yield position, found.start()
+            yield position, found.start(), True
+        if found[1]:
+            yield found.start(), found.end(), False
         position = found.end()
     if position < len(text):
-        yield position, len(text)
+        yield position, len(text), True
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

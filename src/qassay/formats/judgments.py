@@ -79,8 +79,8 @@ def is_automatic(path: Path) -> bool:
 
 def _incomplete(table: pl.DataFrame, needed: Mapping[str, str], file: str) -> Iterator[Problem]:
     for column, name in needed.items():
-        for line in table.filter(pl.col(column).is_null())["line"]:
-            yield Problem("syntax", f'the row has no "{name}"', file, line)
+        for row in table.filter(pl.col(column).is_null()).iter_rows(named=True):
+            yield Problem("syntax", f'the row has no "{name}"', file, row["line"], row.get("question"))
 
 
 def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:

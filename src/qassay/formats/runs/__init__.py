@@ -111,7 +111,7 @@ def _batches(
                 if b"\0" in data:
                     raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
             except InputError as error:
-                problems.extend(error.problems)
+                problems.extend(replace(problem, file=name) for problem in error.problems)
                 continue
             except OSError as error:
                 problems.append(Problem("syntax", f"cannot be read: {error.strerror}", name))
@@ -245,6 +245,8 @@ def _gathered(
     place[kept] = np.arange(len(kept))
     table = pl.concat(tables, how="diagonal") if tables else pl.DataFrame(schema={"run": pl.UInt32})
     run = place[table["run"].to_numpy()].astype(np.uint32) if table.height else np.empty(0, dtype=np.uint32)
+    if len(kept) < len(tags):  # a run whose tag another one has is faulty
+        table, run = table.filter(pl.Series(run < len(kept))), run[run < len(kept)]
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
     return RunFiles(
         runs=Runs(tuple(order), table, information),

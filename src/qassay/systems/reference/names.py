@@ -35,7 +35,7 @@ _NAME = re.compile(rf"(?<![\w.'’-]){_PART}(?: (?:{_INNER} )?{_PART}| {_NUMERAL
 _NAME_WITH_AND = re.compile(rf"^(?P<more> and {_CAPITAL}(?: {_CAPITAL})*)")
 _BEFORE = re.compile(r"([\w'-]+)(?:,)? $")
 _IN = re.compile(
-    r"\b(?:in|at|near|from|to|outside|through|around|across|towards|of|leave|left|reached|visited)(?: the)? $"
+    r"\b(?i:in|at|near|from|to|outside|through|around|across|towards|of|leave|left|reached|visited)(?: the)? $"
 )
 _APPOSITIVE = re.compile(r"^, (?:an?|the|his|her|its|their|who|later|former)\b(?: (?:[\w-]+ ){0,3}?([\w-]+))?")
 _PERSON_VERBS = re.compile(
@@ -50,7 +50,7 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
     `known` holds words that are capitalised elsewhere within a sentence: a single capitalised word that opens a
     sentence is a name only if it is one of them.
 
-    >>> [(one.text, max(one.kinds, key=one.kinds.get)) for one in names("At Oslo the tenor Enrico Caruso sang.")]
+    >>> [(one.text, [*one.kinds][1]) for one in names("At Oslo the tenor Enrico Caruso sang.")]
     [('Oslo', 'place'), ('Enrico Caruso', 'person')]
     """
     position = 0
@@ -97,6 +97,8 @@ def _parts(sentence: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         tokens.pop()
     while len(tokens) > 1 and tokens[-1][0].lower() in STOPWORDS and tokens[-2][0].endswith("."):
         tokens.pop()  # `Ptolemy V. It`: a full stop that the splitter took for an initial's
+    if len(tokens) > 2 and tokens[-1][0] in DEMONYMS and tokens[-2][0] in ("the", "of"):
+        del tokens[next(place for place, token in enumerate(tokens) if token[0] in ("of", "the")) :]
     if not tokens or all(token in DEMONYMS or token in DAYS or token in MONTHS for token, _, _ in tokens):
         return
     if len(tokens[0][0]) < 2 and len(tokens) == 1:

@@ -60,7 +60,7 @@ def quantities(sentence: str) -> Iterator[Candidate]:
     """Everything in a sentence that is a date, a number or a quantity.
 
     >>> [(one.text, *one.kinds) for one in quantities("The mirror, 2.4 metres wide, left on 24 April 1990.")]
-    [('24 April 1990', 'date'), ('1990', 'year', 'date'), ('2.4 metres', 'measure')]
+    [('24 April 1990', 'date'), ('2.4 metres', 'measure'), ('1990', 'year', 'date')]
     """
     taken: list[tuple[int, int]] = []
     for name, pattern, kinds in _COMPILED:

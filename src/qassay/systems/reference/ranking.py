@@ -56,7 +56,21 @@ def finder(
     if wanted.kind not in NAMES:
         return quantities
     known = frozenset(word for sentence in sentences for word in inner_capitals(sentence.text))
-    return lambda text: [*names(text, known=known), *(further(text) if further else ())]
+    return lambda text: _united([*names(text, known=known), *(further(text) if further else ())])
+
+
+def _united(found: Iterable[Candidate]) -> list[Candidate]:
+    """One candidate for each stretch of text, of each kind as surely as any finder says."""
+    by_place: dict[tuple[int, int], Candidate] = {}
+    for one in found:
+        old = by_place.get((one.start, one.end))
+        if old is not None:
+            both = {
+                kind: max(old.kinds.get(kind, 0.0), one.kinds.get(kind, 0.0)) for kind in {**old.kinds, **one.kinds}
+            }
+            one = replace(one, kinds=both)
+        by_place[one.start, one.end] = one
+    return list(by_place.values())
 
 
 def rank(

@@ -1,0 +1,661 @@
+"""`qassay score` from its arguments to its exit status: JSON, tables, CSV, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import qassay
+from qassay.cli import main
+from qassay.formats.matrix import read_matrix
+
+TASKS = {
+    # task: question types, measure, components that are always there, further figures of a run
+    "ranked5": ("mrr", {"mrr", "mrr_lenient"}, set()),
+    "confidence": ("cws", {"cws", "accuracy"}, {"nil_precision", "nil_recall"}),
+    "passages": ("accuracy", {"accuracy"}, {"nil_precision", "nil_recall"}),
+    "main2003": ("final_score", {"factoid", "list", "definition"}, {"nil_precision", "nil_recall", "mean_length"}),
+    "series2004": (
+        "series_score",
+        {"factoid", "list", "other"},
+        {"nil_precision", "nil_recall", "mean_length", "by_type"},
+    ),
+    "definition": ("nugget_f(beta=5)", {"definition"}, {"mean_length"}),
+    "qaciad": ("series_score", {"list"}, set()),
+    "entailment2": ("entailment_accuracy", {"YES", "NO"}, {"contingency"}),
+    "entailment3": ("entailment_accuracy", {"YES", "NO", "UNKNOWN"}, {"contingency"}),
+    "justification": ("correctness", {"understandability", "correctness"}, set()),
+    "nuggets": (
+        "vital_strict",
+        {"all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"},
+        {"mean_length"},
+    ),
+}
+WHERE_JUDGED = {
+    "definition": {"content", "organization", "holistic"},
+    "qaciad": {"gathering", "browsing"},
+    "justification": {"accuracy"},
+    "nuggets": {"citation_precision", "citation_recall"},
+}
+EVERY_DOCUMENT = {"task", "key", "measure", "runs", "units", "matrix", "questions", "dropped"}
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of the folder of tests (which is no package)."""
+    if name not in sys.modules:
+        path = Path(__file__).resolve().parent.parent / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+evaluations = beside("random_evaluations")
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Two series, two runs of one organisation and a manual one; one answer of run `b` is not judged."""
+    questions = [
+        {"id": "1.1", "type": "factoid", "text": "?", "series": "1"},
+        {"id": "1.2", "type": "list", "text": "?", "series": "1"},
+        {"id": "1.3", "type": "other", "text": "", "series": "1"},
+        {"id": "2.1", "type": "factoid", "text": "?", "series": "2"},
+        {"id": "2.2", "type": "other", "text": "", "series": "2"},
+    ]
+    judgments = [
+        {"question": "1.1", "doc": "D", "text": "x", "judgment": "R"},
+        {"question": "2.1", "doc": "D", "text": "x", "judgment": "W"},
+        *({"question": "1.2", "run": run, "doc": "D", "text": "x", "judgment": "R"} for run in "abc"),
+        {"question": "1.2", "run": "a", "doc": "D", "text": "y", "judgment": "R"},
+        *({"question": q, "run": run, "nuggets": ["1"]} for q in ("1.3", "2.2") for run in "abc"),
+    ]
+    nuggets = [{"question": q, "nugget": "1", "vital": True} for q in ("1.3", "2.2")]
+    runs = {
+        "a": "1.1 a D x\n1.2 a D x\n1.2 a D y\n1.3 a D fact\n2.1 a NIL\n2.2 a D fact\n",
+        "b": "1.1 b D z\n1.2 b D x\n1.3 b D fact\n2.1 b D x\n2.2 b NIL\n",
+        "c": "1.1 c D x\n1.2 c D x\n1.3 c NIL\n2.1 c D x\n2.2 c D fact\n",
+    }
+    return write(
+        tmp_path / "evaluation",
+        {
+            "qassay.toml": 'task = "series2004"',
+            "questions.jsonl": "".join(json.dumps(row) + "\n" for row in questions),
+            "judgments/adjudicated.jsonl": "".join(json.dumps(row) + "\n" for row in judgments),
+            "nuggets/adjudicated.jsonl": "".join(json.dumps(row) + "\n" for row in nuggets),
+            **{f"runs/{tag}.txt": text for tag, text in runs.items()},
+            "runs.jsonl": '{"run": "a", "organisation": "x"}\n{"run": "b", "organisation": "x"}\n'
+            '{"run": "c", "manual": true}\n',
+        },
+    )
+
+
+@pytest.fixture
+def judged(small: Path) -> Path:
+    """The same with everything judged."""
+    with (small / "judgments" / "adjudicated.jsonl").open("a") as file:
+        file.write('{"question": "1.1", "doc": "D", "text": "z", "judgment": "X"}\n')
+    return small
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> dict[str, Any]:
+    found, out, _ = said(capsys, *arguments, "--json")
+    assert found == status
+    parsed = json.loads(out)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+# ---------------------------------------------------------------- JSON
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure, components, figures = TASKS[task]
+    seen: set[str] = set()
+    for seed in range(8):
+        folder = evaluations.make(tmp_path / str(seed), task, seed)
+        kinds = {json.loads(line)["type"] for line in (folder / "questions.jsonl").read_text().splitlines()}
+        status, out, _ = said(capsys, "score", folder, "--unjudged", "wrong", "--missing", "zero", "--json")
+        made = json.loads(out)
+        if status:  # nothing is left to score
+            assert set(made) == {"errors"}
+            continue
+        more = {"contingency"} & figures | ({"unjudged", "missing"} & set(made))
+        assert set(made) == EVERY_DOCUMENT | more
+        assert (made["task"], made["measure"]) == (task, measure)
+        allowed = components | WHERE_JUDGED.get(task, set())
+        for row in made["runs"]:
+            absent = {"nil_precision", "nil_recall"} if "factoid" not in kinds else set()
+            absent |= {"mean_length"} if not kinds & {"definition", "other"} else set()
+            absent |= {"by_type"} if len(kinds) == 1 else set()
+            assert set(row) - {"organisation", "manual"} == {"run", "score", "components", *figures} - absent
+            there = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
+            assert there <= set(row["components"]) <= allowed
+            seen |= set(row["components"])
+        tags = [row["run"] for row in made["runs"]]
+        assert list(made["matrix"]) == tags
+        assert all(len(scores) == len(made["units"]) for scores in made["matrix"].values())
+        assert list(made["questions"]) == tags
+        for row in made["dropped"]:
+            assert {"reason"} < set(row) <= {"unit", "question", "reason"}
+    assert seen == components | WHERE_JUDGED.get(task, set())
+
+
+def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, "score", judged)
+    # S of 1.2 is {x, y}: a found both, b and c one of them; NIL is right for 2.1.
+    two_thirds = pytest.approx(2 / 3)
+    assert made == {
+        "task": "series2004",
+        "key": "adjudicated",
+        "measure": "series_score",
+        "runs": [
+            {
+                "run": "a",
+                "score": 1.0,
+                "components": {"factoid": 1.0, "list": 1.0, "other": 1.0},
+                "nil_precision": 1.0,
+                "nil_recall": 1.0,
+                "mean_length": 4.0,
+                "by_type": 1.0,
+                "organisation": "x",
+            },
+            {
+                "run": "c",
+                "score": pytest.approx((0.5 + 0.25 * 2 / 3 + 0.33) / 2),
+                "components": {"factoid": 0.5, "list": two_thirds, "other": 0.5},
+                "nil_precision": None,
+                "nil_recall": None,
+                "mean_length": 2.0,
+                "by_type": pytest.approx(0.25 + 0.25 * 2 / 3 + 0.125),
+                "manual": True,
+            },
+            {
+                "run": "b",
+                "score": pytest.approx((0.25 * 2 / 3 + 0.25) / 2),
+                "components": {"factoid": 0.0, "list": two_thirds, "other": 0.5},
+                "nil_precision": None,
+                "nil_recall": None,
+                "mean_length": 2.0,
+                "by_type": pytest.approx(0.25 * 2 / 3 + 0.125),
+                "organisation": "x",
+            },
+        ],
+        "units": ["1", "2"],
+        "matrix": {
+            "a": [1.0, 1.0],
+            "c": [pytest.approx(0.5 + 0.25 * 2 / 3), pytest.approx(0.33)],
+            "b": [pytest.approx(0.25 * 2 / 3 + 0.25), 0.0],
+        },
+        "questions": {
+            "a": {"1.1": 1.0, "1.2": 1.0, "1.3": 1.0, "2.1": 1.0, "2.2": 1.0},
+            "c": {"1.1": 1.0, "1.2": two_thirds, "1.3": 0.0, "2.1": 0.0, "2.2": 1.0},
+            "b": {"1.1": 0.0, "1.2": two_thirds, "1.3": 1.0, "2.1": 0.0, "2.2": 0.0},
+        },
+        "dropped": [],
+    }
+
+
+def test_numbers_are_not_rounded(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = said(capsys, "score", judged, "--json")
+    assert "0.6666666666666666" in out
+
+
+def test_stdout_is_one_line_of_json(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, "score", judged, "--json")
+    assert (status, err) == (0, "")
+    assert out.count("\n") == 1
+
+
+# ---------------------------------------------------------------- unjudged, missing, dropped
+
+
+def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, "score", small)
+    assert (status, out) == (1, "")
+    assert "1 item is not judged in the key adjudicated" in err
+    assert "--unjudged wrong" in err
+    assert "question 1.1: D z" in err
+    made = document(capsys, "score", small, status=1)
+    assert set(made) == {"errors"}
+    assert [row["rule"] for row in made["errors"]] == ["unjudged", "unjudged"]
+    assert set(made["errors"][0]) == {"file", "line", "question", "rule", "message"}
+    assert made["errors"][1]["question"] == "1.1"
+
+
+def test_only_the_first_few_unjudged_items_are_named(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (small / "judgments" / "adjudicated.jsonl").write_text("")
+    (small / "answers.jsonl").write_text('{"question": "1.2", "answer": "x"}\n')
+    made = document(capsys, "score", small, status=1)
+    # D x and D z of 1.1, D x of 2.1; four list items; two nugget responses to each other question.
+    assert made["errors"][0]["message"].startswith("11 items are not judged")
+    assert len(made["errors"]) == 7
+    assert made["errors"][-1]["message"] == "... and 6 more"
+
+
+def test_rules_that_were_applied_are_said(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, "score", small, "--unjudged", "wrong")
+    assert made["unjudged"] == {"rule": "wrong", "items": 1}
+    assert "missing" not in made
+    (small / "runs" / "c.txt").write_text("1.1 c D x\n1.2 c D x\n2.1 c D x\n")
+    assert document(capsys, "score", small, "--unjudged", "wrong", status=1)["errors"][0]["rule"] == "missing-question"
+    made = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "skip")
+    assert made["missing"] == {"rule": "skip", "questions": {"c": 2}}
+    assert made["matrix"]["c"] == [pytest.approx((1 + 2 / 3 / 2) / 1.5), 0.0]
+    assert made["questions"]["c"]["1.3"] is None
+    made = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
+    assert made["questions"]["c"]["1.3"] == 0.0
+    status, out, _ = said(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
+    assert status == 0
+    assert "Unjudged: 1 counted as wrong (--unjudged wrong)." in out
+    assert "score 0 (--missing zero): c 2." in out
+
+
+def test_an_unjudged_other_question_takes_its_series_with_it(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (judged / "nuggets" / "adjudicated.jsonl").write_text('{"question": "1.3", "nugget": "1", "vital": true}\n')
+    table = judged / "judgments" / "adjudicated.jsonl"
+    table.write_text("".join(line for line in table.read_text().splitlines(keepends=True) if '"2.2"' not in line))
+    made = document(capsys, "score", judged, "--unjudged", "drop")
+    assert made["units"] == ["1"]
+    assert made["dropped"] == [{"unit": "2", "question": "2.2", "reason": "never judged"}]
+    assert made["unjudged"] == {"rule": "drop", "items": 1}
+    assert made["questions"]["a"]["2.1"] is None
+
+
+def test_organisers_decisions_are_said(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (judged / "qassay.toml").write_text('task = "series2004"\n[drop]\n"2" = "never judged"\n"1.2" = "a bad question"\n')
+    made = document(capsys, "score", judged)
+    assert made["dropped"] == [
+        {"unit": "2", "reason": "never judged"},
+        {"question": "1.2", "reason": "a bad question"},
+    ]
+    assert made["matrix"]["c"] == [pytest.approx(0.67)]
+    _, out, _ = said(capsys, "score", judged)
+    assert "Left out: 2 (never judged), 1.2 (a bad question)." in out
+
+
+# ---------------------------------------------------------------- other views
+
+
+def test_another_key_and_another_measure(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (judged / "judgments" / "adjudicated.jsonl").read_text()
+    (judged / "judgments" / "first.jsonl").write_text(text.replace('"R"', '"U"').replace('"W"', '"R"'))
+    (judged / "answers.jsonl").write_text('{"question": "1.2", "answer": "x"}\n')
+    made = document(capsys, "score", judged, "--key", "first", "--measure", "accuracy")
+    assert (made["key"], made["measure"], made["units"]) == ("first", "accuracy", ["1.1", "2.1"])
+    assert made["questions"]["a"] == {"1.1": 0.0, "2.1": 0.0}
+    assert made["questions"]["b"] == {"1.1": 0.0, "2.1": 1.0}
+    made = document(capsys, "score", judged, "--component", "list")
+    assert (made["measure"], made["units"]) == ("list_f", ["1.2"])
+
+
+def test_the_sweep_of_beta(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rules in ((), ("--missing", "zero")):
+        made = document(capsys, "score", judged, "--beta", "1-3", *rules)
+        assert made["betas"] == [1, 2, 3]
+        rows = {row["run"]: row for row in made["runs"]}
+        assert {run: row["ranks"] for run, row in rows.items()} == {"a": [1] * 3, "b": [2.5] * 3, "c": [2.5] * 3}
+        for place, beta in enumerate(made["betas"]):
+            single = document(capsys, "score", judged, "--measure", f"nugget_f(beta={beta})", *rules)
+            assert {run: row["scores"][place] for run, row in rows.items()} == {
+                row["run"]: row["score"] for row in single["runs"]
+            }
+    status, out, _ = said(capsys, "score", judged, "--beta", "1-3")
+    assert status == 0
+    assert [f"F({b})" in out for b in range(1, 5)] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("sweep", ["5-1", "x", "1-x", "-3", "", "1-1000", "1.5-2"])
+def test_a_sweep_that_is_none(judged: Path, capsys: pytest.CaptureFixture[str], sweep: str) -> None:
+    status, out, err = said(capsys, "score", judged, f"--beta={sweep}", "--json")
+    assert (status, out) == (2, "")
+    assert "--beta takes a range" in err
+
+
+@pytest.mark.parametrize("option", [("--measure", "list_f"), ("--component", "list"), ("--csv",)])
+def test_a_sweep_is_a_measure_of_its_own(
+    judged: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, ...]
+) -> None:
+    assert said(capsys, "score", judged, "--beta", "1-3", *option)[0] == 2
+
+
+def test_csv_is_a_matrix_that_can_be_read_back(
+    judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = said(capsys, "score", judged, "--csv")
+    assert status == 0
+    (tmp_path / "scores.csv").write_text(out)
+    matrix, own = read_matrix(tmp_path / "scores.csv"), qassay.open(judged).score().matrix
+    assert (matrix.runs, matrix.units) == (own.runs, own.units)
+    assert matrix.values.tolist() == own.values.tolist()
+
+
+def test_the_best_run_of_each_organisation(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, "score", judged, "--best-per-organisation")
+    # b is of a's organisation; c has none and stands for itself.
+    assert [row["run"] for row in made["runs"]] == list(made["matrix"]) == list(made["questions"]) == ["a", "c"]
+    _, out, _ = said(capsys, "score", judged, "--best-per-organisation")
+    assert "The best run of each organisation." in out
+
+
+def test_the_table_for_people(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, "score", judged, "--no-intervals")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "series2004, key adjudicated, 2 units"
+    rows = {line.split()[1]: line.split() for line in lines if line.strip()[:1] in "123" and line.strip()}
+    # rank, tag with a star for a manual run, score, components, by type, NIL precision and recall (a dash), length
+    assert rows["c*"] == ["2", "c*", "0.498", "0.500", "0.667", "0.500", "0.542", "–", "–", "2.0"]
+    assert "* manual run" in out
+
+
+def test_tags_cannot_move_the_cursor(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text direction marks are no control characters, so a tag may hold them; a terminal must not obey them."""
+    text = (judged / "runs" / "c.txt").read_text().replace(" c ", " c\u202ec ")
+    (judged / "runs" / "c.txt").write_text(text, encoding="utf-8")
+    _, out, _ = said(capsys, "score", judged, "--unjudged", "wrong", "--no-intervals")
+    assert "\u202e" not in out
+    assert "c\\u202ec" in out
+
+
+# ---------------------------------------------------------------- wrong usage and wrong input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--measure", "nuget_f"), "unknown measure 'nuget_f'; did you mean 'nugget_f'?"),
+        (("--measure", "nugget_f"), "needs beta"),
+        (("--measure", "vital_strict"), "vital_strict does not fit the questions of task series2004"),
+        (("--component", "definition"), "unknown component of task series2004 'definition'"),
+        (("--component", "lst"), "did you mean 'list'?"),
+        (("--measure", "list_f", "--component", "list"), "not both"),
+        (("--key", "adjudicatd"), "unknown judgment set 'adjudicatd'; did you mean 'adjudicated'?"),
+        (("--unjudged", "maybe"), "'maybe' is not one of"),
+        (("--missing", "maybe"), "'maybe' is not one of"),
+        (("--nonsense",), "--nonsense"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_wrong_usage(
+    judged: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str, as_json: tuple[str, ...]
+) -> None:
+    status, out, err = said(capsys, "score", judged, *arguments, *as_json)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_no_folder_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "score")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "file", "words"),
+    [
+        ({"qassay.toml": 'task = "series2004'}, "qassay.toml", "is not TOML"),
+        ({"qassay.toml": 'task = "series204"'}, "qassay.toml", "did you mean 'series2004'?"),
+        ({"qassay.toml": "task = 3"}, "qassay.toml", "task: is 3"),
+        ({"qassay.toml": 'name = "x"'}, "qassay.toml", "task: is missing"),
+        ({"qassay.toml": 'task = "series2004"\ntypo = 1'}, "qassay.toml", "typo: unknown key"),
+        ({"qassay.toml": 'task = "mine.toml"'}, "qassay.toml", "cannot read mine.toml"),
+        ({"qassay.toml": 'task = "mine.toml"', "mine.toml": "name ="}, "mine.toml", "is not TOML"),
+        ({"qassay.toml": 'task = "series2004"\n[drop]\n"9" = "x"'}, "qassay.toml", 'drop: "9" is neither'),
+        ({"qassay.toml": 'task = "main2003"'}, "questions.jsonl", "type other, which task main2003 does not have"),
+        ({"questions.jsonl": ""}, "questions.jsonl", "no questions"),
+        ({"questions.jsonl": '{"id": "1", "type": "factoid", "text": "?"}'}, "questions.jsonl", "1 has no series"),
+        ({"judgments/adjudicated.jsonl": "{"}, "judgments/adjudicated.jsonl", "not JSON"),
+        ({"nuggets/adjudicated.jsonl": '{"question": "1.3"}'}, "nuggets/adjudicated.jsonl", 'no "nugget"'),
+        ({"runs/a.txt": "1.1 a D x\n1.1 a D y"}, "runs/a.txt", "a factoid takes one"),
+        ({"runs.jsonl": "[]"}, "runs.jsonl", "one JSON object"),
+        ({"answers.jsonl": '{"question": "9", "answer": "x"}'}, "answers.jsonl", "not in the test set"),
+    ],
+)
+def test_wrong_input(
+    judged: Path, capsys: pytest.CaptureFixture[str], change: dict[str, str], file: str, words: str
+) -> None:
+    write(judged, change)
+    status, out, err = said(capsys, "score", judged, "--json")
+    assert status == 1
+    errors = json.loads(out)["errors"]
+    assert errors[0]["file"] == file
+    assert words in errors[0]["message"]
+    assert err.startswith("error: ")
+    assert len(err.splitlines()) == len(errors)
+
+
+def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path, words in (
+        (tmp_path / "nowhere", "does not exist"),
+        (tmp_path, "is not an evaluation"),
+    ):
+        status, out, err = said(capsys, "score", path, "--json")
+        assert status == 1
+        assert words in err
+        assert "qassay init" in err
+        assert json.loads(out)["errors"][0]["rule"] == "configuration"
+    (tmp_path / "file").write_text("")
+    assert "is not a folder" in said(capsys, "score", tmp_path / "file")[2]
+
+
+def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = judged / "judgments" / "adjudicated.jsonl"
+    for name in ("first", "second"):
+        (table.parent / f"{name}.jsonl").write_text(table.read_text())
+    table.unlink()
+    status, _, err = said(capsys, "score", judged)
+    assert status == 1
+    assert "choose one with --key: first, second" in err
+    assert document(capsys, "score", judged, "--key", "second")["key"] == "second"
+
+
+def test_a_file_that_cannot_be_read(
+    judged: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "questions.jsonl":
+            raise PermissionError(13, "Permission denied", str(path))
+        return genuine(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    status, out, err = said(capsys, "score", judged, "--json")
+    assert status == 1
+    assert "Permission denied" in json.loads(out)["errors"][0]["message"]
+    assert "questions.jsonl" in err
+
+
+# ---------------------------------------------------------------- a task of one's own
+
+OWN = """
+title = "Exact answers, and lists that weigh three times as much"
+measure = "final_score"
+forms = ["trec4", "jsonl"]
+labels = ["R", "W"]
+components = ["factoid", "list"]
+[types.factoid]
+response = "one"
+nil = true
+score = "accuracy"
+weight = 1
+[types.list]
+response = "set"
+score = "list_f"
+weight = 3
+"""
+
+
+def own(folder: Path, text: str) -> Path:
+    return write(
+        folder,
+        {
+            "qassay.toml": 'name = "mine"\ntask = "own.toml"',
+            "own.toml": text,
+            "questions.jsonl": "".join(
+                json.dumps({"id": name, "type": kind, "text": "?"}) + "\n"
+                for name, kind in (("1", "factoid"), ("2", "list"))
+            ),
+            "runs/a.txt": "1 a D x\n2 a D y\n2 a D z\n",
+            "judgments/adjudicated.jsonl": '{"question": "1", "doc": "D", "text": "x", "judgment": "W"}\n'
+            '{"question": "2", "run": "a", "doc": "D", "text": "y", "judgment": "R"}\n'
+            '{"question": "2", "run": "a", "doc": "D", "text": "z", "judgment": "W"}\n',
+        },
+    )
+
+
+def test_a_task_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, "score", own(tmp_path, OWN))
+    assert made["task"] == "mine"
+    # D = 1, N = 2, S = 1: F = 2/3, with three quarters of the weight.
+    assert made["runs"][0]["score"] == pytest.approx(0.75 * 2 / 3)
+    assert made["runs"][0]["components"] == {"factoid": 0.0, "list": pytest.approx(2 / 3)}
+
+
+def test_single_keys_can_be_changed_beside_the_task(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (judged / "qassay.toml").write_text('task = "series2004"\n[types.other]\nscore = "nugget_f(beta=1, allowance=1)"\n')
+    made = document(capsys, "score", judged)
+    # One nugget allows one character of "fact": precision 1/4, recall 1, F(1) = 0.4.
+    assert made["questions"]["a"]["1.3"] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('measure = "final_score"', "", "measure: is missing"),
+        ('measure = "final_score"', 'measure = "finale"', "measure: unknown measure 'finale'"),
+        ('forms = ["trec4", "jsonl"]', 'forms = ["trec5"]', "forms: 'trec5' is no run form"),
+        ('labels = ["R", "W"]', "labels = [1]", "labels: is [1]"),
+        ('labels = ["R", "W"]', 'lables = ["R"]', "lables: unknown key 'lables'; did you mean 'labels'?"),
+        ('components = ["factoid", "list"]', 'components = ["lists"]', "components: lists"),
+        ('response = "one"', 'response = "two"', "types.factoid.response: is 'two'"),
+        ('response = "one"', "", "types.factoid.response: is missing"),
+        ("nil = true", 'nil = "yes"', "types.factoid.nil: is 'yes'"),
+        ("nil = true", "max_items = 0", "types.factoid.max_items: is 0"),
+        ("nil = true", "colour = 3", "types.factoid.colour: unknown key"),
+        ('score = "list_f"', 'score = "list_g"', "types.list.score: unknown measure 'list_g'"),
+        ('score = "list_f"', 'score = "accuracy"', "types.list.score: accuracy cannot score"),
+        ('score = "list_f"', 'score = "nugget_f"', "types.list.score: the measure nugget_f needs beta"),
+        ("weight = 3", "weight = -3", "types.list.weight: is -3"),
+        ("weight = 3", "weight = nan", "types.list.weight: is nan"),
+        ("weight = 3", 'weight = "3"', "types.list.weight: is '3'"),
+        ("[types.list]", "[types.lists]", "types.lists: is no question type"),
+        ("[types.factoid]", "[without]\nlist = 3\n[types.factoid]", "without.list: is 3"),
+        ("[types.factoid]", "[without.list]\n[types.factoid]", "without.list.factoid: is None"),
+        ("[types.factoid]", "[without.other]\nfactoid = 1\n[types.factoid]", "without.other: 'other' is no question"),
+        ('title = "', 'unit = "page"\ntitle = "', "unit: is 'page'"),
+        ('title = "', 'assessors = "two"\ntitle = "', "assessors: is 'two'"),
+    ],
+)
+def test_faults_of_a_task_name_the_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, words: str
+) -> None:
+    assert OWN.count(old) == 1
+    made = document(capsys, "score", own(tmp_path, OWN.replace(old, new)), status=1)
+    assert {row["rule"] for row in made["errors"]} == {"configuration"}
+    assert any(row["message"].startswith(words) for row in made["errors"]), made
+
+
+# ---------------------------------------------------------------- what a process does
+
+COMMAND = [sys.executable, "-c", "import sys; from qassay.cli import main; raise SystemExit(main())"]
+
+
+def test_scoring_changes_nothing_in_the_folder(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def state() -> list[tuple[str, int, bytes]]:
+        files = [path for path in judged.rglob("*") if path.is_file()]
+        return sorted((str(path), path.stat().st_mtime_ns, path.read_bytes()) for path in files)
+
+    before = state()
+    for path in [judged, *judged.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert said(capsys, "score", judged, "--json")[0] == 0
+        assert said(capsys, "check", judged)[0] == 0
+    finally:
+        for path in [judged, *judged.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    assert state() == before
+
+
+def test_the_same_command_says_the_same(judged: Path) -> None:
+    """Whatever the hash seed of the process and the number of threads."""
+    texts = set()
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": seed}
+        for form in ("--json", "--no-intervals"):
+            done = subprocess.run([*COMMAND, "score", judged, form], capture_output=True, env=environment, check=True)
+            texts.add(done.stdout)
+    assert len(texts) == 2
+
+
+def test_interrupted(judged: Path) -> None:
+    """Ctrl-C in the midst of it: exit status 130, a word, no traceback."""
+    program = (
+        "import sys, time, qassay.evaluation as e\n"
+        "def slow(*a, **k):\n    print('started', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
+        "e.Evaluation.score = slow\n"
+        "from qassay.cli import main\nraise SystemExit(main(sys.argv[1:]))\n"
+    )
+    arguments = [sys.executable, "-c", program, "score", str(judged), "--json"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "started\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("arguments", [("score", "--json"), ("score", "--no-intervals"), ("check",)])
+def test_the_reader_goes_away(judged: Path, arguments: tuple[str, ...]) -> None:
+    """`qassay score ... | head -1`: no traceback, no complaint."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*COMMAND, arguments[0], str(judged), *arguments[1:]], stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writing)
+    assert done.stderr == b""
+    assert done.returncode == 0
+
+
+def test_a_full_disk(judged: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    status = main(["score", str(judged), "--json"])
+    monkeypatch.undo()
+    assert status == 1
+    assert capsys.readouterr().err == "error: No space left on device\n"
