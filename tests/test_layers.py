@@ -18,7 +18,7 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "tally", "measures"),
+    *("errors", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "pools", "tally", "measures"),
     *("scores", "meta", "figures", "reports"),
 )
 ADAPTERS = (

@@ -7,8 +7,9 @@ The map, in the order data flows; a module imports only what stands above it:
     matrix        runs x units: the one input of every analysis
     questions     what is asked                    tasks/      the rules of one kind of evaluation, as data
     runs          what systems returned            judgments   what assessors said, and keys
-    nuggets       atomic facts                     tally/      runs joined with a key, once
-    measures/     one small file a measure         scores/     question -> unit -> run
+    nuggets       atomic facts                     pools       what is to be judged, each thing once
+    tally/        runs joined with a key, once     measures/   one small file a measure
+    scores/       question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     formats/      read_* and write_*               demo/       the built-in evaluation

@@ -25,6 +25,7 @@ VERBS = {
     "export": "Write an evaluation out, as JSONL or in NIST forms.",
     "check": "Check an evaluation, or runs before they are added.",
     "run": "Drive a system over the questions and write a run.",
+    "pool": "What is to be judged, and how much is not yet.",
     "score": "Scores and leaderboard.",
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",

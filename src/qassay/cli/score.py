@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from qassay.cli.inputs import (
@@ -110,11 +111,23 @@ def _sweep(
     from qassay.meta.fidelity import beta_sweep
 
     matrices: dict[float, ScoreMatrix] = {
-        beta: evaluation.score(key, measure=f"nugget_f(beta={beta})", unjudged=unjudged, missing=missing).matrix
+        beta: _means(evaluation.score(key, measure=f"nugget_f(beta={beta})", unjudged=unjudged, missing=missing))
         for beta in _range(betas)
     }
     result = beta_sweep(matrices)
     print_json(result.as_json()) if as_json else print_tables([result.table()])
+
+
+def _means(scores: Scores) -> ScoreMatrix:
+    """A matrix whose run scores are these: with --missing skip every run is averaged over the questions it has."""
+    if scores.missing is None or scores.missing[0] != "skip":
+        return scores.matrix
+    means = {row.run: row.score for row in scores.runs if row.score is not None}
+    if len(means) < len(scores.runs):
+        empty = next(row.run for row in scores.runs if row.score is None)
+        raise UsageError(f"run {empty} answers none of the questions; leave it out, or use --missing zero")
+    notes = tuple(note for note in scores.said() if not note.startswith("*"))
+    return ScoreMatrix(tuple(means), ("mean",), np.array([[mean] for mean in means.values()]), notes=notes)
 
 
 def _range(text: str) -> range:

@@ -106,6 +106,9 @@ class Scores:
             raise UsageError("no unit is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
         shown = {row.run for row in self.runs}
+        notes = [note for note in self.said() if not note.startswith("*")]
+        if len(units) < len(self.units.ids):
+            notes.append(f"Only the {len(units)} of {len(self.units.ids)} units that every run has.")
         return ScoreMatrix(
             runs=self.tags,
             units=tuple(self.units.ids[unit] for unit in units),
@@ -116,7 +119,7 @@ class Scores:
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
-            notes=tuple(note for note in self.said() if not note.startswith("*")),
+            notes=tuple(notes),
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:

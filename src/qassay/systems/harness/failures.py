@@ -6,7 +6,7 @@ A DriveError is about the whole run: what the user is told after all attempts (e
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from qassay.errors import InputError, Problem, Rule
 
@@ -39,6 +39,10 @@ class CallError(Exception):
         self.wait: Final = wait
         self.rule: Final[Rule] = rule
         self.raw: Final = raw
+
+    def fields(self) -> dict[str, Any]:
+        """Everything that it takes to make the same failure again, elsewhere."""
+        return {name: getattr(self, name) for name in ("kind", "message", "again", "fatal", "wait", "rule", "raw")}
 
 
 class DriveError(InputError):

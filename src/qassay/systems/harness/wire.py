@@ -4,7 +4,7 @@
            "history": [{"question": {...}, "answer": {...}}]}
     back  {"items": [{"doc": "NYT1", "text": "Atlanta"}]}      or {"nil": true}, or {"decision": "YES"}
 
-An answer may also hold `confidence`, `justification`, `note` (kept in the log) and `question` (the id; where it is
+An answer may also hold `confidence`, `justification`, `note` (passed over) and `question` (the id; where it is
 given, it must be that of the question asked). An unknown key is an error: a misspelled `items` is no empty answer.
 """
 

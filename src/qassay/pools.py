@@ -1,0 +1,152 @@
+"""Pools: what is to be judged, each thing once, and how much of it is not yet (METHOD 4).
+
+Items of factoid and passage questions are pooled: equal items of different runs are judged once. Lists, nugget
+responses and justifications are judged run by run; entailment pairs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from qassay.judgments import JudgmentSet
+from qassay.questions import TestSet
+from qassay.runs import Runs
+from qassay.tables import Column, Table, table
+from qassay.tasks import Task
+
+# What names one thing to be judged, by the kind of judgment; of long answers every nugget is one.
+THINGS: Mapping[str, tuple[str, ...]] = {
+    "item": ("question", "doc", "text"),
+    "extract": ("question", "doc", "start", "length"),
+    "list": ("question", "run", "doc", "text"),
+    "match": ("question", "run"),
+    "support": ("question", "run", "nugget"),
+    "pair": ("question",),
+    "rating": ("question", "run"),
+}
+_KINDS = {"ranked": "item", "one": "item", "extract": "extract", "decision": "pair", "justified": "rating"}
+
+
+@dataclass(frozen=True, eq=False)
+class TypePool:
+    """The pool of one type of question: what runs returned, each distinct thing, and whether it is judged."""
+
+    type: str
+    kind: str
+    returned: int
+    things: pl.DataFrame
+
+    @property
+    def left(self) -> pl.DataFrame:
+        """The things that are not judged yet."""
+        return self.things.filter(~pl.col("judged"))
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What is to be judged in an evaluation, by type of question."""
+
+    key: str | None
+    types: tuple[TypePool, ...]
+
+    def table(self) -> Table:
+        """Things returned, distinct, judged and left, by type of question."""
+        names = ("returned", "to judge", "judged", "left")
+        columns: list[Column | str] = ["type", "judged as", *(Column(name) for name in names)]
+        rows = [
+            (
+                one.type,
+                _NAMES[one.kind],
+                one.returned,
+                one.things.height,
+                one.things.height - one.left.height,
+                one.left.height,
+            )
+            for one in self.types
+        ]
+        against = f"against the judgment set {self.key}" if self.key else "nothing is judged yet"
+        return table(f"What is to be judged: {against}", columns, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts by type of question."""
+        return {
+            "key": self.key,
+            "types": {
+                one.type: {
+                    "kind": one.kind,
+                    "returned": one.returned,
+                    "to_judge": one.things.height,
+                    "judged": one.things.height - one.left.height,
+                    "left": one.left.height,
+                }
+                for one in self.types
+            },
+        }
+
+    def sheet(self, questions: TestSet) -> list[dict[str, Any]]:
+        """The things left, as rows of a judgment set with the verdict still to be filled in."""
+        rows = []
+        for one in self.types:
+            for thing in one.left.drop("judged").iter_rows(named=True):
+                named = {name: value for name, value in thing.items() if value is not None}
+                asked = questions.by_id[thing["question"]]
+                rows.append({**named, **_BLANKS[one.kind], "asked": asked.text or asked.target or ""})
+        return rows
+
+
+def pool(
+    runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet | None = None, nuggets: pl.DataFrame | None = None
+) -> Pool:
+    """What the runs give to judge, and what of it a judgment set has."""
+    made = []
+    for kind, rules in task.types.items():
+        asked = [question.id for question in questions.of_type(kind)]
+        if not asked:
+            continue
+        rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(asked)).with_columns(
+            pl.col("question", "run").cast(pl.String)
+        )
+        if "rank" in rows.columns:
+            rows = rows.filter(pl.col("rank") > 0)
+        way = "list" if kind == "list" else _KINDS.get(rules.response, "match")
+        if rules.response == "answer" and nuggets is not None and nuggets.height:
+            way = "support"
+            rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
+        things = rows.select(THINGS[way]).unique(maintain_order=True)
+        made.append(TypePool(kind, way, rows.height, _marked(things, way, judged)))
+    return Pool(judged.name if judged else None, tuple(made))
+
+
+def _marked(things: pl.DataFrame, way: str, judged: JudgmentSet | None) -> pl.DataFrame:
+    """The things with a column that tells whether they are judged."""
+    if judged is None:
+        return things.with_columns(judged=pl.lit(value=False))
+    known = judged.kind("item" if way == "extract" else way)
+    on = list(THINGS[way])
+    done = known.select(pl.col(name).cast(things.schema[name]) for name in on).unique().with_columns(judged=True)
+    marked = things.join(done, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return marked.with_columns(pl.col("judged").fill_null(value=False))
+
+
+_NAMES = {
+    "item": "distinct items",
+    "extract": "distinct extracts",
+    "list": "items of each list",
+    "match": "responses, for nuggets",
+    "support": "nuggets of each answer",
+    "pair": "pairs",
+    "rating": "justifications",
+}
+_BLANKS: Mapping[str, dict[str, Any]] = {
+    "item": {"judgment": ""},
+    "extract": {"judgment": ""},
+    "list": {"judgment": "", "answer": ""},
+    "match": {"nuggets": []},
+    "support": {"support": ""},
+    "pair": {"judgment": ""},
+    "rating": {"understandability": None, "correctness": None},
+}

@@ -1,0 +1,127 @@
+"""Connections to a system that live on the nodes of a Ray cluster (the extra `ray`).
+
+A connection becomes an actor: the program is started, or the reference system answers, on whichever node has a free
+processor, and the harness here keeps the order, the time-outs, the retries and the log. What a node needs (Qassay, the
+program, the documents of a reference system under the same path) has to be there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from qassay.errors import UsageError
+from qassay.systems.harness.callers import Caller
+from qassay.systems.harness.failures import CallError
+from qassay.systems.harness.opening import UnderTest
+from qassay.systems.records import Answer, Asked
+
+# An actor has to be placed and started before it can answer; that is no part of the system's time.
+STARTING = 120.0
+LOCAL = "local"
+
+
+def over_ray(system: UnderTest, address: str) -> UnderTest:
+    """The same system, its connections on the cluster at this address; `local` starts one on this machine."""
+    if find_spec("ray") is None:
+        raise UsageError("--ray needs Ray; install it with: pip install 'qassay[ray]'")
+    # Ray reports its use over the network unless told otherwise, and nobody has named that address.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray: Any = import_module("ray")
+    try:
+        ray.init(
+            address=None if address == LOCAL else address,
+            ignore_reinit_error=True,
+            log_to_driver=False,
+            logging_level="ERROR",
+            include_dashboard=False if address == LOCAL else None,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise UsageError(f"no Ray cluster at {address}: {error}") from None
+    return replace(system, connect=lambda: RayCaller(ray, system.connect))
+
+
+class _Host:
+    """What runs on the node: one connection. Failures go back as values, because exceptions lose their fields."""
+
+    def __init__(self, connect: Callable[[], Caller]) -> None:
+        self._caller = connect()
+
+    def ready(self) -> bool:
+        """Answer when the actor is there."""
+        return True
+
+    def ask(self, asked: Asked, timeout: float) -> Answer | dict[str, Any]:
+        """The answer, or what a CallError is made of."""
+        try:
+            return self._caller.ask(asked, timeout)
+        except CallError as error:
+            return error.fields()
+
+    def close(self) -> dict[str, Any] | None:
+        """Nothing, or what a CallError is made of."""
+        try:
+            self._caller.close()
+        except CallError as error:
+            return error.fields()
+        return None
+
+    def abort(self) -> None:
+        """End what is under way."""
+        self._caller.abort()
+
+
+class RayCaller:
+    """A connection on the cluster; a node that dies is a crash, and the next attempt starts on another."""
+
+    def __init__(self, ray: Any, connect: Callable[[], Caller]) -> None:
+        self._ray = ray
+        self._connect = connect
+        self._actor: Any = None
+
+    def ask(self, asked: Asked, timeout: float) -> Answer:
+        """Ask the actor."""
+        found = self._get("ask", asked, timeout, seconds=timeout + 5.0)
+        if isinstance(found, Answer):
+            return found
+        raise CallError(**found)
+
+    def close(self) -> None:
+        """End the connection on its node."""
+        if self._actor is None:
+            return
+        found = self._get("close", seconds=30.0)
+        self._leave()
+        if found is not None:
+            raise CallError(**found)
+
+    def abort(self) -> None:
+        """End the actor, and with it what it has started."""
+        if self._actor is not None:
+            # The connection first: a killed actor would leave its program behind.
+            self._actor.abort.remote()
+        self._leave()
+
+    def _get(self, method: str, *arguments: Any, seconds: float) -> Any:
+        errors = self._ray.exceptions
+        try:
+            if self._actor is None:
+                self._actor = self._ray.remote(_Host).options(num_cpus=1, max_concurrency=2).remote(self._connect)
+                self._ray.get(self._actor.ready.remote(), timeout=STARTING)
+            return self._ray.get(getattr(self._actor, method).remote(*arguments), timeout=seconds)
+        except errors.GetTimeoutError:
+            self.abort()
+            raise CallError("timeout", f"no answer from the cluster within {seconds:g} s") from None
+        except errors.RayError as error:
+            self._leave()
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise CallError("crash", f"its node failed: {said[-1][:300]}") from None
+
+    def _leave(self) -> None:
+        actor, self._actor = self._actor, None
+        if actor is not None:
+            self._ray.kill(actor)

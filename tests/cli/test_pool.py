@@ -1,0 +1,81 @@
+"""`qassay pool`: what is to be judged, counted by hand, and a sheet that becomes a judgment set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qassay.cli import main
+
+QUESTIONS = [
+    {"id": "1.1", "type": "factoid", "text": "Who?", "series": "1", "target": "T"},
+    {"id": "1.2", "type": "list", "text": "Which?", "series": "1", "target": "T"},
+    {"id": "1.3", "type": "other", "text": "", "series": "1", "target": "T"},
+]
+# Two runs share the factoid item; b's list is empty; both give an other response.
+RUNS = {
+    "a": "1.1 a d1 x y\n1.2 a d1 p\n1.2 a d1 p\n1.2 a d2 q\n1.3 a d1 fact\n",
+    "b": "1.1 b d1 x y\n1.2 b NIL\n1.3 b d1 fact\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "eval"
+    (made / "runs").mkdir(parents=True)
+    (made / "qassay.toml").write_text('task = "series2004"\n')
+    (made / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    for tag, text in RUNS.items():
+        (made / "runs" / f"{tag}.txt").write_text(text)
+    return made
+
+
+def counted(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    assert main(["pool", str(folder), "--json", *more]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_equal_items_are_judged_once_and_lists_run_by_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    types = counted(folder, capsys)["types"]
+    assert {name: (one["returned"], one["to_judge"], one["left"]) for name, one in types.items()} == {
+        "factoid": (2, 1, 1),
+        "list": (3, 2, 2),  # the item that a returned twice is judged by one row
+        "other": (2, 2, 2),
+    }
+
+
+def test_a_filled_sheet_becomes_a_judgment_set(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "first.jsonl"
+    assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
+    rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+    assert rows[0] == {"question": "1.1", "doc": "d1", "text": "x y", "judgment": "", "asked": "Who?"}
+    assert "run" not in rows[0]  # pooled items do not tell who returned them
+    for row in rows:
+        row |= {"judgment": "R"} if "judgment" in row else {}
+        row |= {"answer": row["text"]} if "answer" in row else {}
+    sheet.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["import", str(folder), str(sheet)]) == 0
+    capsys.readouterr()
+    found = counted(folder, capsys, "--set", "first")
+    assert found["key"] == "first"
+    assert all(one["left"] == 0 for one in found["types"].values())
+
+
+def test_a_sheet_is_never_overwritten(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sheet = tmp_path / "first.jsonl"
+    sheet.write_text("somebody's work\n")
+    assert main(["pool", str(folder), "--sheet", str(sheet)]) == 2
+    assert "there already" in capsys.readouterr().err
+    assert sheet.read_text() == "somebody's work\n"
+
+
+def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = counted(folder, capsys, "--set", "nobody")
+    assert found["key"] is None
+    assert found["types"]["factoid"]["left"] == 1
