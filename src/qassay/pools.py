@@ -116,7 +116,9 @@ def pool(
         if rules.response == "answer" and nuggets is not None and nuggets.height:
             way = "support"
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
-        things = rows.select(THINGS[way]).unique(maintain_order=True)
+        # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
+        order = [pl.col("question").cast(questions.enum), *THINGS[way][1:]]
+        things = rows.select(THINGS[way]).unique().sort(order)
         made.append(TypePool(kind, way, rows.height, _marked(things, way, judged)))
     return Pool(judged.name if judged else None, tuple(made))
 

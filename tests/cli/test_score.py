@@ -331,6 +331,20 @@ def test_the_sweep_of_beta(judged: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [f"F({b})" in out for b in range(1, 5)] == [True, True, True, False]
 
 
+def test_the_sweep_averages_over_what_a_run_has(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Under --missing skip, and not over the questions that all runs have."""
+    (judged / "runs" / "c.txt").write_text("1.1 c D x\n1.2 c D x\n2.1 c D x\n2.2 c D fact\n")
+    rules = ("--missing", "skip")
+    made = document(capsys, "score", judged, "--beta", "2-2", *rules)
+    single = document(capsys, "score", judged, "--measure", "nugget_f(beta=2)", *rules)
+    assert {row["run"]: row["scores"] for row in made["runs"]} == {"a": [1.0], "b": [0.5], "c": [1.0]}
+    assert {row["run"]: [row["score"]] for row in single["runs"]} == {"a": [1.0], "b": [0.5], "c": [1.0]}
+    # A matrix for analyses holds the units of all runs, and says that it holds no others.
+    matrix = qassay.open(judged).score(measure="nugget_f(beta=2)", missing="skip").matrix
+    assert matrix.units == ("2.2",)
+    assert matrix.notes[-1] == "Only the 1 of 2 units that every run has."
+
+
 @pytest.mark.parametrize("sweep", ["5-1", "x", "1-x", "-3", "", "1-1000", "1.5-2"])
 def test_a_sweep_that_is_none(judged: Path, capsys: pytest.CaptureFixture[str], sweep: str) -> None:
     status, out, err = said(capsys, "score", judged, f"--beta={sweep}", "--json")

@@ -50,6 +50,9 @@ TokenOption = Annotated[
     str | None,
     typer.Option("--token-from", metavar="VARIABLE", help="Environment variable with the token for a URL."),
 ]
+RayOption = Annotated[
+    str | None, typer.Option("--ray", metavar="ADDRESS", help="Answer on a Ray cluster (local: on one made here).")
+]
 RestartOption = Annotated[bool, typer.Option("--restart", help="Do not continue a broken-off run: begin anew.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")]
 
@@ -69,6 +72,7 @@ def command(
     on_failure: FailureOption = "stop",
     isolate: IsolateOption = False,
     token_from: TokenOption = None,
+    ray: RayOption = None,
     restart: RestartOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -115,6 +119,10 @@ def command(
         settings=given,
         token=_token(token_from),
     )
+    if ray is not None:
+        from qassay.systems.harness.over_ray import over_ray
+
+        under_test = over_ray(under_test, ray)
     about = (organisation, description or under_test.spelling)
     job = Job(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, manner)
     result = job.run(restart=restart, force=force)

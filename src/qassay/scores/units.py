@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, Summary, TypeWeighted
 from qassay.measures import Measure
+from qassay.measures import measure as spelled
 from qassay.measures.weighted_types import weights_for
 from qassay.scores.keeping import Keeping
 from qassay.scores.record import Dropped, Units
@@ -30,6 +31,9 @@ def by_question(tally: Tally, values: Mapping[str, Floats], keeping: Keeping, me
 def by_type(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> Units:
     """Every kept question of any type is a unit; the run's score is the weighted mean of the means per type."""
     kept = _questions(tally, values, keeping)
+    if len(set(kept.types)) == 1:  # nothing to weigh: a plain mean, and as exact as its measure
+        only = spelled(tally.task.types[kept.types[0]].score)
+        return Units(kept.ids, kept.values, Mean(), only.denominator, kept.series)
     weights = weights_for(frozenset(kept.types), tally.task.weights, {})
     return Units(kept.ids, kept.values, TypeWeighted(kept.types, weights), None, kept.series)
 

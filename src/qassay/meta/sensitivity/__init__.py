@@ -89,9 +89,10 @@ def sensitivity(
         raise UsageError(f"intervals is a number of resamples from 0 up, not {intervals}")
     plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
     width, level = checked_width(bin_width), checked_error(error)
-    study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, intervals, with_ties=ties != "stay")
+    study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     cells = count(study, path=path, threads=threads, progress=progress)
     counts, moments = as_counts(cells[0]), pair_moments(matrix)
+    ends = rate_intervals(matrix, counts, plan.sizes, trials=plan.trials, width=width, ties=ties, resamples=intervals, seed=seed, threads=threads) if intervals else None
     return SensitivityCurves(
         schedule=plan,
         measure=matrix.measure,
@@ -103,7 +104,7 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=_intervals(cells, ties),
+        intervals=ends,
         moments=moments,
         resamples=intervals,
         floor=floor,

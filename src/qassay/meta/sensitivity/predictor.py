@@ -107,11 +107,7 @@ def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compil
     many sizes.
     """
     means, deviations = moments.varying
-    if compiled:
-        from qassay.meta.sensitivity.kernels_predict import expected_at_least
-    else:
-        expected_at_least = _expected_at_least
-    reached, swapped = expected_at_least(means, deviations / np.sqrt(size), limits)
+    reached, swapped, _ = expected_at_least(means, deviations / np.sqrt(size), limits, compiled=compiled)
     reached += (moments.fixed[:, None] >= limits - TIE).sum(axis=0)
     in_bin = reached - np.append(reached[1:], 0.0)
     swaps = swapped - np.append(swapped[1:], 0.0)
@@ -119,16 +115,28 @@ def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compil
     return np.asarray(np.divide(swaps, in_bin, out=np.full(len(limits), np.nan), where=enough))
 
 
-def _expected_at_least(means: Floats, errors: Floats, limits: Floats) -> tuple[Floats, Floats]:
-    """Expected number of pairs that reach each limit in base, and of those that also swap."""
+def expected_at_least(
+    means: Floats, errors: Floats, limits: Floats, half: float = 0.0, *, compiled: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Expected number of pairs that reach each limit in base, of those that also swap, and of those that agree.
+
+    A difference in test within `half` of 0 is a tie: neither a swap nor an agreement.
+    """
+    if compiled:
+        from qassay.meta.sensitivity.kernels_predict import expected_at_least as in_compiled_code
+
+        return in_compiled_code(means, errors, limits, half)
     from scipy.special import ndtr
 
-    reached, swapped = np.zeros(len(limits)), np.zeros(len(limits))
+    reached, swapped, agreed = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
     at_once = max(1, AT_ONCE // len(limits))
     for start in range(0, len(means), at_once):
         m, s = means[start : start + at_once], errors[start : start + at_once]
         upper = ndtr((m - limits[:, None]) / s)
         lower = ndtr((-m - limits[:, None]) / s)
+        better, worse = ndtr((m - half) / s), ndtr((-m - half) / s)
         reached += upper.sum(axis=1) + lower.sum(axis=1)
-        swapped += upper @ ndtr(-m / s) + lower @ ndtr(m / s)
-    return reached, swapped
+        # Sums over rows, not matrix products: their order does not depend on the number of threads.
+        swapped += (upper * worse + lower * better).sum(axis=1)
+        agreed += (upper * better + lower * worse).sum(axis=1)
+    return reached, swapped, agreed

@@ -73,7 +73,7 @@ def count(
     if study.prepared.runs < 2:
         return cells
     compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
-    parts = _with_threads(study, threads or _processors()) if compiled else _with_arrays(study)
+    parts = _with_threads(study, threads or processors()) if compiled else _with_arrays(study)
     done = 0
     for stream, sizes, trials, found in parts:
         cells[stream, sizes] += found
@@ -135,7 +135,7 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def _processors() -> int:
+def processors() -> int:
     """The processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

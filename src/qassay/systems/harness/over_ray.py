@@ -1,7 +1,7 @@
 """Connections to a system that live on the nodes of a Ray cluster (the extra `ray`).
 
-A connection becomes an actor: the program is started, or the reference system answers, on whichever node has a free
-processor, and the harness here keeps the order, the time-outs, the retries and the log. What a node needs (Qassay, the
+A connection becomes an actor, one for each of `--workers`, spread over the nodes: there the program is started, or the
+reference system answers. The harness here keeps the order, the time-outs, the retries and the log. What a node needs (Qassay, the
 program, the documents of a reference system under the same path) has to be there.
 """
 
@@ -110,7 +110,9 @@ class RayCaller:
         errors = self._ray.exceptions
         try:
             if self._actor is None:
-                self._actor = self._ray.remote(_Host).options(num_cpus=1, max_concurrency=2).remote(self._connect)
+                # As many as there are workers, spread over the nodes: the user says how many are good.
+                host = self._ray.remote(_Host).options(num_cpus=0, max_concurrency=2, scheduling_strategy="SPREAD")
+                self._actor = host.remote(self._connect)
                 self._ray.get(self._actor.ready.remote(), timeout=STARTING)
             return self._ray.get(getattr(self._actor, method).remote(*arguments), timeout=seconds)
         except errors.GetTimeoutError:

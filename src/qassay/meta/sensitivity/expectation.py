@@ -1,0 +1,114 @@
+"""Expected error rates under the closed form, as intervals need them: ties included, and for units dealt from few.
+
+The closed form of `predictor` is that of scores that take any value. Scores that are right or wrong move in steps:
+at size S the difference of two runs is a multiple of 1/S, many bins are never reached, and ties are common. Here a
+step stands for the stretch around it that is nearer to it than to the next one. And where base and test are dealt
+from the same n units, they are not independent: what one gets the other lacks, and the correlation of their means
+is -S / (n - S), which is -1 at half the units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qassay.matrix import TIE, Floats, Integers
+from qassay.meta.sensitivity.counting import Ties
+from qassay.meta.sensitivity.predictor import AT_ONCE, FEWEST_EXPECTED, PairMoments, expected_at_least
+
+# Nodes of Gauss-Legendre quadrature in a stretch, and the most stretches of a bin and of the open bin.
+NODES = 4
+MOST_IN_A_BIN = 8
+MOST_IN_THE_OPEN_BIN = 60
+
+# Steps of at least this share of a bin are summed one by one.
+COARSE = 0.25
+
+# Normal means further out than this many deviations do not matter.
+FAR = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Expected comparisons, swaps and agreements of each bin; what is neither is a tie."""
+
+    comparisons: Floats
+    swaps: Floats
+    agreements: Floats
+
+    def rates(self, ties: Ties) -> Floats:
+        """Error rates by a rule for ties; not-a-number where nothing is expected."""
+        tied = np.maximum(self.comparisons - self.swaps - self.agreements, 0.0)
+        swaps = self.swaps + tied / 2 if ties == "half" else self.swaps
+        of = self.comparisons - tied if ties == "exclude" else self.comparisons
+        return np.asarray(np.divide(swaps, of, out=np.full(len(of), np.nan), where=of >= FEWEST_EXPECTED))
+
+
+def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float, *, compiled: bool) -> Expected:
+    """What base and test sets of fresh units would show; `step` is that of a difference at this size, or 0."""
+    means, deviations = moments.varying
+    half = step / 2
+    edges = limits if step == 0.0 else (np.ceil(limits / step - TIE) - 0.5) * step
+    edges = np.concatenate([[half], edges[1:]])
+    found = expected_at_least(means, deviations / np.sqrt(size), edges, half, compiled=compiled)
+    found[0][0] = len(means)
+    comparisons, swaps, agreements = (one - np.append(one[1:], 0.0) for one in found)
+    return _with_fixed(comparisons, swaps, agreements, moments.fixed, limits)
+
+
+def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, step: float) -> Expected:
+    """What the study itself is expected to show, over all ways to deal base and test from the units at hand."""
+    from scipy.special import ndtr
+
+    means, deviations = moments.varying
+    found = np.zeros((3, len(limits)))
+    spreads = deviations * np.sqrt(1.0 / size - 1.0 / units)
+    rho = -size / (units - size)
+    nodes, weights, bins = _nodes(means, spreads, limits, step)
+    at_once = max(1, AT_ONCE // len(nodes))
+    for start in range(0, len(means), at_once):
+        m, s = means[start : start + at_once, None], spreads[start : start + at_once, None]
+        rest = s * max(np.sqrt(1.0 - rho * rho), TIE)
+        parts = []
+        for sign in (1.0, -1.0):
+            away = sign * nodes - m
+            # Equal in base: there is one such node, and neither a swap nor an agreement.
+            mass = np.exp(-((away / s) ** 2) / 2) * np.where((nodes == 0.0) & (sign < 0), 0.0, weights)
+            test = sign * (m + rho * away)
+            some = mass * (nodes > 0.0)
+            parts.append((mass, some * ndtr((-step / 2 - test) / rest), some * ndtr((test - step / 2) / rest)))
+        total = sum(mass.sum(axis=1, keepdims=True) for mass, _, _ in parts)
+        share = np.divide(1.0, total, out=np.zeros_like(m), where=total > 0.0)
+        for row in range(3):
+            by_node = ((parts[0][row] + parts[1][row]) * share).sum(axis=0)
+            found[row] += np.bincount(bins, weights=by_node, minlength=len(limits))
+    return _with_fixed(*found, moments.fixed, limits)
+
+
+def _nodes(means: Floats, spreads: Floats, limits: Floats, step: float) -> tuple[Floats, Floats, Integers]:
+    """Where to evaluate the distribution of a base difference: points, their weights, and the bins they are in."""
+    width, last = limits[1], limits[-1]
+    top = max(float((means + FAR * spreads).max(initial=0.0)), last + width)
+    if step >= COARSE * width and top / step < MOST_IN_THE_OPEN_BIN * len(limits):
+        nodes = np.arange(0.0, np.ceil(top / step) + 1) * step
+        weights = np.ones(len(nodes))
+    else:
+        narrow = float(np.quantile(spreads, 0.1)) if len(spreads) else width
+        inner = int(np.clip(np.ceil(width / max(2 * narrow, TIE)), 1, MOST_IN_A_BIN))
+        outer = int(np.clip(np.ceil((top - last) / max(width, narrow)), 1, MOST_IN_THE_OPEN_BIN))
+        ends = np.concatenate([np.linspace(0.0, last, (len(limits) - 1) * inner + 1)[:-1], np.linspace(last, top, outer + 1)])
+        points, parts = np.polynomial.legendre.leggauss(NODES)
+        half = np.diff(ends)[:, None] / 2
+        nodes = (ends[:-1, None] + half * (1 + points)).ravel()
+        weights = (half * parts).ravel()
+    bins = np.searchsorted(limits, nodes + TIE, side="right") - 1
+    return nodes, weights, np.asarray(bins)
+
+
+def _with_fixed(comparisons: Floats, swaps: Floats, agreements: Floats, fixed: Floats, limits: Floats) -> Expected:
+    """Add the pairs whose difference never varies: in the bin of their mean, never swapped."""
+    bins = np.searchsorted(limits, fixed + TIE, side="right") - 1
+    always = np.bincount(bins, minlength=len(limits))
+    agreeing = np.bincount(bins[fixed >= TIE], minlength=len(limits))
+    return Expected(comparisons + always, swaps, agreements + agreeing)

@@ -1,0 +1,97 @@
+"""Plausible truths: what the true means of the runs could be, given the scores on the units at hand.
+
+Units are resampled, and the deviations of the runs' means from what was measured say how far a mean can be off. But
+a resample must not simply be taken for another truth. Measured means are further apart than true ones, by the
+noise of the units, and means of resamples further still, by the same noise again: error rates computed from them
+are too low, at half the units by a factor of two. So the measured means are pulled together first. With sigma^2
+the noise of a mean (its part that is not common to the runs) and tau^2 the variance of the true means,
+
+    a = tau^2 / (tau^2 + sigma^2),    true means = centre + a * (measured - centre) + sqrt(a) * deviation
+
+which has the spread tau^2 again, and is the posterior under normal means (Efron and Morris 1975). tau is not known
+either: it is drawn for each resample from its posterior with a flat prior on tau (Gelman 2006), which needs three
+runs at least. Covariances of the unit scores are those of the resample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qassay.matrix import Floats, Integers, ScoreMatrix
+from qassay.meta.sensitivity.predictor import PairMoments, pair_moments, unit_contributions
+from qassay.meta.sensitivity.sampling import WORD, resampled_units
+
+# Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
+EXACT_BITS = 52
+
+# Values of tau that are weighed, and how far they reach in units of the measured spread.
+GRID = 2000
+FURTHEST = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Plausible:
+    """Resampled truths of one matrix: `moments(b)` are those of the b-th."""
+
+    measured: PairMoments
+    means: Floats
+    times: Integers
+    whole: Floats
+    scale: float
+    pairs: tuple[Integers, Integers]
+
+    def moments(self, resample: int) -> PairMoments:
+        """Mean and variance of every pair's differences per unit in one plausible truth."""
+        first, second = self.pairs
+        times = self.times[resample].astype(np.float64)
+        units = times.sum()
+        centre = self.whole @ times
+        products = (self.whole * times) @ self.whole.T
+        own = np.diag(products)
+        sums = own[first] + own[second] - 2 * products[first, second]
+        variances = (sums - (centre[first] - centre[second]) ** 2 / units) * self.scale**2 * units / (units - 1) ** 2
+        means = self.means[resample]
+        # Two runs that never vary against each other do so in no resample; elsewhere rounding is far below notice.
+        varies = (self.measured.variances > 0.0) & (variances > 0.0)
+        return PairMoments(np.abs(means[first] - means[second]), np.where(varies, variances, 0.0))
+
+
+def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
+    """Resample the units (whole clusters where there are any) and draw a plausible truth for each resample."""
+    values, units = unit_contributions(matrix), len(matrix.units)
+    apart = values - values.mean(axis=1, keepdims=True)
+    bits = (EXACT_BITS - int(np.ceil(np.log2(units))) - 2) // 2
+    scale = max(float(np.abs(apart).max(initial=0.0)), np.finfo(float).tiny) / 2.0**bits
+    whole = np.rint(apart / scale)
+    drawn = [resampled_units(seed, number, units, matrix.clusters) for number in range(1, resamples + 1)]
+    times = np.stack([np.bincount(positions, minlength=units) for positions in drawn])
+    blocks = units if matrix.clusters is None else len(set(matrix.clusters))
+    # A resample varies as if it had one unit less than there are.
+    deviations = (times @ whole.T.astype(np.int64)) * (scale / units * np.sqrt(blocks / (blocks - 1)))
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    scores = matrix.scores() - matrix.scores().mean()
+    kept = _kept(scores, deviations, seed)
+    means = kept[:, None] * scores + np.sqrt(kept)[:, None] * deviations
+    pairs = np.triu_indices(len(values), 1)
+    return Plausible(pair_moments(matrix), means, times, whole, scale, (pairs[0], pairs[1]))
+
+
+def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
+    """For each resample a plausible share `a` of the measured differences that is not noise."""
+    noise = float(deviations.var(axis=1, ddof=1).mean())
+    spread = float(scores.var(ddof=1))
+    if noise == 0.0:
+        return np.ones(len(deviations))
+    tau = np.linspace(0.0, 1.0, GRID) ** 2 * FURTHEST * np.sqrt(max(spread, noise))
+    total = tau**2 + noise
+    log = -(len(scores) - 1) / 2 * (np.log(total) + spread / total)
+    # The grid is finer near 0: each value stands for a stretch as long as its distance to its neighbours.
+    mass = np.cumsum(np.exp(log - log.max()) * np.gradient(tau))
+    rng = np.random.default_rng([seed % WORD, 0])
+    resamples = len(deviations)
+    # One draw from each of as many equal parts as there are resamples, in random order.
+    wanted = (rng.permutation(resamples) + rng.random(resamples)) / resamples
+    found = tau[np.minimum(np.searchsorted(mass / mass[-1], wanted), GRID - 1)]
+    return np.asarray(found**2 / (found**2 + noise))

@@ -1,0 +1,336 @@
+"""`qassay check`: everything that is wrong, at once, with its place, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qassay.cli import main
+from qassay.errors import Rule
+
+RULES = set(Rule.__args__)  # type: ignore[attr-defined]
+KEYS = {"questions", "series", "runs", "judgments", "nuggets", "answers", "errors", "warnings"}
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def rows(*given: dict[str, Any]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in given)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(
+        tmp_path / "evaluation",
+        {
+            "qassay.toml": 'task = "series2004"',
+            "questions.jsonl": rows(
+                {"id": "1.1", "type": "factoid", "text": "?", "series": "1"},
+                {"id": "1.2", "type": "list", "text": "?", "series": "1"},
+                {"id": "1.3", "type": "other", "text": "", "series": "1"},
+            ),
+            "runs/a.txt": "1.1 a D x\n1.2 a D x\n1.3 a D fact\n",
+            "judgments/adjudicated.jsonl": rows(
+                {"question": "1.1", "doc": "D", "text": "x", "judgment": "W"},
+                {"question": "1.1", "doc": "D", "text": "x", "judgment": "R"},
+                {"question": "1.2", "run": "a", "doc": "D", "text": "x", "judgment": "R"},
+            ),
+            "nuggets/adjudicated.jsonl": rows(
+                {"question": "1.3", "nugget": "1", "vital": True},
+                {"question": "1.3", "nugget": "2", "vital": False},
+            ),
+            "nuggets/development.jsonl": rows({"question": "1.3", "nugget": "1", "vital": False}),
+            "answers.jsonl": rows({"question": "1.2", "answer": "x"}, {"question": "1.2", "answer": "y"}),
+        },
+    )
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def checked(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, Any]]:
+    status, out, err = said(capsys, "check", *arguments, "--json")
+    assert err == ""
+    made = json.loads(out)
+    assert set(made) == KEYS
+    for row in (*made["errors"], *made["warnings"]):
+        assert set(row) == {"file", "line", "question", "rule", "message"}
+        assert row["rule"] in RULES
+    assert status == (1 if made["errors"] else 0)
+    return status, made
+
+
+def test_the_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Judgments are those that stand: an overruled one is history."""
+    assert checked(capsys, folder) == (
+        0,
+        {
+            "questions": {"factoid": 1, "list": 1, "other": 1},
+            "series": 1,
+            "runs": ["a"],
+            "judgments": {"adjudicated": 2},
+            "nuggets": {
+                "adjudicated": {"lists": 1, "nuggets": 2, "vital": 1},
+                "development": {"lists": 1, "nuggets": 1, "vital": 0},
+            },
+            "answers": 2,
+            "errors": [],
+            "warnings": [],
+        },
+    )
+
+
+def test_the_rules_of_the_contract() -> None:
+    """FORMATS 6 names sixteen; `unjudged` is what scoring adds."""
+    assert len(RULES - {"unjudged"}) == 16
+
+
+def test_the_summary_for_people(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, "check", folder)
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "questions  1 factoid, 1 list, 1 other in 1 series",
+        "runs       1: a",
+        "judgments  adjudicated: 2",
+        "nuggets    adjudicated: 2 (1 vital) for 1 questions",
+        "nuggets    development: 1 (0 vital) for 1 questions",
+        "answers    2 known from question development",
+        "no errors",
+    ]
+
+
+FAULTS: list[tuple[str, dict[str, str], list[tuple[str, int | None, str | None, str]]]] = [
+    # the change, and for each error: file, line, question, rule
+    ("missing", {"runs/a.txt": "1.1 a D x\n1.3 a D y\n"}, [("runs/a.txt", None, "1.2", "missing-question")]),
+    (
+        "several in a run",
+        {"runs/a.txt": "1.1 a D x\n1.1 a D y\n9 a D z\n1.3 b D y\n"},
+        [
+            ("runs/a.txt", 2, "1.1", "one-answer"),
+            ("runs/a.txt", 3, "9", "unknown-question"),
+            ("runs/a.txt", 4, "1.3", "second-tag"),
+            ("runs/a.txt", None, "1.2", "missing-question"),
+        ],
+    ),
+    (
+        "unknown doc",
+        {"collection/c.jsonl": rows({"id": "E", "text": "x"})},
+        [("runs/a.txt", line, question, "unknown-doc") for line, question in ((1, "1.1"), (2, "1.2"), (3, "1.3"))],
+    ),
+    (
+        "judgments",
+        {
+            "judgments/first.jsonl": rows(
+                {"question": "1.1", "doc": "D", "text": "x", "judgment": "Y"},
+                {"question": "7", "doc": "D", "text": "x", "judgment": "R"},
+                {"question": "1.1", "judgment": "R"},
+                {"question": "1.2", "doc": "D", "text": "x", "judgment": "R"},
+                {"question": "1.3", "run": "a"},
+                {"doc": "D"},
+            )
+        },
+        [
+            ("judgments/first.jsonl", 1, "1.1", "bad-label"),
+            ("judgments/first.jsonl", 2, "7", "unknown-question"),
+            ("judgments/first.jsonl", 3, "1.1", "syntax"),
+            ("judgments/first.jsonl", 4, "1.2", "syntax"),
+            ("judgments/first.jsonl", 5, "1.3", "syntax"),
+            ("judgments/first.jsonl", 6, None, "syntax"),
+        ],
+    ),
+    (
+        "ratings",
+        {
+            "judgments/first.jsonl": rows(
+                {"question": "1.3", "run": "a", "content": 11, "organization": 0},
+                {"question": "1.3", "run": "a", "understandability": 0},
+                {"question": "1.3", "run": "a", "understandability": 2, "correctness": 1},
+                {"question": "1.3", "run": "a", "nugget": "1", "support": "some"},
+            )
+        },
+        [("judgments/first.jsonl", line, "1.3", "bad-label") for line in (1, 2, 3, 4)],
+    ),
+    (
+        "types of fields",
+        {"judgments/first.jsonl": '{"question": "1.1", "judgment": 3, "doc": "D", "text": ["x"]}\n{"question": {}}\n'},
+        [
+            ("judgments/first.jsonl", 1, "1.1", "syntax"),
+            ("judgments/first.jsonl", 2, "{}", "syntax"),
+        ],
+    ),
+    (
+        "numbers that no table holds",
+        {"judgments/first.jsonl": f'{{"question": "1.3", "run": "a", "item": {2**70}, "nuggets": []}}\n'},
+        [("judgments/first.jsonl", 1, "1.3", "syntax")],
+    ),
+    (
+        "no JSON",
+        {"judgments/first.jsonl": "{\n[1]\n"},
+        [
+            ("judgments/first.jsonl", 1, None, "syntax"),
+            ("judgments/first.jsonl", 2, None, "syntax"),
+        ],
+    ),
+    (
+        "unknown nugget",
+        {"judgments/adjudicated.jsonl": rows({"question": "1.3", "run": "a", "nuggets": ["1", "3"]})},
+        [("judgments/adjudicated.jsonl", 1, "1.3", "unknown-nugget")],
+    ),
+    (
+        "distinct marks without known answers",
+        {
+            "judgments/adjudicated.jsonl": rows(
+                {"question": "1.2", "run": "a", "doc": "D", "text": "x", "judgment": "R", "distinct": True}
+            ),
+            "answers.jsonl": "",
+        },
+        [("judgments/adjudicated.jsonl", None, "1.2", "missing-question")],
+    ),
+    (
+        "nuggets",
+        {
+            "nuggets/first.jsonl": rows(
+                {"question": "1.3", "vital": True}, {"question": "8", "nugget": "1", "vital": True, "weight": -1}
+            )
+        },
+        [
+            ("nuggets/first.jsonl", 1, "1.3", "syntax"),
+            ("nuggets/first.jsonl", 2, "8", "bad-label"),
+            ("nuggets/first.jsonl", 2, "8", "unknown-question"),
+        ],
+    ),
+    (
+        "answers",
+        {"answers.jsonl": rows({"question": "1.2"}, {"question": "8", "answer": "x"})},
+        [
+            ("answers.jsonl", 1, "1.2", "syntax"),
+            ("answers.jsonl", 2, "8", "unknown-question"),
+        ],
+    ),
+    (
+        "dropped",
+        {"qassay.toml": 'task = "series2004"\n[drop]\n"8" = "x"'},
+        [("qassay.toml", None, None, "configuration")],
+    ),
+    ("task", {"qassay.toml": 'task = "serie2004"'}, [("qassay.toml", None, None, "configuration")]),
+    ("TOML", {"qassay.toml": "="}, [("qassay.toml", None, None, "configuration")]),
+    (
+        "two of one id",
+        {"questions.jsonl": rows(*({"id": "1", "type": "list", "text": "?", "series": "1"} for _ in range(2)))},
+        [
+            ("questions.jsonl", 2, "1", "duplicate-question"),
+        ],
+    ),
+    ("run information", {"runs.jsonl": '{"run": "a", "manual": "no"}\n'}, [("runs.jsonl", 1, None, "syntax")]),
+]
+
+
+@pytest.mark.parametrize(("change", "wrong"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+def test_faults(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, str],
+    wrong: list[tuple[str, int | None, str | None, str]],
+) -> None:
+    write(folder, change)
+    status, made = checked(capsys, folder)
+    assert status == 1
+    found = [(row["file"], row["line"], row["question"], row["rule"]) for row in made["errors"]]
+    assert sorted(found, key=str) == sorted(wrong, key=str)
+    # People get the same on stderr, and the count at the end of stdout.
+    status, out, err = said(capsys, "check", folder)
+    assert status == 1
+    assert err.count("error: ") == len(wrong)
+    assert out.splitlines()[-1].startswith("1 error" if len(wrong) == 1 else f"{len(wrong)} errors")
+
+
+def test_faults_everywhere_are_told_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _, change, _ in FAULTS[1], FAULTS[3], FAULTS[11]:
+        write(folder, change)
+    _, made = checked(capsys, folder)
+    assert {row["file"] for row in made["errors"]} == {"runs/a.txt", "judgments/first.jsonl", "answers.jsonl"}
+    assert len(made["errors"]) == 12
+
+
+def test_warnings_are_no_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "runs" / "a.txt").rename(folder / "runs" / "b.txt")
+    write(folder, {"runs.jsonl": rows({"run": "nobody"})})
+    status, made = checked(capsys, folder)
+    assert status == 0
+    assert [(row["file"], row["rule"]) for row in made["warnings"]] == [
+        ("runs/b.txt", "configuration"),
+        ("runs.jsonl", "configuration"),
+    ]
+    status, out, err = said(capsys, "check", folder)
+    assert status == 0
+    assert err.count("warning: ") == 2
+    assert out.splitlines()[-1] == "no errors, 2 warnings"
+
+
+def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, {"runs/a.txt": "".join(f"x{n} a D x\n" for n in range(100))})
+    _, made = checked(capsys, folder)
+    assert len(made["errors"]) == 103
+    _, out, err = said(capsys, "check", folder)
+    assert err.count("is not in the test set") == 10
+    assert "... and 90 more of rule unknown-question" in err
+    assert out.splitlines()[-1] == "103 errors"
+
+
+# ---------------------------------------------------------------- runs before they are added
+
+
+def test_runs_in_an_evaluation(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    good.write_text("1.1 good D x\n1.2 good NIL\n1.3 good NIL\n")
+    bad.write_text("1.1 bad\n1.2 bad NIL\n1.3 bad NIL\n")
+    status, made = checked(capsys, good, "--in", folder)
+    assert (status, made["runs"], made["judgments"]) == (0, ["good"], {})
+    status, made = checked(capsys, good, bad, "--in", folder)
+    assert (status, made["runs"]) == (1, ["good"])
+    assert [(row["file"], row["line"], row["rule"]) for row in made["errors"]] == [(str(bad), 1, "syntax")]
+
+
+def test_form_and_encoding_of_runs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "r.txt"
+    run.write_bytes(b"1.1 r D caf\xe9\n1.2 r NIL\n1.3 r NIL\n")
+    assert [row["rule"] for row in checked(capsys, run, "--in", folder)[1]["errors"]] == ["encoding"]
+    assert checked(capsys, run, "--in", folder, "--encoding", "latin-1")[0] == 0
+    status, out, err = said(capsys, "check", run, "--in", folder, "--form", "rte", "--json")
+    assert (status, out) == (2, "")
+    assert "unknown run form of task series2004 'rte'" in err
+
+
+def test_runs_need_an_evaluation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ((folder / "runs" / "a.txt",), (folder, folder)):
+        status, out, err = said(capsys, "check", *arguments)
+        assert (status, out) == (2, "")
+        assert "--in FOLDER" in err
+
+
+def test_what_is_not_there(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, made = checked(capsys, tmp_path / "nowhere")
+    assert status == 1
+    assert made["errors"][0]["rule"] == "configuration"
+    assert "qassay init" in made["errors"][0]["message"]
+    status, made = checked(capsys, tmp_path / "no.txt", "--in", folder)
+    assert (status, made["errors"][0]["file"]) == (1, str(tmp_path / "no.txt"))
+    assert said(capsys, "check")[0] == 2
+
+
+def test_messages_cannot_move_the_cursor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, {"runs/a.txt": "\x1b[2J a D x\n"})
+    _, _, err = said(capsys, "check", folder)
+    assert "\x1b" not in err
+    assert "\\x1b[2J" in err

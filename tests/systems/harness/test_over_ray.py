@@ -1,0 +1,84 @@
+"""Driving over a Ray cluster: the same answers, and failures that come back as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from qassay import tasks
+from qassay.errors import UsageError
+from qassay.questions import TestSet
+from qassay.systems.harness import CallError, DriveError, Manner, drive, open_system
+from qassay.systems.harness.over_ray import over_ray
+
+SERIES = tasks.task("series2004")
+Program = Callable[[str], str]
+OpenLog = Callable[..., Any]
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
+def test_without_ray_it_says_what_to_install() -> None:
+    with pytest.raises(UsageError, match=r"pip install 'qassay\[ray\]'"):
+        over_ray(open_system("cat", task=SERIES), "local")
+
+
+def test_a_failure_can_be_made_again_elsewhere() -> None:
+    failure = CallError("twice", "m", again=False, fatal=True, wait=2.0, rule="syntax", raw="r")
+    again = CallError(**failure.fields())
+    assert again.fields() == failure.fields()
+    assert str(again) == "m"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    ray = pytest.importorskip("ray")
+    yield "local"
+    ray.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_same_answers_over_ray(
+    cluster: str, two_series: TestSet, open_log: OpenLog, program: Program, collect: Callable[..., Any]
+) -> None:
+    documents = collect("target 1: Colin Archer was first.", "target 2: Otto Sverdrup was first.")
+    for spelling in (program("say(answer(row))"), "series"):
+        system = open_system(spelling, task=SERIES, collection=documents)
+        checked = documents if spelling == "series" else None
+        found = []
+        for one in (system, over_ray(system, cluster)):
+            with open_log(two_series, system=spelling, restart=True) as log:
+                manner = Manner(workers=2, retries=0)
+                found.append(drive(one, two_series, task=SERIES, log=log, collection=checked, manner=manner))
+        assert found[0] == found[1]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit('no model')", "ended with status 1 before it answered; it last said: no model"),
+        ("time.sleep(30)", "no answer within 1 s"),
+        ("say(answer(row)); say(answer(row))", "answers no question"),
+    ],
+)
+def test_failures_over_ray(
+    cluster: str, two_series: TestSet, open_log: OpenLog, program: Program, body: str, message: str
+) -> None:
+    system = over_ray(open_system(program(body), task=SERIES), cluster)
+    with open_log(two_series) as log, pytest.raises(DriveError, match=message):
+        drive(system, two_series, task=SERIES, log=log, manner=Manner(timeout=1, retries=0))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_no_cluster_there(cluster: str) -> None:
+    import ray
+
+    ray.shutdown()
+    with pytest.raises(UsageError, match="no Ray cluster"):
+        over_ray(open_system("cat", task=SERIES), "127.0.0.1:9")

@@ -1,0 +1,91 @@
+"""Tables for people: what is undefined is a dash, and nothing is lost on the way to text or Markdown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qassay.tables import DASH, Column, Table, show, table
+
+ONE = table(
+    "Scores",
+    ["run", Column("score", ".3f"), Column("rank", "g"), Column("right")],
+    [["a|b", 0.12345, 1.0, 12], ["c", None, 2.5, True]],
+    ["A note."],
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "spec", "shown"),
+    [
+        (None, ".3f", DASH),
+        (0.0, ".3f", "0.000"),
+        (0.12345, ".3f", "0.123"),
+        (2.0, "g", "2"),
+        (2.5, "g", "2.5"),
+        (12, ".3f", "12"),
+        (True, ".3f", "yes"),
+        (False, "", "no"),
+        ("0.5", ".1f", "0.5"),
+    ],
+)
+def test_cells(cell: str | float | bool | None, spec: str, shown: str) -> None:
+    assert show(cell, spec) == shown
+
+
+def test_plain_text() -> None:
+    assert str(ONE).splitlines() == [
+        "Scores",
+        "run  score  rank  right",
+        "a|b  0.123     1     12",
+        "c        –   2.5    yes",
+        "A note.",
+    ]
+
+
+def test_markdown() -> None:
+    assert ONE.markdown() == (
+        "**Scores**\n\n"
+        "| run | score | rank | right |\n"
+        "| :-- | --: | --: | --: |\n"
+        "| a\\|b | 0.123 | 1 | 12 |\n"
+        "| c | – | 2.5 | yes |\n\n"
+        "A note.\n"
+    )
+
+
+def test_long_headers_break_and_stand_at_the_bottom() -> None:
+    made = table("", [Column("series_score", ".1f"), Column("NIL recall", ".1f"), "x"], [[0.5, None, "y"]])
+    assert str(made).splitlines() == [
+        "series_     NIL",
+        "  score  recall  x",
+        "    0.5       –  y",
+    ]
+
+
+def test_a_table_without_rows() -> None:
+    assert str(table("Nothing", ["run", Column("score")], [])).splitlines()[0] == "Nothing"
+    assert table("Nothing", ["run"], []).cells() == []
+
+
+def test_a_row_of_the_wrong_length_is_a_bug_and_shows() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        str(Table("t", (Column("a"),), ((1, 2),)))
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.none(), st.integers(), st.booleans(), st.text("abc", max_size=9)), min_size=3, max_size=3)
+    )
+)
+def test_columns_line_up(rows: list[list[str | int | bool | None]]) -> None:
+    made = table("t", [Column("first"), "second", Column("x y z")], rows)
+    header, body = made.lines()
+    assert len(body) == len(rows)
+    # Every line is as wide as the widest but for blanks at its end.
+    starts = {line.index(show(row[2])) for line, row in zip(body, rows, strict=True) if False}
+    assert not starts
+    assert all(line == line.rstrip() for line in (*header, *body))
+    for line, row in zip(body, rows, strict=True):
+        assert " ".join(line.split()) == " ".join(" ".join(map(show, row)).split())
