@@ -110,8 +110,13 @@ def agree(folder: Path, **options: str) -> str:
         with pytest.raises(qassay.QassayError):
             print(json.dumps(qassay.open(folder).score(**options).as_json(), indent=1))
         return str(refusal)
-    document = qassay.open(folder).score(**options).as_json()
+    scores = qassay.open(folder).score(**options)
+    document = scores.as_json()
     json.dumps(document, allow_nan=False)
+    if "missing" not in document:
+        # The matrix that analyses take summarises to the same scores.
+        computed = dict(zip(scores.matrix.runs, scores.matrix.scores().tolist(), strict=True))
+        assert computed == pytest.approx({row["run"]: row["score"] for row in document["runs"]}, abs=TOLERANCE)
     dropped = document.pop("dropped")
     assert all(row["reason"] for row in dropped)
     named = sorted(((row.get("unit"), row.get("question")) for row in dropped), key=str)
@@ -143,7 +148,7 @@ def trial(folder: Path, task: str, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("task", evaluations.TASKS)
 def test_every_number_of_random_evaluations_is_the_same(task: str, tmp_path: Path) -> None:
-    outcomes = [outcome for seed in range(24) for outcome in trial(tmp_path / str(seed), task, seed)]
+    outcomes = [outcome for seed in range(14) for outcome in trial(tmp_path / str(seed), task, seed)]
     # The comparison would be empty if most evaluations were refused.
     assert outcomes.count("scored") > len(outcomes) / 2
 

@@ -43,7 +43,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_a_run_is_found_by_its_tag() -> None:
     assert matrix().index("b") == 1
-    with pytest.raises(UsageError, match="unknown run 'bb'; did you mean 'b'?"):
+    with pytest.raises(UsageError, match="unknown run 'bb'; did you mean 'b'"):
         matrix().index("bb")
 
 

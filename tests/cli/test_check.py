@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import random
+import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -334,3 +339,119 @@ def test_messages_cannot_move_the_cursor(folder: Path, capsys: pytest.CaptureFix
     _, _, err = said(capsys, "check", folder)
     assert "\x1b" not in err
     assert "\\x1b[2J" in err
+
+
+# ---------------------------------------------------------------- whatever is broken, no traceback
+
+ODD: list[Any] = [
+    *(
+        None,
+        True,
+        0,
+        -1,
+        7,
+        2**31,
+        2**40,
+        2**63,
+        2**70,
+        1.5,
+        1e308,
+        "",
+        " ",
+        "NIL",
+        "R",
+        "full",
+        "a\nb",
+        "\x00",
+        "\u2028",
+    ),
+    *("x" * 300, [], ["1"], [None], [["1"]], {}, {"a": 1}, "../x", "1"),
+]
+FIELDS = (
+    *("nuggets", "nugget", "support", "sentence", "content", "organization", "understandability", "correctness"),
+    *("judgment", "answer", "distinct", "item", "start", "length", "doc", "text", "run", "question", "weight", "vital"),
+    *("withdrawn", "items", "nil", "confidence", "decision", "series", "type", "series_type", "assessor", "trace"),
+)
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of the folder of tests (which is no package)."""
+    if name not in sys.modules:
+        path = Path(__file__).resolve().parent.parent / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def break_something(folder: Path, rng: random.Random) -> None:
+    """Spoil one file: a value, a field, a line, a byte, its end, or all of it."""
+    path = rng.choice(sorted(one for one in folder.rglob("*") if one.is_file()))
+    data = path.read_bytes()
+    lines = data.split(b"\n")
+    place = rng.randrange(len(lines))
+    if path.suffix == ".jsonl" and rng.random() < 0.7 and lines[place].startswith(b"{"):
+        row = json.loads(lines[place])
+        name = rng.choice([*row, rng.choice(FIELDS)])
+        if rng.random() < 0.2:
+            row.pop(name, None)
+        else:
+            row[name] = rng.choice(ODD)
+        if isinstance(row.get("items"), list) and rng.random() < 0.3:
+            row["items"].append({rng.choice(("doc", "text", "start", "length", "citations")): rng.choice(ODD)})
+        lines[place] = json.dumps(row).encode()
+        data = b"\n".join(lines)
+    else:
+        cut = rng.randrange(len(data) + 1)
+        lines[place] = rng.choice((b"", b"  ", b"a b c d e f g h", b"1 t NIL x", b"\xff", lines[place] + b" z", b"{}"))
+        data = rng.choice(
+            (
+                *(data[:cut] + bytes([rng.randrange(256)]) + data[cut + 1 :], data[:cut], data + data),
+                *(
+                    b"\n".join(lines),
+                    b"",
+                    b"\n",
+                    b"[1]",
+                    b"null",
+                    b"\x00" * 9,
+                    b"\x1f\x8b",
+                    b"\x28\xb5\x2f\xfd",
+                    b"<a>",
+                ),
+            )
+        )
+    path.write_bytes(data)
+
+
+def try_broken(folder: Path, task: str, seed: int, capsys: pytest.CaptureFixture[str]) -> int:
+    """Check and score an evaluation in which something is broken; how often it was refused."""
+    rng = random.Random(f"{task} {seed}")
+    whole = beside("random_evaluations").make(folder / "whole", task, seed)
+    refused = 0
+    for number in range(3):
+        shutil.copytree(whole, folder / str(number))
+        for _ in range(rng.choice((1, 1, 2))):
+            break_something(folder / str(number), rng)
+        for command in (["check"], ["score", "--unjudged", "wrong", "--missing", "zero"]):
+            status, out, err = said(capsys, command[0], folder / str(number), *command[1:], "--json")
+            assert status in (0, 1, 2)
+            assert "Traceback" not in err
+            if status != 2:
+                assert isinstance(json.loads(out), dict)
+            refused += status != 0
+    return refused
+
+
+@pytest.mark.parametrize("task", beside("random_evaluations").TASKS)
+def test_broken_evaluations_are_refused_in_words(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sum(try_broken(tmp_path / str(seed), task, seed, capsys) for seed in range(4)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", beside("random_evaluations").TASKS)
+def test_many_more_broken_evaluations(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in range(100, 300):
+        try_broken(tmp_path / str(seed), task, seed, capsys)
+        shutil.rmtree(tmp_path / str(seed))

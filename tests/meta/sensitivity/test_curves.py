@@ -171,8 +171,11 @@ def test_progress_reaches_the_end():
     seen = []
     matrix = simulate_runs((0.3, 0.4, 0.5), 20)
     sensitivity(matrix, intervals=3, trials=10, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (4 * 6 * 10, 4 * 6 * 10)
+    # Six sizes: ten trials each, and the closed form in three resamples.
+    assert seen[-1] == (6 * (10 + 3), 6 * (10 + 3))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    sensitivity(simulate_runs((0.3, 0.4), 20), intervals=3, trials=10, progress=lambda *parts: seen.append(parts))
+    assert seen[-1] == (78, 78)
 
 
 def test_scores_beyond_one_with_wider_bins():

@@ -15,7 +15,7 @@ from qassay import tasks
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Answer, Asked, Item
-from qassay.systems.harness import DriveError, Manner, UnderTest, drive, local, open_system
+from qassay.systems.harness import CallError, DriveError, Manner, UnderTest, drive, local, open_system
 from qassay.systems.harness.driving import units
 from qassay.systems.records import nothing
 
@@ -166,6 +166,32 @@ def test_nil_in_place_of_what_fails(two_series: TestSet, open_log: OpenLog) -> N
     assert answers["1.1"] == Answer(nil=True)
     assert answers["2.2"] == Answer()
     assert answers["1.2"].items[0].text == "1.2 after 1"
+
+
+def test_what_was_ended_for_anothers_sake_is_no_nil(two_series: TestSet, open_log: OpenLog) -> None:
+    """One worker meets the end of the run while the other waits for an answer: that question stays open."""
+    asked, ended = threading.Event(), threading.Event()
+
+    class Half:
+        def ask(self, one: Asked, timeout: float) -> Answer:
+            if one.question.id == "1.1":
+                asked.set()
+                ended.wait(5)
+                raise CallError("crash", "it was ended")
+            asked.wait(5)
+            raise CallError("twice", "it answers twice", again=False, fatal=True)
+
+        def close(self) -> None:
+            pass
+
+        def abort(self) -> None:
+            ended.set()
+
+    manner = Manner(workers=2, retries=0, on_failure="nil")
+    with open_log(two_series) as log, pytest.raises(DriveError, match="it answers twice"):
+        drive(UnderTest("s", Half), two_series, task=SERIES, log=log, manner=manner)
+    with open_log(two_series) as log:
+        assert log.answers == {}
 
 
 def test_there_is_no_nil_where_the_task_has_none(open_log: OpenLog) -> None:

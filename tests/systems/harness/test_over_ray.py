@@ -74,11 +74,10 @@ def test_failures_over_ray(
         drive(system, two_series, task=SERIES, log=log, manner=Manner(timeout=1, retries=0))
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_no_cluster_there(cluster: str) -> None:
-    import ray
-
-    ray.shutdown()
-    with pytest.raises(UsageError, match="no Ray cluster"):
-        over_ray(open_system("cat", task=SERIES), "127.0.0.1:9")
+@pytest.mark.parametrize(
+    ("address", "message"), [("127.0.0.1:9", "no Ray cluster at"), ("nonsense", "takes HOST:PORT, auto or local")]
+)
+def test_addresses_where_nobody_is(monkeypatch: pytest.MonkeyPatch, address: str, message: str) -> None:
+    monkeypatch.setattr("qassay.systems.harness.over_ray.find_spec", lambda name: True)
+    with pytest.raises(UsageError, match=message):
+        over_ray(open_system("cat", task=SERIES), address)

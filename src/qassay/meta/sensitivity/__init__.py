@@ -9,9 +9,11 @@ The modules in the order of the work:
     counting     comparisons, swaps and ties by bin, in array code
     compiled     the same for large jobs
     study        runs all trials, on threads where it pays
-    resampling   intervals
     fitting      the exponential through the rates of a bin
     predictor    the closed form beside it
+    expectation  the closed form with ties, for fresh units and for units dealt from those at hand
+    plausible    true means that the runs could have
+    resampling   intervals
     findings     groups, rank ranges, share of pairs
     display      tables for people
     curves       the result, and the questions it answers
@@ -26,14 +28,14 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats, Integers, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
 from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error, error_rate_at
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
 from qassay.meta.sensitivity.predictor import PairMoments, pair_moments
 from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
-from qassay.meta.sensitivity.resampling import rate_intervals
+from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals
 from qassay.meta.sensitivity.scale import BINS, checked_width, prepare
 from qassay.meta.sensitivity.study import Path, Progress, Study, count
 
@@ -90,9 +92,9 @@ def sensitivity(
     plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
     width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
-    cells = count(study, path=path, threads=threads, progress=progress)
-    counts, moments = as_counts(cells[0]), pair_moments(matrix)
-    ends = rate_intervals(matrix, counts, plan.sizes, trials=plan.trials, width=width, ties=ties, resamples=intervals, seed=seed, threads=threads) if intervals else None
+    first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
+    counts = as_counts(count(study, path=path, threads=threads, progress=first))
+    moments = pair_moments(matrix)
     return SensitivityCurves(
         schedule=plan,
         measure=matrix.measure,
@@ -104,18 +106,25 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=ends,
+        intervals=rate_intervals(study, counts, ties, resamples=intervals, threads=threads, progress=then)
+        if intervals
+        else None,
         moments=moments,
         resamples=intervals,
         floor=floor,
-        notes=(*matrix.notes, *_notes(matrix, counts, moments)),
+        notes=(*matrix.notes, *_notes(matrix, counts, moments), *interval_notes(matrix, counts, ties, intervals)),
     )
 
 
-def _intervals(cells: Integers, ties: Ties) -> Floats | None:
-    """Intervals of the rates of the first stream from those of the others, where there are any."""
-    measured, *resampled = (as_counts(stream).rates(ties) for stream in cells)
-    return rate_intervals(measured, np.stack(resampled)) if resampled else None
+def _two_parts(progress: Progress | None, trials: int, closed_forms: int) -> tuple[Progress | None, Progress | None]:
+    """One count of progress for both parts of the work: the trials, and the closed forms behind the intervals."""
+    if progress is None:
+        return None, None
+    total = trials + closed_forms
+    return (
+        lambda done, _: progress(done, total),
+        lambda done, of: progress(trials + done * closed_forms // of, total),
+    )
 
 
 def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.matrix import Floats, Integers
-from qassay.meta.sensitivity.sampling import Keys, deal, trial_keys
+from qassay.meta.sensitivity.sampling import STUDY, Keys, deal, trial_keys
 from qassay.meta.sensitivity.scale import BINS, LIMITED_BINS, Prepared, Scale
 from qassay.meta.sensitivity.subsets import subset_scores
 
@@ -50,13 +50,13 @@ class Counts:
 
 
 def count_with_arrays(
-    prepared: Prepared, sizes: Sequence[int], trials: int, *, seed: int, stream: int = 0
+    prepared: Prepared, sizes: Sequence[int], trials: int, *, seed: int
 ) -> Iterator[tuple[int, Integers]]:
     """Yield (number of trials, cells) as the work goes; the sum of the cells is the result.
 
     Cells are sizes x 3 x bins: comparisons that were neither swaps nor ties, swaps, ties.
     """
-    for rows, keys, row_sizes in _blocks(sizes, trials, prepared.units, seed, stream):
+    for rows, keys, row_sizes in _blocks(sizes, trials, prepared.units, seed):
         sides = deal(keys, row_sizes, prepared.units)
         base = np.empty((prepared.runs, len(rows)))
         test = np.empty_like(base)
@@ -104,11 +104,9 @@ def as_counts(cells: Integers) -> Counts:
     return Counts(comparisons=cells.sum(axis=1), swaps=cells[:, 1], ties=cells[:, 2])
 
 
-def _blocks(
-    sizes: Sequence[int], trials: int, units: int, seed: int, stream: int
-) -> Iterator[tuple[Integers, Keys, Integers]]:
+def _blocks(sizes: Sequence[int], trials: int, units: int, seed: int) -> Iterator[tuple[Integers, Keys, Integers]]:
     """All trials of all sizes in blocks: their numbers (size by size), keys and sizes."""
-    keys = np.concatenate([trial_keys(seed, stream, size, trials) for size in sizes])
+    keys = np.concatenate([trial_keys(seed, STUDY, size, trials) for size in sizes])
     all_sizes = np.repeat(np.array(sizes, dtype=np.int64), trials)
     at_once = max(1, DEALT_AT_ONCE // units)
     for start in range(0, len(keys), at_once):

@@ -83,7 +83,7 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
         for row in range(3):
             by_node = ((parts[0][row] + parts[1][row]) * share).sum(axis=0)
             found[row] += np.bincount(bins, weights=by_node, minlength=len(limits))
-    return _with_fixed(*found, moments.fixed, limits)
+    return _with_fixed(found[0], found[1], found[2], moments.fixed, limits)
 
 
 def _nodes(means: Floats, spreads: Floats, limits: Floats, step: float) -> tuple[Floats, Floats, Integers]:
@@ -97,7 +97,9 @@ def _nodes(means: Floats, spreads: Floats, limits: Floats, step: float) -> tuple
         narrow = float(np.quantile(spreads, 0.1)) if len(spreads) else width
         inner = int(np.clip(np.ceil(width / max(2 * narrow, TIE)), 1, MOST_IN_A_BIN))
         outer = int(np.clip(np.ceil((top - last) / max(width, narrow)), 1, MOST_IN_THE_OPEN_BIN))
-        ends = np.concatenate([np.linspace(0.0, last, (len(limits) - 1) * inner + 1)[:-1], np.linspace(last, top, outer + 1)])
+        ends = np.concatenate(
+            [np.linspace(0.0, last, (len(limits) - 1) * inner + 1)[:-1], np.linspace(last, top, outer + 1)]
+        )
         points, parts = np.polynomial.legendre.leggauss(NODES)
         half = np.diff(ends)[:, None] / 2
         nodes = (ends[:-1, None] + half * (1 + points)).ravel()

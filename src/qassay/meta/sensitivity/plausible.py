@@ -26,6 +26,9 @@ from qassay.meta.sensitivity.sampling import WORD, resampled_units
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
 EXACT_BITS = 52
 
+# Of more pairs than this, a random choice stands for all: measured and plausible rates are compared on the same ones.
+MOST_PAIRS = 2000
+
 # Values of tau that are weighed, and how far they reach in units of the measured spread.
 GRID = 2000
 FURTHEST = 20.0
@@ -67,15 +70,31 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     whole = np.rint(apart / scale)
     drawn = [resampled_units(seed, number, units, matrix.clusters) for number in range(1, resamples + 1)]
     times = np.stack([np.bincount(positions, minlength=units) for positions in drawn])
-    blocks = units if matrix.clusters is None else len(set(matrix.clusters))
-    # A resample varies as if it had one unit less than there are.
-    deviations = (times @ whole.T.astype(np.int64)) * (scale / units * np.sqrt(blocks / (blocks - 1)))
+    # A mean of resampled units varies less than one of fresh units, by this factor.
+    narrower = np.sqrt((blocks(matrix) - 1) / blocks(matrix))
+    deviations = (times.astype(np.float64) @ whole.T) * (scale / units / narrower)
     deviations -= deviations.mean(axis=1, keepdims=True)
     scores = matrix.scores() - matrix.scores().mean()
     kept = _kept(scores, deviations, seed)
     means = kept[:, None] * scores + np.sqrt(kept)[:, None] * deviations
-    pairs = np.triu_indices(len(values), 1)
-    return Plausible(pair_moments(matrix), means, times, whole, scale, (pairs[0], pairs[1]))
+    chosen = _some_pairs(len(values), seed)
+    first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
+    everyone = pair_moments(matrix)
+    measured = PairMoments(everyone.means[chosen], everyone.variances[chosen])
+    return Plausible(measured, means, times, whole, scale, (first, second))
+
+
+def blocks(matrix: ScoreMatrix) -> int:
+    """How many units, or clusters of them, are resampled."""
+    return len(matrix.units if matrix.clusters is None else set(matrix.clusters))
+
+
+def _some_pairs(runs: int, seed: int) -> Integers:
+    """The pairs that are looked at: all, or a random choice of them."""
+    pairs = runs * (runs - 1) // 2
+    if pairs <= MOST_PAIRS:
+        return np.arange(pairs)
+    return np.sort(np.random.default_rng([seed % WORD, 0, 1]).choice(pairs, MOST_PAIRS, replace=False))
 
 
 def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:

@@ -3,7 +3,7 @@
 The draws of a trial follow from (seed, stream, size, trial) alone, so that neither the order of the work nor the
 number of threads can change a result. The numbers come from SplitMix64 used as a counter-based generator (Steele,
 Lea and Flood 2014): its i-th number is a hash of key + i * GOLDEN, which array code and compiled code compute alike.
-Stream 0 is the study itself; stream b is its b-th resample.
+The trials of a study are those of stream 0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR = 0xBF58476D1CE4E5B9
 SECOND_FACTOR = 0x94D049BB133111EB
 WORD = 2**64
+
+# The stream of numbers that the trials of a study take.
+STUDY = 0
 
 # What `sides` holds for a unit.
 UNUSED, BASE, TEST = 0, 1, 2

@@ -80,14 +80,13 @@ class Prepared:
     """A score matrix made ready for scoring subsets: what to sum, and how to compare the sums.
 
     `values` are runs x units: whole numbers where `unit_step` is set (the width of a bin in one unit's numbers),
-    else scores. `positions[p]` is the unit at position p: all units in their order, or a resample of them.
+    else scores.
     """
 
     matrix: ScoreMatrix
     width: Decimal
     values: Floats
     unit_step: int | None
-    positions: Integers
 
     @property
     def runs(self) -> int:
@@ -97,25 +96,22 @@ class Prepared:
     @property
     def units(self) -> int:
         """Number of units."""
-        return len(self.positions)
+        return len(self.matrix.units)
 
-    @cached_property
+    @property
     def order(self) -> Integers | None:
-        """For confidence-weighted scores: the positions in each run's own order, most confident first."""
+        """For confidence-weighted scores: the units in each run's own order, most confident first."""
         summary = self.matrix.summary
-        if not isinstance(summary, ConfidenceWeighted):
-            return None
-        ranks = np.argsort(summary.order, axis=1)
-        return np.argsort(ranks[:, self.positions], axis=1, kind="stable")
+        return summary.order if isinstance(summary, ConfidenceWeighted) else None
 
     @cached_property
     def type_weights(self) -> tuple[Integers, Floats] | None:
-        """For type-weighted scores: the type of each position, by number, and the weight of each type."""
+        """For type-weighted scores: the type of each unit, by number, and the weight of each type."""
         summary = self.matrix.summary
         if not isinstance(summary, TypeWeighted):
             return None
         names, which = np.unique(np.array(summary.types), return_inverse=True)
-        return which[self.positions], np.array([summary.weights[str(name)] for name in names])
+        return which, np.array([summary.weights[str(name)] for name in names])
 
     def scale(self, size: int) -> Scale:
         """How scores of subsets of this size are compared."""
@@ -124,10 +120,6 @@ class Prepared:
             return Scale(step=float(self.unit_step * size), slack=0.0, tie=1.0)
         return Scale(step=float(self.width), slack=TIE, tie=TIE)
 
-    def resample(self, positions: Integers) -> Prepared:
-        """The same with these units, some of them several times and some not at all."""
-        return Prepared(self.matrix, self.width, self.values[:, positions], self.unit_step, self.positions[positions])
-
 
 def prepare(matrix: ScoreMatrix, width: Decimal) -> Prepared:
     """Choose whole numbers where they are exact, doubles elsewhere.
@@ -135,12 +127,11 @@ def prepare(matrix: ScoreMatrix, width: Decimal) -> Prepared:
     With width = p/q and scores n/denominator, a difference of sums D over S units lies in bin
     floor(D * q / (p * denominator * S)). The numerators are multiplied by q here, once.
     """
-    everyone = np.arange(len(matrix.units))
     numerators = matrix.numerators()
     if numerators is not None and matrix.denominator is not None and isinstance(matrix.summary, Mean):
         exact = Fraction(width)
         unit_step = exact.numerator * matrix.denominator
         largest = max(int(np.abs(numerators).max(initial=0)) * exact.denominator, BINS * unit_step)
         if largest * 2 * max(len(matrix.units), 1) < EXACT:
-            return Prepared(matrix, width, (numerators * exact.denominator).astype(np.float64), unit_step, everyone)
-    return Prepared(matrix, width, np.asarray(matrix.values, dtype=np.float64), None, everyone)
+            return Prepared(matrix, width, (numerators * exact.denominator).astype(np.float64), unit_step)
+    return Prepared(matrix, width, np.asarray(matrix.values, dtype=np.float64), None)

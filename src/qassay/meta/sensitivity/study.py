@@ -1,4 +1,4 @@
-"""Running a study: all trials of all sizes, on the units at hand and on resamples of them.
+"""Running a study: all trials of all sizes.
 
 Small jobs run in array code; large ones are compiled and shared among threads. Both give the same counts.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from qassay.matrix import Integers, Mean
 from qassay.meta.sensitivity.counting import count_with_arrays
-from qassay.meta.sensitivity.sampling import resampled_units, trial_keys
+from qassay.meta.sensitivity.sampling import STUDY, trial_keys
 from qassay.meta.sensitivity.scale import BINS, Prepared
 
 Path: TypeAlias = Literal["auto", "arrays", "compiled"]
@@ -36,26 +36,18 @@ SCORES_A_TASK = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What to count: the trials of each size, for the units at hand (stream 0) and for each resample."""
+    """What to count: the trials of each size."""
 
     prepared: Prepared
     sizes: tuple[int, ...]
     trials: int
     seed: int
-    resamples: int = 0
     with_ties: bool = False
-
-    def stream(self, number: int) -> Prepared:
-        """The units of a stream: those at hand, or a resample of them."""
-        if number == 0:
-            return self.prepared
-        clusters = self.prepared.matrix.clusters
-        return self.prepared.resample(resampled_units(self.seed, number, self.prepared.units, clusters))
 
     @property
     def all_trials(self) -> int:
-        """Trials over all sizes and streams."""
-        return (1 + self.resamples) * len(self.sizes) * self.trials
+        """Trials over all sizes."""
+        return len(self.sizes) * self.trials
 
     def seconds(self) -> float:
         """About how long array code would take."""
@@ -68,29 +60,27 @@ class Study:
 def count(
     study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None
 ) -> Integers:
-    """Cells of streams x sizes x (neither, swaps, ties) x bins, over all trials and pairs."""
-    cells = np.zeros((1 + study.resamples, len(study.sizes), 3, BINS), dtype=np.int64)
+    """Cells of sizes x (neither, swaps, ties) x bins, over all trials and pairs."""
+    cells = np.zeros((len(study.sizes), 3, BINS), dtype=np.int64)
     if study.prepared.runs < 2:
         return cells
     compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
     parts = _with_threads(study, threads or processors()) if compiled else _with_arrays(study)
     done = 0
-    for stream, sizes, trials, found in parts:
-        cells[stream, sizes] += found
+    for sizes, trials, found in parts:
+        cells[sizes] += found
         done += trials
         if progress is not None:
             progress(done, study.all_trials)
     return cells
 
 
-Part: TypeAlias = tuple[int, slice, int, Integers]
+Part: TypeAlias = tuple[slice, int, Integers]
 
 
 def _with_arrays(study: Study) -> Iterator[Part]:
-    for stream in range(1 + study.resamples):
-        prepared = study.stream(stream)
-        for trials, cells in count_with_arrays(prepared, study.sizes, study.trials, seed=study.seed, stream=stream):
-            yield stream, slice(None), trials, cells
+    for trials, cells in count_with_arrays(study.prepared, study.sizes, study.trials, seed=study.seed):
+        yield slice(None), trials, cells
 
 
 def _with_threads(study: Study, threads: int) -> Iterator[Part]:
@@ -112,20 +102,19 @@ def _with_threads(study: Study, threads: int) -> Iterator[Part]:
 def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
     from qassay.meta.sensitivity.compiled import Counter
 
-    for stream in range(1 + study.resamples):
-        counter = Counter(study.stream(stream), with_ties=study.with_ties)
-        at_once = max(1, SCORES_A_TASK // max(study.prepared.units, study.prepared.runs))
-        for number, size in enumerate(study.sizes):
-            keys = trial_keys(study.seed, stream, size, study.trials)
-            for start in range(0, study.trials, at_once):
-                yield _task(counter, stream, number, size, keys[start : start + at_once])
+    counter = Counter(study.prepared, with_ties=study.with_ties)
+    at_once = max(1, SCORES_A_TASK // max(study.prepared.units, study.prepared.runs))
+    for number, size in enumerate(study.sizes):
+        keys = trial_keys(study.seed, STUDY, size, study.trials)
+        for start in range(0, study.trials, at_once):
+            yield _task(counter, number, size, keys[start : start + at_once])
 
 
 def _task(
-    counter: Callable[[int, np.ndarray], Integers], stream: int, number: int, size: int, keys: np.ndarray
+    counter: Callable[[int, np.ndarray], Integers], number: int, size: int, keys: np.ndarray
 ) -> Callable[[], Part]:
     def work() -> Part:
-        return stream, slice(number, number + 1), len(keys), counter(size, keys)
+        return slice(number, number + 1), len(keys), counter(size, keys)
 
     return work
 

@@ -83,5 +83,5 @@ def _type_weighted(prepared: Prepared, sides: Sides, side: int) -> Floats:
 
 
 def _any_summary(prepared: Prepared, sides: Sides, side: int) -> Floats:
-    columns = [prepared.matrix.scores_on(prepared.positions[np.flatnonzero(row == side)]) for row in sides]
+    columns = [prepared.matrix.scores_on(np.flatnonzero(row == side)) for row in sides]
     return np.stack(columns, axis=1)

@@ -3,7 +3,8 @@
 The command is started once a worker (or once a series, with --isolate) and reads a line a question. What it writes to
 standard error is its own affair; the end of it is shown where it fails. A command that does not answer in time is
 ended, with everything it has started, so that a late answer cannot be taken for that of another question. A second
-line for one question is found at the latest when the command is closed, before any run is written.
+line for one question is found at the latest when the command is closed, before any run is written. (One that answers
+twice and then crashes or hangs can only be found out if it gives the question's id with its answers.)
 """
 
 from __future__ import annotations
@@ -48,10 +49,11 @@ class CommandCaller:
             self._process = _Process(self._arguments, self._environment)
         line = json.dumps(request(asked), ensure_ascii=False).encode() + b"\n"
         try:
-            return read_answer(self._process.exchange(line, timeout), asked.question)
+            answer = self._process.exchange(line, timeout)
         except CallError:
             self.abort()
             raise
+        return read_answer(answer, asked.question)
 
     def close(self) -> None:
         """End the input, wait for the command to end, and see whether it has said more than it was asked."""

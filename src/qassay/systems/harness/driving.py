@@ -189,15 +189,15 @@ class _Worker:
                 answer = self._connection().ask(asked, manner.timeout)
                 check_answer(answer, question, crew.task, crew.collection)
             except CallError as error:
-                failure = error
+                failure = self._examined(error)
                 if crew.stop.is_set():
                     break
-                crew.log.erred(question.id, error, attempt=attempt, seconds=time.monotonic() - begun)
-                if error.fatal:
-                    self._distrust(error)
-                if error.fatal or not error.again or attempt > manner.retries:
+                crew.log.erred(question.id, failure, attempt=attempt, seconds=time.monotonic() - begun)
+                if failure.fatal:
+                    self._distrust(failure)
+                if failure.fatal or not failure.again or attempt > manner.retries:
                     break
-                wait = error.wait if error.wait is not None else manner.backoff * 2 ** (attempt - 1)
+                wait = failure.wait if failure.wait is not None else manner.backoff * 2 ** (attempt - 1)
                 crew.stop.wait(min(wait, LONGEST_WAIT))
             else:
                 crew.log.answered(question.id, answer, attempt=attempt, seconds=time.monotonic() - begun)
@@ -205,11 +205,31 @@ class _Worker:
                 return answer
         return self._given_up(question, failure)
 
+    def _examined(self, failure: CallError) -> CallError:
+        """The failure, or the one behind it.
+
+        An answer in the wrong form may be a second one to an earlier question. A system that is sent no more has then
+        still the right one to say, so the connection is closed and what comes is looked at.
+        """
+        caller = self.caller
+        if failure.kind != "form" or caller is None:
+            return failure
+        self.caller = None
+        try:
+            caller.close()
+        except CallError as behind:
+            return behind
+        self.crew.callers.discard(caller)
+        self.over_this.clear()
+        return failure
+
     def _given_up(self, question: Question, failure: CallError | None) -> Answer:
         """NIL where that was asked for, else the end of the run."""
         crew = self.crew
         message = failure.message if failure else "it was stopped"
-        if failure is not None and not failure.fatal and crew.manner.on_failure == "nil":
+        # A call that was ended because another one failed says nothing about the system.
+        given_up = failure is not None and not failure.fatal and not crew.stop.is_set()
+        if given_up and crew.manner.on_failure == "nil":
             answer = nothing(question)
             crew.log.gave_up(question.id, answer)
             return answer

@@ -1,13 +1,15 @@
 """Connections to a system that live on the nodes of a Ray cluster (the extra `ray`).
 
 A connection becomes an actor, one for each of `--workers`, spread over the nodes: there the program is started, or the
-reference system answers. The harness here keeps the order, the time-outs, the retries and the log. What a node needs (Qassay, the
-program, the documents of a reference system under the same path) has to be there.
+reference system answers. The harness here keeps the order, the time-outs, the retries and the log. What a node needs
+(Qassay, the program, the documents of a reference system under the same path) has to be there.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -29,6 +31,7 @@ def over_ray(system: UnderTest, address: str) -> UnderTest:
     """The same system, its connections on the cluster at this address; `local` starts one on this machine."""
     if find_spec("ray") is None:
         raise UsageError("--ray needs Ray; install it with: pip install 'qassay[ray]'")
+    _knock(address)
     # Ray reports its use over the network unless told otherwise, and nobody has named that address.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray: Any = import_module("ray")
@@ -43,6 +46,19 @@ def over_ray(system: UnderTest, address: str) -> UnderTest:
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
     return replace(system, connect=lambda: RayCaller(ray, system.connect))
+
+
+def _knock(address: str) -> None:
+    """Stop at an address where nobody is: Ray itself would go on trying for minutes."""
+    found = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
+    if found is None:
+        if address not in (LOCAL, "auto"):
+            raise UsageError(f"--ray takes HOST:PORT, auto or local, not {address!r}")
+        return
+    try:
+        socket.create_connection((found["host"], int(found["port"])), timeout=5).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"no Ray cluster at {address}: {error}") from None
 
 
 class _Host:

@@ -24,18 +24,18 @@ def main(spelling: str, folder: str) -> None:
     """Answer the questions on standard input until it ends."""
     sys.path.insert(0, str(Path.cwd()))
     # What the system prints is no answer: only this file writes to the real standard output.
-    out, sys.stdout = sys.stdout, sys.stderr
+    out, sys.stdout = sys.stdout.buffer, sys.stderr
     try:
         system = make(spelled(spelling), folder)
     except QassayError as error:
         sys.exit(str(error))
-    for line in sys.stdin:
+    for line in sys.stdin.buffer:
         asked = read_request(line)
         answer = system(asked)
         row = answer if isinstance(answer, dict) else answer_row(answer) if isinstance(answer, Answer) else None
         if row is None:
             sys.exit(f"{spelling} returned {type(answer).__name__}; a system returns an Answer or a dictionary")
-        out.write(msgspec.json.encode(row).decode() + "\n")
+        out.write(msgspec.json.encode(row) + b"\n")
         out.flush()
 
 
@@ -55,7 +55,7 @@ def make(wanted: Spelled, folder: str) -> Any:
     return made
 
 
-def read_request(line: str) -> Asked:
+def read_request(line: bytes) -> Asked:
     """The question and history of one line."""
     row = msgspec.json.decode(line)
     history = tuple((_question(one["question"]), _past(one)) for one in row["history"])
