@@ -187,8 +187,8 @@ def test_every_rule_preset_and_status_is_documented() -> None:
         (["check", "nowhere"], 1),
         (["compare"], 2),
         (["nonsense"], 2),
-        (["compare", "demo", "ember", "atlas", "--gate"], 3),
-        (["compare", "demo", "birch", "cedar", "--gate"], 4),
+        (["compare", "demo", "ibis", "hobby", "--gate"], 3),
+        (["compare", "demo", "badger", "crane", "--gate"], 4),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )

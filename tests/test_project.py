@@ -121,10 +121,11 @@ def test_hooks_fetch_nothing() -> None:
 def _shipped() -> set[str]:
     """What a wheel has to hold besides modules, as paths within it."""
     names = {f"qassay/tasks/{name}.toml" for name in tasks.names()} | {"qassay/py.typed"}
-    folder = qassay.demo_folder()
+    folder = qassay.demo_folder().parent
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert {"qassay.toml", "questions.jsonl", "judgments/adjudicated.jsonl", "runs/atlas.txt"} <= found
-    return names | {f"qassay/demo/evaluation/{name}" for name in found}
+    found = {name for name in found if not name.endswith((".py", ".pyc"))}
+    assert {"series/qassay.toml", "series/runs/hobby.txt", "entailment/questions.jsonl", "rag/runs.jsonl"} <= found
+    return names | {f"qassay/demo/{name}" for name in found}
 
 
 def test_package_data_is_beside_the_modules() -> None:

@@ -3,7 +3,7 @@
     >>> import qassay
     >>> evaluation = qassay.open(qassay.demo_folder())
     >>> evaluation.score().runs[0].run
-    'atlas'
+    'hobby'
 
 Everything is read when it is first asked for, and once.
 """

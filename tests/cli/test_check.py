@@ -392,8 +392,11 @@ def break_something(folder: Path, rng: random.Random) -> None:
     data = path.read_bytes()
     lines = data.split(b"\n")
     place = rng.randrange(len(lines))
-    if path.suffix == ".jsonl" and rng.random() < 0.7 and lines[place].startswith(b"{"):
+    try:
         row = json.loads(lines[place])
+    except ValueError:  # a line of another form, or broken already
+        row = None
+    if isinstance(row, dict) and rng.random() < 0.7:
         name = rng.choice([*row, rng.choice(FIELDS)])
         if rng.random() < 0.2:
             row.pop(name, None)
@@ -452,6 +455,6 @@ def test_broken_evaluations_are_refused_in_words(task: str, tmp_path: Path, caps
 @pytest.mark.slow
 @pytest.mark.parametrize("task", beside("random_evaluations").TASKS)
 def test_many_more_broken_evaluations(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for seed in range(100, 300):
+    for seed in range(100, 160):
         try_broken(tmp_path / str(seed), task, seed, capsys)
         shutil.rmtree(tmp_path / str(seed))

@@ -28,7 +28,7 @@ def test_an_evaluation_is_described_by_unit_type_and_weight(capsys: pytest.Captu
     medians = {unit: median(values) for unit, values in by_unit}
     assert {row["unit"]: row["median"] for row in found["units"]["units"]} == pytest.approx(medians)
     questions = {
-        name: [scores["questions"][run][name] for run in scores["questions"]] for name in scores["questions"]["atlas"]
+        name: [scores["questions"][run][name] for run in scores["questions"]] for name in scores["questions"]["hobby"]
     }
     zero = sum(median(values) == 0 for values in questions.values())
     assert found["questions"]["zero_medians"]["all"]["zero"] == zero

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 import qassay
-from qassay.collections import Collection
+from qassay.collections import Collection, open_collection
 from qassay.questions import Question
 from qassay.systems import Answer, Asked, make_reference
 from qassay.systems.records import handed
@@ -180,3 +181,17 @@ def test_a_model_is_only_insisted_on_when_told() -> None:
         found = {one.text: one.kinds for one in find("Marie Curie was born in Warsaw.")}
         assert found["Marie Curie"]["person"] == 1.0
         assert found["Warsaw"]["place"] == 1.0
+
+
+def test_extracts_of_documents_with_markup_count_in_the_stored_text(tmp_path: Path, ask: Ask) -> None:
+    (tmp_path / "news.sgml").write_text(
+        "<DOC>\n<DOCNO> NYT1 </DOCNO>\n<HEADLINE> Ships </HEADLINE>\n<TEXT>\n<P> Much is said. </P>\n<P>\n"
+        "The shipbuilder Colin\nArcher designed the Fram &amp; others. </P>\n</TEXT>\n</DOC>\n"
+    )
+    documents = open_collection(tmp_path)
+    found = ask(extracts(documents), "Who designed the Fram?", target="Fram").items[0]
+    text = documents.document("NYT1").text
+    assert text[found.start : found.start + found.length] == found.text
+    assert found.text == "The shipbuilder Colin\nArcher designed the Fram &amp; others."
+    exact = ask(factoid(documents), "Who designed the Fram?", target="Fram").items[0]
+    assert (exact.text, exact.doc) == ("Colin Archer", "NYT1")

@@ -13,7 +13,8 @@ import typer
 
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json, print_tables
-from qassay.errors import InputError, Problem
+from qassay.demo import Demo
+from qassay.errors import InputError, Problem, UsageError
 from qassay.tables import Cell, Column, Table, table
 
 if TYPE_CHECKING:
@@ -33,25 +34,33 @@ def command(
     to: Annotated[
         Path | None, typer.Option("--to", metavar="FOLDER", help="Copy the evaluation there instead, to play with.")
     ] = None,
+    which: Annotated[
+        Demo, typer.Option("--which", help="The evaluation to copy: series, entailment with justifications, or rag.")
+    ] = "series",
     as_json: JsonOption = False,
 ) -> None:
     """The whole story on a built-in evaluation.
 
-    Five composed runs, twelve series of questions, three sets of
-    judgments: the leaderboard, what the assessors disagree on, what
-    another assessor's judgments do to the ranking, and which difference
-    can be trusted with so few questions. Offline, in seconds.
+    Ten runs of the reference systems on sixteen series of questions,
+    judged by three assessors: the leaderboard, what the assessors
+    disagree on, what another assessor's judgments do to the ranking, and
+    which difference can be trusted with so few questions. Offline, in
+    seconds.
 
-    --to copies the evaluation, so that every command can be tried on it.
+    --to copies the evaluation, so that every command can be tried on it;
+    with --which, one of the two smaller ones.
 
     Examples
 
       qassay demo
       qassay demo --to demo
+      qassay demo --to pairs --which entailment
       qassay score demo
     """
+    if to is None and which != "series":
+        raise UsageError("the story is about the question series; --which goes with --to")
     if to is not None:
-        names = copy_evaluation(to)
+        names = copy_evaluation(to, which)
         print_json({"to": str(to), "files": names}) if as_json else _tell_copied(to, names)
         return
     story = tell()
@@ -122,8 +131,8 @@ def _print(story: Story) -> None:
     series = len(story.evaluation.questions.series)
     _say(
         f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, in the manner "
-        "of TREC 2004. The judgments are written under different leanings, each for one assessor. Runs and judgments "
-        "are composed for this demonstration: they say nothing about any real system."
+        "of TREC 2004. The runs are reference systems with different settings; the assessors judged without sight of "
+        "each other's work. It is all small and made for showing: it says nothing about any real system."
     )
     _chapter("1. The scores", [leaderboard(scores)])
     _say(
@@ -212,8 +221,8 @@ def _steps(folder: str, closest: PairComparison) -> str:
     return "\n".join(f"  {step:36}  {meaning}" for step, meaning in steps.items())
 
 
-def copy_evaluation(to: Path) -> list[str]:
-    """Copy the built-in evaluation into a new or empty folder; the names of its files."""
+def copy_evaluation(to: Path, which: Demo = "series") -> list[str]:
+    """Copy a built-in evaluation into a new or empty folder; the names of its files."""
     from qassay.demo import demo_folder
     from qassay.formats import files
 
@@ -221,7 +230,7 @@ def copy_evaluation(to: Path) -> list[str]:
         raise InputError(Problem("configuration", "is a file; name a new folder", str(to)))
     if to.is_dir() and any(to.iterdir()):
         raise InputError(Problem("configuration", "is not empty; name a new folder", str(to)))
-    source = demo_folder()
+    source = demo_folder(which)
     names = sorted(path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file())
     files.write_all({to / name: (source / name).read_bytes() for name in names})
     return names

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from qassay.tables import Table
+
+# Notes below a table are prose, and are filled to a width that reads well.
+NOTE_WIDTH = 100
 
 # Called with (done, total); pure functions that take long accept one.
 Progress = Callable[[int, int], None]
@@ -24,10 +29,11 @@ def print_tables(tables: Iterable[Table]) -> None:
     for number, table in enumerate(tables):
         if number:
             print()
+        folded = replace(table, notes=tuple(textwrap.fill(note, NOTE_WIDTH) for note in table.notes))
         if sys.stdout.isatty():
-            _print_rich(table)
+            _print_rich(folded)
         else:
-            print(visible(str(table)))
+            print(visible(str(folded)))
 
 
 def _print_rich(table: Table) -> None:

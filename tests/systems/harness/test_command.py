@@ -138,6 +138,9 @@ def test_a_command_that_writes_on_and_on() -> None:
     caller = CommandCaller(["yes", "x"])
     with pytest.raises(CallError, match=r"not one|answers no question"):
         caller.ask(Asked(Question("1", "factoid", "?")), 5)
+    caller.abort()
+    with pytest.raises(CallError, match="it was ended"):
+        caller.ask(Asked(Question("1", "factoid", "?")), 5)
 
 
 @pytest.mark.parametrize("isolate", [False, True])

@@ -4,7 +4,8 @@ The closed form of `predictor` is that of scores that take any value. Scores tha
 at size S the difference of two runs is a multiple of 1/S, many bins are never reached, and ties are common. Here a
 step stands for the stretch around it that is nearer to it than to the next one. And where base and test are dealt
 from the same n units, they are not independent: what one gets the other lacks, and the correlation of their means
-is -S / (n - S), which is -1 at half the units.
+is -S / (n - S), which is -1 at half the units. Scores that are often the same without moving in steps, such as F
+scores of 0, tie where every unit of a small set is such a one: bin 0 is full of these.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float,
     half = step / 2
     edges = limits if step == 0.0 else (np.ceil(limits / step - TIE) - 0.5) * step
     edges = np.concatenate([[half], edges[1:]])
-    found = expected_at_least(means, deviations / np.sqrt(size), edges, half, compiled=compiled)
+    moving = 1.0 - _equal(moments, limits, step) ** size
+    found = expected_at_least(means, deviations / np.sqrt(size), edges, half, moving, compiled=compiled)
     found[0][0] = len(means)
     comparisons, swaps, agreements = (one - np.append(one[1:], 0.0) for one in found)
     return _with_fixed(comparisons, swaps, agreements, moments.fixed, limits)
@@ -66,6 +68,11 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
     spreads = deviations * np.sqrt(1.0 / size - 1.0 / units)
     rho = -size / (units - size)
     nodes, weights, bins = _nodes(means, spreads, limits, step)
+    # All units of a set are among the equal ones: k of n, then k - 1 of n - 1, and so on.
+    left = np.arange(size)
+    equal = np.rint(_equal(moments, limits, step) * units)[:, None]
+    moving = 1.0 - np.prod(np.maximum(equal - left, 0.0) / (units - left), axis=1)
+    found[0, 0] = (1.0 - moving).sum()
     at_once = max(1, AT_ONCE // len(nodes))
     for start in range(0, len(means), at_once):
         m, s = means[start : start + at_once, None], spreads[start : start + at_once, None]
@@ -81,9 +88,18 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
         total = sum(mass.sum(axis=1, keepdims=True) for mass, _, _ in parts)
         share = np.divide(1.0, total, out=np.zeros_like(m), where=total > 0.0)
         for row in range(3):
-            by_node = ((parts[0][row] + parts[1][row]) * share).sum(axis=0)
+            differ = moving[start : start + at_once, None] ** (1 if row == 0 else 2)
+            by_node = ((parts[0][row] + parts[1][row]) * share * differ).sum(axis=0)
             found[row] += np.bincount(bins, weights=by_node, minlength=len(limits))
     return _with_fixed(found[0], found[1], found[2], moments.fixed, limits)
+
+
+def _equal(moments: PairMoments, limits: Floats, step: float) -> Floats:
+    """The share of units on which the two runs of a pair are equal; 0 where ties come from steps."""
+    varying = moments.variances > 0.0
+    if moments.equal is None or step >= COARSE * limits[1]:
+        return np.zeros(int(varying.sum()))
+    return moments.equal[varying]
 
 
 def _nodes(means: Floats, spreads: Floats, limits: Floats, step: float) -> tuple[Floats, Floats, Integers]:

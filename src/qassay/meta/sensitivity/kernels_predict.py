@@ -16,7 +16,7 @@ FURTHEST = 9
 
 
 def expected_at_least(
-    means: Floats, errors: Floats, limits: Floats, half: float = 0.0
+    means: Floats, errors: Floats, limits: Floats, half: float, moving: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Expected number of pairs that reach each limit in base, of those that swap, and that agree; see `predictor`."""
     from scipy.special import ndtr
@@ -24,29 +24,36 @@ def expected_at_least(
     nodes = np.arange(-FURTHEST * NODES, FURTHEST * NODES + 2) / NODES
     slopes = np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi) / NODES
     found = np.zeros((3, len(limits)))
-    _add_pairs(means, errors, limits, half, ndtr(nodes), slopes, found)
+    _add_pairs(means, errors, limits, half, moving, ndtr(nodes), slopes, found)
     return found[0], found[1], found[2]
 
 
 @compiled
 def _add_pairs(
-    means: Floats, errors: Floats, limits: Floats, half: float, values: Floats, slopes: Floats, found: Floats
+    means: Floats,
+    errors: Floats,
+    limits: Floats,
+    half: float,
+    moving: Floats,
+    values: Floats,
+    slopes: Floats,
+    found: Floats,
 ) -> None:
     for pair in range(len(means)):
         mean, scale = means[pair], 1.0 / errors[pair]
-        better = _below((mean - half) * scale, values, slopes)
-        worse = _below((-mean - half) * scale, values, slopes)
+        better = _below((mean - half) * scale, values, slopes) * moving[pair]
+        worse = _below((-mean - half) * scale, values, slopes) * moving[pair]
         for k in range(len(limits)):
             # Limits rise: what is out of reach here stays out of reach.
             above = (mean - limits[k]) * scale
             if above < -FURTHEST:
                 break
-            upper = _below(above, values, slopes)
+            upper = _below(above, values, slopes) * moving[pair]
             found[0, k] += upper
             found[1, k] += upper * worse
             found[2, k] += upper * better
             if (mean + limits[k]) * scale < FURTHEST:
-                lower = _below((-mean - limits[k]) * scale, values, slopes)
+                lower = _below((-mean - limits[k]) * scale, values, slopes) * moving[pair]
                 found[0, k] += lower
                 found[1, k] += lower * better
                 found[2, k] += lower * worse

@@ -18,8 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers, ScoreMatrix
+from qassay.matrix import Floats, Integers, Mean, ScoreMatrix
 from qassay.meta.sensitivity.predictor import PairMoments, pair_moments, unit_contributions
 from qassay.meta.sensitivity.sampling import WORD, resampled_units
 
@@ -44,6 +45,7 @@ class Plausible:
     whole: Floats
     scale: float
     pairs: tuple[Integers, Integers]
+    equal: NDArray[np.float32]
 
     def moments(self, resample: int) -> PairMoments:
         """Mean and variance of every pair's differences per unit in one plausible truth."""
@@ -58,7 +60,8 @@ class Plausible:
         means = self.means[resample]
         # Two runs that never vary against each other do so in no resample; elsewhere rounding is far below notice.
         varies = (self.measured.variances > 0.0) & (variances > 0.0)
-        return PairMoments(np.abs(means[first] - means[second]), np.where(varies, variances, 0.0))
+        equal = self.equal @ times.astype(np.float32) / np.float32(units)
+        return PairMoments(np.abs(means[first] - means[second]), np.where(varies, variances, 0.0), equal.astype(float))
 
 
 def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
@@ -80,8 +83,10 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     chosen = _some_pairs(len(values), seed)
     first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
     everyone = pair_moments(matrix)
-    measured = PairMoments(everyone.means[chosen], everyone.variances[chosen])
-    return Plausible(measured, means, times, whole, scale, (first, second))
+    # Pseudo-values of other summaries are hardly ever the same: there, ties are left to the measured rates.
+    equal = (values[first] == values[second]).astype(np.float32) * isinstance(matrix.summary, Mean)
+    measured = PairMoments(everyone.means[chosen], everyone.variances[chosen], equal.mean(axis=1, dtype=np.float64))
+    return Plausible(measured, means, times, whole, scale, (first, second), equal)
 
 
 def blocks(matrix: ScoreMatrix) -> int:

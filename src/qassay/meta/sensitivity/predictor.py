@@ -26,10 +26,14 @@ AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class PairMoments:
-    """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs."""
+    """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs.
+
+    `equal` is the share of units on which the two have the same score, where that is known.
+    """
 
     means: Floats
     variances: Floats
+    equal: Floats | None = None
 
     @cached_property
     def varying(self) -> tuple[Floats, Floats]:
@@ -116,25 +120,34 @@ def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compil
 
 
 def expected_at_least(
-    means: Floats, errors: Floats, limits: Floats, half: float = 0.0, *, compiled: bool = False
+    means: Floats,
+    errors: Floats,
+    limits: Floats,
+    half: float = 0.0,
+    moving: Floats | None = None,
+    *,
+    compiled: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Expected number of pairs that reach each limit in base, of those that also swap, and of those that agree.
 
-    A difference in test within `half` of 0 is a tie: neither a swap nor an agreement.
+    A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
+    that two runs differ at all on a set of units; 1 unless told.
     """
+    some = np.ones(len(means)) if moving is None else moving
     if compiled:
         from qassay.meta.sensitivity.kernels_predict import expected_at_least as in_compiled_code
 
-        return in_compiled_code(means, errors, limits, half)
+        return in_compiled_code(means, errors, limits, half, some)
     from scipy.special import ndtr
 
     reached, swapped, agreed = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
     at_once = max(1, AT_ONCE // len(limits))
     for start in range(0, len(means), at_once):
-        m, s = means[start : start + at_once], errors[start : start + at_once]
-        upper = ndtr((m - limits[:, None]) / s)
-        lower = ndtr((-m - limits[:, None]) / s)
-        better, worse = ndtr((m - half) / s), ndtr((-m - half) / s)
+        part = slice(start, start + at_once)
+        m, s, p = means[part], errors[part], some[part]
+        upper = ndtr((m - limits[:, None]) / s) * p
+        lower = ndtr((-m - limits[:, None]) / s) * p
+        better, worse = ndtr((m - half) / s) * p, ndtr((-m - half) / s) * p
         reached += upper.sum(axis=1) + lower.sum(axis=1)
         # Sums over rows, not matrix products: their order does not depend on the number of threads.
         swapped += (upper * worse + lower * better).sum(axis=1)

@@ -14,7 +14,7 @@ do, its rates are too low, and in bins that few pairs reach they jump between 0 
 
 All on the scale of the normal quantile: the interval is mean(fresh) + (measured - dealt), give or take t times the
 root of variance(fresh) + noise of the trials. `measured - dealt` is where the closed form is off (skewed scores,
-confidence-weighted ones), as far as the noise of the trials lets that be seen. An interval always holds its rate.
+confidence-weighted ones); the noise of the trials in it is added to the width. An interval always holds its rate.
 There is none for fewer than three runs, or where fewer than 20 comparisons fell into the bin.
 
 COVERAGE_TABLE
@@ -41,9 +41,6 @@ COVERAGE = 0.95
 FEWEST_COMPARISONS = 20
 FEWEST_RUNS = 3
 FEWEST_RESAMPLES = 2
-
-# How far off the closed form can be: a standard deviation on the scale of the normal quantile.
-CLOSED_FORM_ERROR = 0.3
 
 # Comparisons of one trial share runs: with c of them in a bin and r runs, their variance is 1 + c / 2r times the
 # binomial one.
@@ -101,8 +98,7 @@ def around(measured: Floats, comparisons: Floats, expected: Floats, rates: Float
     """Intervals around measured rates (sizes x bins).
 
     `expected` is what the closed form says of the study, `rates` (resamples x sizes x bins) what it says of fresh
-    units in plausible truths, and `shared` how much more than binomial the trials vary. How much of the difference
-    between measured and expected rates is believed to be the closed form's error follows from that noise.
+    units in plausible truths, and `shared` how much more than binomial the trials vary.
     """
     from scipy.special import ndtr, ndtri, stdtrit
 
@@ -112,11 +108,10 @@ def around(measured: Floats, comparisons: Floats, expected: Floats, rates: Float
     place = ndtri(share)
     slope = np.exp(-(place**2) / 2) / np.sqrt(2 * np.pi)
     noise = shared * share * (1 - share) / (np.maximum(comparisons, 1) * slope**2)
-    believed = CLOSED_FORM_ERROR**2 / (CLOSED_FORM_ERROR**2 + noise)
     draws = _quantiles(np.where(enough, rates, 0.5))
-    centre = draws.mean(axis=0) + believed * (place - _quantiles(np.where(enough, expected, 0.5)))
+    centre = draws.mean(axis=0) + place - _quantiles(np.where(enough, expected, 0.5))
     times = stdtrit(len(rates) - 1, (1 + COVERAGE) / 2)
-    reach = times * np.sqrt(draws.var(axis=0, ddof=1) + believed * noise)
+    reach = times * np.sqrt(draws.var(axis=0, ddof=1) + noise)
     low, high = np.minimum(ndtr(centre - reach), measured), np.maximum(ndtr(centre + reach), measured)
     # Where no swap is possible (steps are wider than the bin, and all in it are ties), the rate is 0 and certain.
     never = (expected == 0.0) & (rates == 0.0).all(axis=0) & (measured == 0.0)

@@ -42,16 +42,21 @@ class CommandCaller:
         self._arguments = list(arguments)
         self._environment = dict(environment or {})
         self._process: _Process | None = None
+        self._over = False
 
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Write one line and read one."""
         if self._process is None:
             self._process = _Process(self._arguments, self._environment)
+        process = self._process
+        if self._over or process is None:  # ended from another thread, perhaps just before it was started
+            self._end()
+            raise CallError("crash", "it was ended")
         line = json.dumps(request(asked), ensure_ascii=False).encode() + b"\n"
         try:
-            answer = self._process.exchange(line, timeout)
+            answer = process.exchange(line, timeout)
         except CallError:
-            self.abort()
+            self._end()
             raise
         return read_answer(answer, asked.question)
 
@@ -62,7 +67,11 @@ class CommandCaller:
             process.finish()
 
     def abort(self) -> None:
-        """End the command at once."""
+        """End the command at once, and for good."""
+        self._over = True
+        self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
