@@ -46,6 +46,10 @@ STRINGS = (
     "NIL",
     "1",
     "{}",
+    # Allowances are 100 characters a nugget: just below, at and above.
+    "x" * 99,
+    "x " * 99 + "x",
+    "x" * 101,
     "an answer that is quite a bit longer than the others, so that allowances of length are used up " * 2,
 )
 LABELS = {"ranked5": "RUW", "passages": "RUW"}
@@ -98,8 +102,9 @@ class Maker:
     def _ask(self) -> None:
         task, rng = self.task, self.rng
         if task in ("series2004", "qaciad"):
+            lists = rng.choice((0, 2, 2, 2))
             for series in rng.sample(range(1, 30), rng.randint(2, 4)):
-                kinds = [*["factoid"] * rng.randint(0, 3), *["list"] * rng.randint(0, 2)]
+                kinds = [*["factoid"] * rng.randint(0, 3), *["list"] * rng.randint(0, lists)]
                 rng.shuffle(kinds)
                 kinds = [*kinds, *["other"] * rng.randint(0, 1)] or ["factoid"]
                 if task == "qaciad":
@@ -166,7 +171,10 @@ class Maker:
         return {"items": [self._item() for _ in range(rng.choice((0, rng.randint(1, most), rng.randint(1, most))))]}
 
     def _item(self) -> dict[str, Any]:
-        return {"doc": self.rng.choice(DOCS[:2]), "text": self.rng.choice(STRINGS)}
+        item = {"doc": self.rng.choice(DOCS[:2]), "text": self.rng.choice(STRINGS)}
+        if self.task == "nuggets":
+            item["citations"] = [item["doc"], *self.some(DOCS[2:], 0.5)]
+        return item
 
     def _write_run(self, tag: str) -> None:
         rng, made = self.rng, self.runs[tag]
@@ -245,8 +253,11 @@ class Maker:
 
     def _rag24(self, tag: str, made: dict[str, Any]) -> Any:
         for question, response in made.items():
-            docs = sorted({item["doc"] for item in response["items"]})
-            answer = [{"text": i["text"], "citations": [docs.index(i["doc"])]} for i in response["items"]]
+            docs = sorted({doc for item in response["items"] for doc in item["citations"]})
+            answer = [
+                {"text": item["text"], "citations": [docs.index(doc) for doc in item["citations"]]}
+                for item in response["items"]
+            ]
             row = {"run_id": tag, "topic_id": question, "topic": "?", "references": docs, "answer": answer}
             yield json.dumps(row, ensure_ascii=self.chance(0.5))
 
@@ -414,11 +425,9 @@ class Maker:
                 rows.append({"question": question, "run": tag, "nugget": nugget, "support": support})
         if self.chance(0.6):
             for sentence, item in enumerate(response["items"]):
-                if self.chance(0.7):
-                    support = self.rng.choice(SUPPORTS)
-                    rows.append(
-                        {"question": question, "run": tag, "sentence": sentence, "doc": item["doc"], "support": support}
-                    )
+                for doc in self.some(item["citations"], 0.7):
+                    named = {"question": question, "run": tag, "sentence": sentence, "doc": doc}
+                    rows.append(named | {"support": self.rng.choice(SUPPORTS)})
         return rows
 
     def _judge_pair(self, question: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
     """A copy of the built-in evaluation."""
-    source = Path(str(resources.files("qassay") / "demo" / "evaluation"))
+    source = Path(str(resources.files("qassay") / "demo" / "series"))
     return Path(shutil.copytree(source, tmp_path / "demo"))
 
 
@@ -144,9 +144,9 @@ def test_documents_go_along_when_asked(demo: Path, tmp_path: Path, capsys: Captu
 
 def test_an_earlier_export_is_replaced_whole(demo: Path) -> None:
     assert export(demo) == 0
-    (demo / "runs" / "atlas.txt").unlink()
+    (demo / "runs" / "hobby.txt").unlink()
     assert export(demo) == 0
-    assert not (demo / "export" / "runs" / "atlas.txt").exists()
+    assert not (demo / "export" / "runs" / "hobby.txt").exists()
     assert export(demo, "--nist") == 0
     assert not (demo / "export" / "judgments").exists()
     assert [path.name for path in demo.iterdir() if path.name.startswith(".")] == []

@@ -152,6 +152,13 @@ def test_okay_nuggets_only_add_allowance(golden: Golden, golden_parachute: Path)
     assert run_of(golden_parachute)["score"] == 0  # recall is 0 without a vital nugget, whatever the precision
 
 
+def test_precision_at_the_allowance() -> None:
+    """[DEF03]: 100 characters for each nugget; what is longer is imprecise by the share that is too long."""
+    found = length_precision(np.array([0, 99, 100, 101, 200, 1, 0]), np.array([1, 1, 1, 1, 1, 0, 0]))
+    assert found.tolist() == pytest.approx([1, 1, 1, 100 / 101, 0.5, 0, 1], abs=1e-15)
+    assert length_precision(50, 1, allowance=25) == 0.5
+
+
 @pytest.mark.parametrize("beta", range(1, 6))
 def test_the_rank_of_the_baseline_depends_on_beta(golden: Golden, beta: int) -> None:
     """[QA03] table 6: SENT-BASE climbs from rank 11 to rank 2 as beta grows."""

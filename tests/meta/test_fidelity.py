@@ -53,7 +53,7 @@ def test_two_rankings() -> None:
     assert result.runs == ("c", "a", "b", "d")
     assert result.ranks == ((1, 3), (2, 1), (3, 2), (4, 4))
     assert result.agreement.tau == pytest.approx(1 - 2 * 2 / 6)
-    assert "2 swaps" in result.table().notes[0]
+    assert "swaps: 2" in result.table().notes[0]
     json.dumps(result.as_json(), allow_nan=False)
     with pytest.raises(UsageError):
         two_rankings(runs, ("x", [1.0]), ("y", [1.0, 2.0, 3.0, 4.0]))

@@ -36,6 +36,7 @@ VERBS = {
     "reuse": "Leave-one-out test of the judgments.",
 }
 
+INTERRUPTED = 130
 EPILOG = "Start with: qassay demo. Every command has --help with examples."
 
 
@@ -46,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except (BrokenPipeError, SystemExit):
         # The reader has gone (`qassay score | head`): nothing is left to say, and nobody to say it to. The parser makes
         # an exit of it, the only one that it makes by itself.
@@ -65,6 +66,8 @@ def run(arguments: Sequence[str]) -> int:
             return _say(InputError(problem), as_json="--json" in arguments)
         print(f"error: {error.strerror or error}", file=sys.stderr)
         return 1
+    if status == INTERRUPTED:  # the parser catches the interrupt itself
+        print("interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
 
 

@@ -17,7 +17,13 @@ root of variance(fresh) + noise of the trials. `measured - dealt` is where the c
 confidence-weighted ones); the noise of the trials in it is added to the width. An interval always holds its rate.
 There is none for fewer than three runs, or where fewer than 20 comparisons fell into the bin.
 
-COVERAGE_TABLE
+Held against simulated truth (5 to 50 runs, 40 to 100 units, normal, zero-inflated and right-or-wrong scores, sizes
+from 5 to half the units; 125 to 1000 evaluations each), these intervals hold it in 94% to 97% of evaluations on
+average over the bins of a size, in 97% to 99% for right-or-wrong scores of few runs or of runs that hardly differ
+(wider than need be), and in about 90% or more in every bin with 20 expected comparisons. The one exception is the
+first bin at size 5 for zero-inflated scores of many runs, 87% to 89%: there ties of runs that score 0 on all five
+units decide. Confidence-weighted scores, clusters and the other rules for ties have not been put to this test.
+`tests/meta/sensitivity/test_resampling.py` simulates.
 """
 
 from __future__ import annotations
