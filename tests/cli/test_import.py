@@ -405,3 +405,18 @@ def test_a_full_disk_leaves_everything_as_it_was(
 
     monkeypatch.setattr("os.fsync", full)
     assert "No space left on device" in refused(folder, capsys, tmp_path / "r.txt", path)
+
+
+def test_a_run_with_unknown_documents_is_not_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "with-documents"
+    (folder / "collection").mkdir(parents=True)
+    (folder / "qassay.toml").write_text('task = "main2003"\n')
+    (folder / "questions.jsonl").write_text('{"id": "1", "type": "factoid", "text": "Who?"}\n')
+    (folder / "collection" / "documents.jsonl").write_text('{"id": "here", "text": "It was Ada."}\n')
+    run = tmp_path / "r.txt"
+    run.write_text("1 r nowhere Ada\n")
+    assert main(["import", str(folder), str(run)]) == 1
+    assert "document nowhere is not in the collection" in capsys.readouterr().err
+    assert not (folder / "runs").exists()
+    run.write_text("1 r here Ada\n")
+    assert main(["import", str(folder), str(run)]) == 0

@@ -13,7 +13,7 @@ from qassay.demo import demo_folder
 def test_json_and_table_tell_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reuse", str(demo_folder()), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert [row["run"] for row in document["runs"]][0] == "hobby"
+    assert document["runs"][0]["run"] == "hobby"
     assert all(row["score_without"] <= row["score"] + 1e-12 for row in document["runs"])
     assert main(["reuse", str(demo_folder())]) == 0
     shown = capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -64,21 +65,33 @@ def command(
 
     Examples
 
-        qassay import my-eval trec13questions.xml
-
-        qassay import my-eval runs/*.txt judgments/first.jsonl
-
-        qassay import my-eval qrels.txt --as nist-factoid --set first
+      qassay import my-eval trec13questions.xml
+      qassay import my-eval runs/*.txt judgments/first.jsonl
+      qassay import my-eval qrels.txt --as nist-factoid --set first
     """
     if default_type is not None and default_type not in TYPES:
         raise unknown("question type", default_type, TYPES)
     from qassay.formats.folder import open_folder
     from qassay.formats.importing import Options, plan_import
 
-    options = Options(set_name=set_name, encoding=encoding, default_type=default_type, replace=replace)
-    plan = plan_import(open_folder(folder), paths, kind=kind, options=options)
+    opened = open_folder(folder)
+    options = Options(
+        set_name=set_name,
+        encoding=encoding,
+        default_type=default_type,
+        replace=replace,
+        lengths=(lambda: _lengths(opened.collection)) if opened.collection.is_dir() else None,
+    )
+    plan = plan_import(opened, paths, kind=kind, options=options)
     plan.carry_out()
     _say(plan, as_json=as_json)
+
+
+def _lengths(collection: Path) -> Mapping[str, int]:
+    """Length of every document that runs may name."""
+    from qassay.collections import open_collection
+
+    return open_collection(collection).lengths()
 
 
 def _say(plan: Plan, *, as_json: bool) -> None:

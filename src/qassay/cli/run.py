@@ -92,15 +92,10 @@ def command(
     Examples
 
       qassay run my-eval --system series
-
       qassay run my-eval --system "series(other=sentence-baseline)" --tag base
-
       qassay run my-eval --system factoid --set threshold=0.3 --workers 2
-
       qassay run my-eval --system "python my_system.py" --tag mine
-
       qassay run my-eval --system my_module:answer --on-failure nil
-
       qassay run my-eval --system http://localhost:8000/v1/chat/completions --set model=m
     """
     from qassay.evaluation import open_evaluation

@@ -12,14 +12,17 @@ from qassay.matrix import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 
+# Only so many items of a response are looked at.
+DEPTH = 5
+
 
 def reciprocal_rank(first: NDArray[Any]) -> Floats:
-    """1 / rank of the first right item, 0 where there is none (rank 0).
+    """1 / rank of the first right item, 0 where there is none (rank 0) among the first five.
 
-    >>> reciprocal_rank(np.array([1, 4, 0])).tolist()
-    [1.0, 0.25, 0.0]
+    >>> reciprocal_rank(np.array([1, 4, 0, 6])).tolist()
+    [1.0, 0.25, 0.0, 0.0]
     """
-    return np.asarray(np.divide(1.0, first, out=np.zeros(first.shape), where=first > 0))
+    return np.asarray(np.divide(1.0, first, out=np.zeros(first.shape), where=(first > 0) & (first <= DEPTH)))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from qassay.measures import measure as spelled
 from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scores.components import components, extras
 from qassay.scores.keeping import Keeping, keep
-from qassay.scores.record import Dropped, RunScore, Scores, Units
+from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
 from qassay.scores.units import by_question, by_series, by_type
 from qassay.tally import Tally
 
@@ -119,7 +119,7 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         task=tally.task.name,
         key=tally.key.name,
         measure=str(wanted),
-        runs=tuple(sorted(rows, key=lambda row: (-(row.score if row.score is not None else -np.inf), row.run))),
+        runs=ranked(rows),
         units=units,
         questions={kind: (tally.types[kind].questions, values[kind]) for kind in values},
         asked=tally.questions.ids,

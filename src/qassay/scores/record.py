@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -242,6 +242,17 @@ class Scores:
             for question, value in zip(asked, _plain(values[row]), strict=True)
         }
         return {name: scored[name] for name in self.asked if name in scored}
+
+
+def ranked(rows: Iterable[RunScore]) -> tuple[RunScore, ...]:
+    """Runs by decreasing score, those without one last; scores that are equal but for rounding go by tag."""
+    ordered = sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0), row.run))
+    tied: list[list[RunScore]] = []
+    for row in ordered:
+        last = tied[-1][-1].score if tied else None
+        same = tied and (last is None if row.score is None else last is not None and last - row.score < TIE)
+        tied[-1].append(row) if same else tied.append([row])
+    return tuple(row for group in tied for row in sorted(group, key=lambda one: one.run))
 
 
 _EXTRAS: dict[str, tuple[str, str]] = {

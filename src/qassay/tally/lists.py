@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.errors import InputError, Problem
 from qassay.judgments import Key
 from qassay.tally.rows import Rows, look_up, unjudged_items
 
@@ -31,9 +32,25 @@ def count_lists(rows: Rows, key: Key) -> tuple[ListCounts, NDArray[np.bool_], pl
         returned=rows.count(is_item),
         known=key.known_answers(rows.questions),
     )
+    _check_marks(rows, counts)
     mentioned = set(judgments["question"]) | set(key.answers["question"])
     judged = np.array([question.id in mentioned for question in rows.questions])
     return counts, judged, unjudged_items(rows, is_item & label.is_null().to_numpy(), pooled=False)
+
+
+def _check_marks(rows: Rows, counts: ListCounts) -> None:
+    """Distinct marks without classes are counted against answers.jsonl, which has to hold as many answers."""
+    too_many = (counts.distinct > counts.known) & (counts.known > 0)
+    if too_many.any():
+        raise InputError(
+            Problem(
+                "configuration",
+                f"question {rows.questions.ids[column]}: run {rows.tags[run]} has {counts.distinct[run, column]} items"
+                f" marked distinct, but only {counts.known[column]} answers are known; complete answers.jsonl",
+                question=rows.questions.ids[column],
+            )
+            for run, column in zip(*np.nonzero(too_many), strict=True)
+        )
 
 
 def _distinct(rows: Rows, key: Key) -> NDArray[np.int64]:

@@ -1,3 +1,5 @@
+"""The closed form with ties and score steps, against enumeration and Monte Carlo."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Intervals of error rates: what they hold, when there are none, and that threads change nothing."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,12 +27,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user says of the files: name of the set, encoding, type of untyped questions, leave to replace."""
+    """What the user says of the files: name of the set, encoding, type of untyped questions, leave to replace.
+
+    `lengths` gives the length of every document of the collection, where there is one to check runs against.
+    """
 
     set_name: str | None = None
     encoding: str | None = None
     default_type: str | None = None
     replace: bool = False
+    lengths: Callable[[], Mapping[str, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

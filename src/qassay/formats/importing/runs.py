@@ -16,6 +16,7 @@ from qassay.formats.importing.rows import add_judgments, add_nuggets
 def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
     """Check runs by all rules (METHOD 3) and keep their bytes as they are; nothing of a faulty run is stored."""
     from qassay.formats.runs import read_runs
+    from qassay.runs import check_documents
 
     by_name = {source.name: source for source in sources}
     found = read_runs(
@@ -25,8 +26,11 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
         encoding=plan.options.encoding or "utf-8",
         names={source.path: source.name for source in sources},
     )
-    if found.problems or found.missing:
-        raise InputError((*found.problems, *found.missing))
+    problems = [*found.problems, *found.missing]
+    if plan.options.lengths is not None and "doc" in found.runs.table.columns:
+        problems += check_documents(found.runs.table, found.files, plan.options.lengths())
+    if problems:
+        raise InputError(problems)
     for tag, name in found.files.items():
         _import_run(plan, by_name[name], tag)
 

@@ -99,7 +99,8 @@ def _some_pairs(runs: int, seed: int) -> Integers:
     pairs = runs * (runs - 1) // 2
     if pairs <= MOST_PAIRS:
         return np.arange(pairs)
-    return np.sort(np.random.default_rng([seed % WORD, 0, 1]).choice(pairs, MOST_PAIRS, replace=False))
+    rng = np.random.default_rng([seed % WORD, 0, 1])
+    return np.sort(rng.choice(pairs, MOST_PAIRS, replace=False))
 
 
 def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
