@@ -20,8 +20,8 @@ class ItemCounts:
     `nil` tells where NIL was returned, `nil_right` (by question) where NIL is right.
     """
 
-    first_right: NDArray[np.uint32]
-    first_lenient: NDArray[np.uint32]
+    first_right: NDArray[np.unsignedinteger]
+    first_lenient: NDArray[np.unsignedinteger]
     nil: NDArray[np.bool_]
     nil_right: NDArray[np.bool_]
 
@@ -57,13 +57,17 @@ def _named_by(place: list[str]) -> pl.Expr:
     return pl.all_horizontal(pl.col(name).is_not_null() for name in place)
 
 
-def _first(rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.uint32]:
+def _first(rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
     """Rank of the first good item of each run and question; 0 where there is none."""
-    first = np.zeros(rows.shape, dtype=np.uint32)
-    rank, cell = rows.table["rank"].to_numpy()[good], rows.cell[good]
-    if rank.max(initial=0) > 1:
-        # The last to be written stays: write by falling rank.
-        order = np.argsort(-rank.astype(np.int64), kind="stable")
-        rank, cell = rank[order], cell[order]
-    first.reshape(-1)[cell] = rank
-    return first
+    rank = rows.table["rank"].to_numpy()
+    if rank.max(initial=0) <= 1:
+        # One item a question: a byte for each is all there is to write, and ten million fit into the cache.
+        first = np.zeros(rows.shape, dtype=np.uint8)
+        first.reshape(-1)[rows.cell] = good
+        return first
+    # The last to be written stays: write by falling rank.
+    rank, cell = rank[good], rows.cell[good]
+    order = np.argsort(-rank.astype(np.int64), kind="stable")
+    ranks = np.zeros(rows.shape, dtype=np.uint32)
+    ranks.reshape(-1)[cell[order]] = rank[order]
+    return ranks

@@ -1,7 +1,7 @@
 """Runs from files: recognise the form, parse, check every rule, and put all runs into one table.
 
 Files of the line forms are parsed many at a time, a few megabytes a batch: large enough to be worth a vectorised
-pass, small enough to stay in the processor's cache.
+pass, small enough that two can be under way at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, missing, ranks, row_counts
 from qassay.tasks import RunForm, Task
 
-BATCH_BYTES = 4 << 20
+BATCH_BYTES = 8 << 20
 LINE_FORMS = {
     "trec4": lines.parse_trec4,
     "trec7": lines.parse_trec7,
