@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
-    from qassay.analysis import agreement, compare, compare_all, sensitivity, stability
+    from qassay.analysis import agreement, compare, compare_all, leaderboard, sensitivity, stability
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -50,6 +50,7 @@ _HOMES = {
     "compare": ("qassay.analysis", "compare"),
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
+    "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
@@ -69,6 +70,7 @@ __all__ = [
     "compare",
     "compare_all",
     "demo_folder",
+    "leaderboard",
     "measure",
     "open",
     "read_matrix",

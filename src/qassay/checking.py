@@ -76,6 +76,9 @@ def check_folder(path: Path) -> Checked:
         _check_runs(checked, evaluation, runs)
     _check_judgments(checked, evaluation)
     checked.warnings += _strange_names(checked, evaluation)
+    if evaluation.configuration.database is not None or (evaluation.folder.path / "qassay.db").exists():
+        message = "there is a database, which this version does not read: scores come from the files"
+        checked.warnings.append(Problem("configuration", message, evaluation.folder.name()))
     return checked.in_order()
 
 

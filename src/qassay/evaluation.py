@@ -226,7 +226,8 @@ class Evaluation:
     ) -> Scores:
         """Score all runs under a key (the default one unless named)."""
         joined = self.tally(key)
-        if measure is not None and spelled(measure).name == "pyramid_f":
+        named = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
+        if any(spelled(name).name == "pyramid_f" for name in named):
             joined = tally(joined.runs, joined.questions, self._weighted(joined.key), joined.task)
         return score(
             joined,

@@ -161,7 +161,7 @@ def check_nuggets(judgments: JudgmentSet, nuggets: pl.DataFrame, *, file: str) -
 def check_known_answers(key: Key, *, file: str) -> Iterator[Problem]:
     """List questions whose judgments say only `distinct`, without a list of known answers to count against."""
     unnamed = key.right_list_items().filter(pl.col("class").is_null())["question"].unique(maintain_order=True)
-    developed = set(key.answers["question"])
+    developed = set(key.answers.filter(~pl.col("withdrawn").fill_null(value=False))["question"])
     for question in unnamed:
         if question not in developed:
             message = f"question {question} is judged without answer classes and answers.jsonl has no answers for it"

@@ -68,7 +68,7 @@ class Pool:
             )
             for one in self.types
         ]
-        against = f"against the judgment set {self.key}" if self.key else "nothing is judged yet"
+        against = f"against {self.key}" if self.key else "nothing is judged yet"
         return table(f"What is to be judged: {against}", columns, rows)
 
     def as_json(self) -> dict[str, Any]:
@@ -143,11 +143,13 @@ _NAMES = {
     "pair": "pairs",
     "rating": "justifications",
 }
+# Null is no verdict: a row that nobody has filled in is refused, and never read as "no nugget" or as one class of
+# answers without a name.
 _BLANKS: Mapping[str, dict[str, Any]] = {
     "item": {"judgment": ""},
     "extract": {"judgment": ""},
-    "list": {"judgment": "", "answer": ""},
-    "match": {"nuggets": []},
+    "list": {"judgment": "", "answer": None},
+    "match": {"nuggets": None},
     "support": {"support": ""},
     "pair": {"judgment": ""},
     "rating": {"understandability": None, "correctness": None},

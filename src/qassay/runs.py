@@ -36,6 +36,14 @@ ITEM_COLUMNS: Mapping[str, Any] = {
     "decision": pl.String,  # entailment
     "justification": pl.String,
 }
+# The written schema of what runs say of themselves.
+INFORMATION_COLUMNS: Mapping[str, Any] = {
+    "run": pl.String,
+    "organisation": pl.String,
+    "description": pl.String,
+    "manual": pl.Boolean,
+    "priority": pl.Int64,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +216,10 @@ def _check_nil(
         yield from _tell(batch, alone, "nil-with-items", advice)
     elif rules.response in ("one", "extract"):
         silent = alone if not rules.nil else alone.filter(~pl.col("nil")) if "nil" in alone.columns else alone.clear()
-        yield from _tell(batch, silent, "one-answer", f"has no answer; a {kind} takes one{', or NIL' * rules.nil}")
+        no_nil = " (this task has no NIL; nil = true would allow it)"
+        yield from _tell(
+            batch, silent, "one-answer", f"has no answer; a {kind} takes one{', or NIL' if rules.nil else no_nil}"
+        )
 
 
 def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionRules) -> Iterator[Problem]:

@@ -336,9 +336,10 @@ def test_what_is_not_there(folder: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 def test_messages_cannot_move_the_cursor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder, {"runs/a.txt": "\x1b[2J a D x\n"})
-    _, _, err = said(capsys, "check", folder)
-    assert "\x1b" not in err
-    assert "\\x1b[2J" in err
+    for command in ("check", "score"):
+        _, _, err = said(capsys, command, folder)
+        assert "\x1b" not in err
+        assert "\\x1b[2J" in err
 
 
 # ---------------------------------------------------------------- whatever is broken, no traceback

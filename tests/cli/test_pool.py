@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from qassay.cli import main
+from qassay.evaluation import open_evaluation
+from qassay.tally import ListCounts
 
 QUESTIONS = [
     {"id": "1.1", "type": "factoid", "text": "Who?", "series": "1", "target": "T"},
@@ -59,12 +61,37 @@ def test_a_filled_sheet_becomes_a_judgment_set(
     for row in rows:
         row |= {"judgment": "R"} if "judgment" in row else {}
         row |= {"answer": row["text"]} if "answer" in row else {}
+        row |= {"nuggets": []} if "nuggets" in row else {}
     sheet.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["import", str(folder), str(sheet)]) == 0
     capsys.readouterr()
     found = counted(folder, capsys, "--set", "first")
     assert found["key"] == "first"
     assert all(one["left"] == 0 for one in found["types"].values())
+
+
+def test_a_sheet_that_nobody_has_filled_in_is_no_judgment(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "first.jsonl"
+    assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
+    capsys.readouterr()
+    assert main(["import", str(folder), str(sheet)]) == 1
+    told = capsys.readouterr().err
+    assert all(f"first.jsonl:{line}: question" in told for line in range(1, 6))
+
+
+def test_right_items_of_a_sheet_without_a_class_are_answers_of_their_own(folder: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "first.jsonl"
+    assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
+    rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+    filled = [row | ({"nuggets": []} if "nuggets" in row else {"judgment": "R"}) for row in rows]
+    sheet.write_text("".join(json.dumps(row) + "\n" for row in filled))
+    assert main(["import", str(folder), str(sheet)]) == 0
+    counts = open_evaluation(folder).tally("first").types["list"].counts
+    assert isinstance(counts, ListCounts)
+    assert counts.known.tolist() == [2]
+    assert counts.distinct.tolist() == [[2], [0]]
 
 
 def test_a_sheet_is_never_overwritten(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

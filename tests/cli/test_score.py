@@ -13,11 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import qassay
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
+from qassay.matrix import Mean
+from qassay.scores.record import RunScore, Scores, Units, ranked
 
 TASKS = {
     # task: question types, measure, components that are always there, further figures of a run
@@ -342,7 +345,7 @@ def test_the_sweep_averages_over_what_a_run_has(judged: Path, capsys: pytest.Cap
     # A matrix for analyses holds the units of all runs, and says that it holds no others.
     matrix = qassay.open(judged).score(measure="nugget_f(beta=2)", missing="skip").matrix
     assert matrix.units == ("2.2",)
-    assert matrix.notes[-1] == "Only the 1 of 2 units that every run has."
+    assert matrix.notes[-1] == "Only the 1 of 2 units that every run has (--missing skip)."
 
 
 @pytest.mark.parametrize("sweep", ["5-1", "x", "1-x", "-3", "", "1-1000", "1.5-2"])
@@ -672,3 +675,11 @@ def test_a_full_disk(judged: Path, capsys: pytest.CaptureFixture[str], monkeypat
     monkeypatch.undo()
     assert status == 1
     assert capsys.readouterr().err == "error: No space left on device\n"
+
+
+def test_neighbours_within_a_rounding_error_share_a_rank_whatever_their_tags() -> None:
+    scores = {"c": 0.5, "b": 0.5 - 0.8e-9, "a": 0.5 - 1.6e-9, "d": 0.4}
+    rows = ranked(RunScore(run, score, {}) for run, score in scores.items())
+    assert [row.run for row in rows] == ["a", "b", "c", "d"]
+    units = Units((), np.empty((4, 0)), Mean(), None, None)
+    assert Scores("task", "key", "measure", rows, units, {}, ()).ranks() == {"a": 2, "b": 2, "c": 2, "d": 4}

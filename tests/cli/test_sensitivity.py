@@ -75,7 +75,7 @@ def test_the_plain_answer_comes_first(scores, capsys):
     text = "\n".join(rest)
     assert "Error rate of a comparison" in text
     assert "* Extrapolated beyond the largest size measured, 20." in text
-    assert "Runs that cannot be told apart" in text
+    assert "Runs within the minimum difference" in text
     assert err == ""
 
 

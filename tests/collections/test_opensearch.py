@@ -125,6 +125,8 @@ def server() -> Iterator[Server]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=UTF-8")
             self.send_header("Content-Length", str(len(text)))
+            if status == 302:
+                self.send_header("Location", f"{state.url}/elsewhere")
             self.end_headers()
             self.wfile.write(text)
 
@@ -251,6 +253,14 @@ def test_a_login_is_sent_and_never_shown(server: Server) -> None:
     with pytest.raises(UsageError) as usage:
         OpenSearchEngine("ftp://me:s%40cret@host", "x")
     assert "cret" not in str(usage.value)
+
+
+def test_a_redirect_is_not_followed(server: Server) -> None:
+    engine = OpenSearchEngine(server.url.replace("http://", "http://me:secret@"), "x")
+    server.instead = [(302, b"")]
+    with pytest.raises(InputError, match="answers 302"):
+        engine.commit()
+    assert not [path for _, path, _ in server.asked if "elsewhere" in path]
 
 
 def test_no_server_there(folder: Folder) -> None:

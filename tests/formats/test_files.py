@@ -71,7 +71,7 @@ def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: py
 def test_every_undecodable_line_is_told() -> None:
     told = faults(b"a\n\xe9 b\nc\nd\xff\r\n")
     assert [(problem.rule, problem.line) for problem in told] == [("encoding", 2), ("encoding", 4)]
-    assert told[1].message.startswith("byte 0xff at column 2 is not UTF-8; name the encoding")
+    assert told[1].message.startswith("byte 0xff at column 2 is not UTF-8; save it as UTF-8")
 
 
 def test_a_byte_order_mark_is_no_text() -> None:
@@ -147,3 +147,12 @@ def test_names_as_long_as_they_may_be(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 255)
     files.write_text(path, "x")
     assert path.read_text() == "x"
+
+
+def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.jsonl"
+    files.write_text(path, "one")
+    path.chmod(0o600)
+    files.write_text(path, "two")
+    assert path.read_text() == "two"
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -540,3 +540,14 @@ def test_simultaneous_intervals_hold_all_differences_at_once() -> None:
         gaps = {run: float(t) for run, t in zip(shifted.runs, truth, strict=True)}
         held += all(p.interval and p.interval[0] <= gaps[p.a] - gaps[p.b] <= p.interval[1] for p in result.pairs())
     assert held / 1000 == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_difference_that_is_the_same_on_every_question_is_certain_whatever_their_types_weigh() -> None:
+    base = np.random.default_rng(0).integers(0, 8, 30) / 10
+    types = ("factoid",) * 20 + ("list",) * 6 + ("definition",) * 4
+    summary = TypeWeighted(types, {"factoid": 0.5, "list": 0.25, "definition": 0.25})
+    units = tuple(map(str, range(30)))
+    matrix = ScoreMatrix(("a", "b"), units, np.stack([base + 0.1, base]), summary=summary)
+    found = compare(matrix, "a", "b")
+    assert found.interval == pytest.approx((0.1, 0.1), abs=1e-9)
+    assert found.p_t is None

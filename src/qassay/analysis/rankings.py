@@ -79,6 +79,8 @@ def compare_sets(
 ) -> tuple[Stability, list[Noise]]:
     """Compare the rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
     names = list(sets) if sets is not None else _all_sets(evaluation)
+    if sets is None and evaluation.task.has("justified") and all(one in RATED for one in measures or RATED[:1]):
+        names = [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
     if reference is not None and reference not in names:
         raise unknown("reference among the sets", reference, names)
     base = reference or next((name for name in SETTLED_SETS if name in names), names[0])

@@ -64,6 +64,7 @@ def run(arguments: Sequence[str]) -> int:
         if error.filename is not None:
             problem = Problem("configuration", error.strerror or str(error), str(error.filename))
             return _say(InputError(problem), as_json="--json" in arguments)
+        # Without a file it is the output itself that fails (a full disk): there is nowhere to write JSON to.
         print(f"error: {error.strerror or error}", file=sys.stderr)
         return 1
     if status == INTERRUPTED:  # the parser catches the interrupt itself
@@ -114,8 +115,12 @@ def _elsewhere() -> None:
 
 def _say(error: QassayError, *, as_json: bool) -> int:
     """Print an error for people on stderr and, where JSON was asked for, for machines on stdout."""
-    for line in str(error).splitlines() or [type(error).__name__]:
-        print(f"error: {line}", file=sys.stderr)
+    from qassay.cli.output import first_few, visible
+
+    told = "\n".join(map(str, first_few(error.problems))) if isinstance(error, InputError) else str(error)
+    # Messages quote ids, tags and answers as they stand in other people's files.
+    for line in (told or type(error).__name__).split("\n"):
+        print(visible(f"error: {line}"), file=sys.stderr)
     if isinstance(error, UsageError):
         return 2
     if as_json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +10,8 @@ import typer
 
 from qassay.checking import Checked, check_folder, check_run_files
 from qassay.cli.inputs import JsonOption
-from qassay.cli.output import print_json, visible
-from qassay.errors import Problem, UsageError
-
-# Of one rule in one file, so many are shown to people; machines get all.
-MOST_SHOWN = 10
+from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
+from qassay.errors import UsageError
 
 PathsArgument = Annotated[list[Path], typer.Argument(metavar="FOLDER|RUN...", help="An evaluation, or files of runs.")]
 InOption = Annotated[Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")]
@@ -56,14 +52,16 @@ def command(
 
 
 def _tell(checked: Checked) -> None:
-    for problem in _first_few(checked.warnings):
+    for problem in first_few(checked.warnings):
         print(visible(f"warning: {problem}"), file=sys.stderr)
-    for problem in _first_few(checked.errors):
+    for problem in first_few(checked.errors):
         print(visible(f"error: {problem}"), file=sys.stderr)
     asked = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
     in_series = f" in {checked.series} series" if checked.series else ""
     print(f"questions  {asked or 'none'}{in_series}")
-    print(f"runs       {len(checked.runs)}{': ' + visible(', '.join(checked.runs[:8])) if checked.runs else ''}")
+    more = f" and {len(checked.runs) - MOST_SHOWN} more" if len(checked.runs) > MOST_SHOWN else ""
+    named = f": {visible(', '.join(checked.runs[:MOST_SHOWN]))}{more}" if checked.runs else ""
+    print(f"runs       {len(checked.runs)}{named}")
     for name, number in checked.judgments.items():
         print(f"judgments  {visible(name)}: {number:,}")
     for name, counts in checked.nuggets.items():
@@ -75,20 +73,3 @@ def _tell(checked: Checked) -> None:
     errors, warnings = len(checked.errors), len(checked.warnings)
     verdict = "no errors" if not errors else "1 error" if errors == 1 else f"{errors:,} errors"
     print(verdict + (f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""))
-
-
-def _first_few(problems: list[Problem]) -> list[Problem]:
-    """The first few of each rule and file, with a line for the others."""
-    seen: Counter[tuple[str | None, str]] = Counter()
-    shown = []
-    for problem in problems:
-        kind = (problem.file, problem.rule)
-        seen[kind] += 1
-        if seen[kind] <= MOST_SHOWN:
-            shown.append(problem)
-    for (file, rule), number in seen.items():
-        if number > MOST_SHOWN:
-            shown.append(
-                Problem("syntax", f"... and {number - MOST_SHOWN:,} more of rule {rule} (--json lists all)", file)
-            )
-    return shown

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from qassay.scores import Scores
 
 WIDTH = 90
-# Labels of one combination in the order in which agreement writes them.
-LABELS = "WRUX"
 
 
 def command(
@@ -131,8 +129,9 @@ def _print(story: Story) -> None:
     series = len(story.evaluation.questions.series)
     _say(
         f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, in the manner "
-        "of TREC 2004. The runs are reference systems with different settings; the assessors judged without sight of "
-        "each other's work. It is all small and made for showing: it says nothing about any real system."
+        "of TREC 2004. The runs are reference systems with different settings; the assessors, language models that "
+        "read to instructions, judged without sight of each other's work. It is all small and made for showing: it says "
+        "nothing about any real system."
     )
     _chapter("1. The scores", [leaderboard(scores)])
     _say(
@@ -168,7 +167,7 @@ def disagreements(evaluation: Evaluation, found: Agreement) -> Table:
     """One item for each combination of labels on which the assessors disagree, the most frequent first."""
     examples: dict[str, tuple[Cell, ...]] = {}
     for question, item, *labels in evaluation.labels(found.sets).drop_nulls().iter_rows():
-        combination = "".join(sorted(labels, key=LABELS.index))
+        combination = "".join(sorted(labels, key=found.labels.index))
         answer = item.partition("\t")[2]
         examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
     rows = [

@@ -36,7 +36,7 @@ def command(
 
         qassay export my-eval
 
-        qassay export my-eval --to /tmp/for-nist --nist
+        qassay export my-eval --to for-nist --nist
     """
     from qassay.formats.exporting import make_export, write_export
     from qassay.formats.folder import open_folder

@@ -5,6 +5,7 @@ A folder is an evaluation, and its scores are computed; a file is a bare score m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -69,14 +70,14 @@ def load_matrix(
     An option that does not apply to what is there is an error, not ignored.
     """
     if source.is_dir():
-        _refuse("a folder", {"--runs-as-rows": runs_as_rows, "--series-from": series_from is not None})
+        refuse("a folder", {"--runs-as-rows": runs_as_rows, "--series-from": series_from is not None})
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(source)
         return evaluation.score(
             key=key, measure=measure, component=component, unjudged=unjudged, missing=missing
         ).matrix
-    _refuse(
+    refuse(
         "a score matrix",
         {"--key": key is not None, "--component": component is not None, "--unjudged": unjudged != "stop"},
     )
@@ -87,8 +88,8 @@ def load_matrix(
     )
 
 
-def _refuse(kind: str, given: dict[str, bool]) -> None:
+def refuse(kind: str, given: Mapping[str, object]) -> None:
     """Stop at options that mean nothing for this kind of source."""
-    names = [name for name, is_given in given.items() if is_given]
+    names = [name for name, value in given.items() if value]
     if names:
         raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")

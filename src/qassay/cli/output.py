@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from qassay.errors import Problem
 from qassay.tables import Table
 
 # Notes below a table are prose, and are filled to a width that reads well.
 NOTE_WIDTH = 100
+
+# Of one rule in one file, so many problems are shown to people; machines get all.
+MOST_SHOWN = 10
 
 # Called with (done, total); pure functions that take long accept one.
 Progress = Callable[[int, int], None]
@@ -76,3 +81,20 @@ def progress(label: str) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, visible=elapsed > 1.0)
 
         yield update
+
+
+def first_few(problems: Iterable[Problem]) -> list[Problem]:
+    """The first few of each rule and file, with a line for the others."""
+    seen: Counter[tuple[str | None, str]] = Counter()
+    shown = []
+    for problem in problems:
+        kind = (problem.file, problem.rule)
+        seen[kind] += 1
+        if seen[kind] <= MOST_SHOWN:
+            shown.append(problem)
+    for (file, rule), number in seen.items():
+        if number > MOST_SHOWN:
+            shown.append(
+                Problem("syntax", f"... and {number - MOST_SHOWN:,} more of rule {rule} (--json lists all)", file)
+            )
+    return shown

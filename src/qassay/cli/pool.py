@@ -10,9 +10,11 @@ import typer
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, print_tables
 from qassay.errors import UsageError
-from qassay.evaluation import open_evaluation
+from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.jsonl import write_rows
+from qassay.judgments import JudgmentSet
 from qassay.pools import pool
+from qassay.questions import TestSet
 
 SetOption = Annotated[
     str | None, typer.Option("--set", metavar="SET", help="Count what this judgment set has (default: the key).")
@@ -40,11 +42,12 @@ def command(
     if sheet is not None and sheet.exists():
         raise UsageError(f"{sheet} is there already, perhaps with somebody's judgments; name another file")
     evaluation = open_evaluation(folder)
-    if set_name is None:
-        set_name = evaluation.default_key()
-    judged = evaluation.judgment_set(set_name) if set_name is not None and set_name in evaluation.sets else None
-    nuggets = evaluation.nugget_list(set_name or "development")
-    found = pool(evaluation.runs, evaluation.questions, evaluation.task, judged, nuggets)
+    judged = _judged(evaluation, set_name)
+    nuggets = evaluation.nugget_list(judged.name if judged else "development")
+    asked = evaluation.questions
+    if evaluation.task.has("justified") and evaluation.configuration.justified:
+        asked = TestSet(tuple(one for one in asked if one.id in evaluation.configuration.justified))
+    found = pool(evaluation.runs, asked, evaluation.task, judged, nuggets)
     rows = found.sheet(evaluation.questions) if sheet is not None else []
     if sheet is not None:
         write_rows(sheet, rows)
@@ -54,3 +57,15 @@ def command(
     print_tables([found.table()])
     if sheet is not None:
         print(f"Wrote {len(rows):,} rows to {sheet}. Fill in the verdicts, then: qassay import {folder} {sheet}")
+
+
+def _judged(evaluation: Evaluation, name: str | None) -> JudgmentSet | None:
+    """The set to count: the one named, else the key; for justifications, which take all sets, all of them."""
+    if name is not None:
+        return evaluation.judgment_set(name) if name in evaluation.sets else None
+    if evaluation.task.has("justified") and evaluation.sets:
+        return JudgmentSet("all sets together", {"rating": evaluation.ratings(evaluation.sets)})
+    name = evaluation.default_key()
+    if name is None and evaluation.sets:
+        raise UsageError(f"there are several judgment sets; choose one with --set: {', '.join(evaluation.sets)}")
+    return evaluation.judgment_set(name) if name is not None else None

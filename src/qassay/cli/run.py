@@ -33,7 +33,7 @@ DescriptionOption = Annotated[
     str | None, typer.Option("--description", metavar="TEXT", help="What it is; else the spelling of the system.")
 ]
 FormOption = Annotated[
-    str, typer.Option("--form", metavar="FORM", help="Form of the file: jsonl, trec4, extract, rte.")
+    str, typer.Option("--form", metavar="FORM", help="Form of the file: jsonl, trec4, trec7, extract, rte, rag24.")
 ]
 WorkersOption = Annotated[int, typer.Option("--workers", min=1, max=256, help="Series asked at a time.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds an answer may take.")]
@@ -284,4 +284,4 @@ def _tell(result: Mapping[str, Any], folder: Path) -> None:
         shown = ", ".join(result["failed"][:10]) + (", ..." if len(result["failed"]) > 10 else "")
         print(visible(f"warning: {len(result['failed'])} questions failed and are empty: {shown}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))
-    print(visible(f"Next: qassay score {folder} --unjudged wrong"))
+    print(visible(f"Next: qassay pool {folder}, which says what is to be judged"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import numpy as np
@@ -16,7 +17,7 @@ from qassay.cli.inputs import (
     MissingOption,
     UnjudgedOption,
 )
-from qassay.cli.output import print_json, print_tables
+from qassay.cli.output import print_json, print_tables, visible
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.matrix import ScoreMatrix
@@ -79,6 +80,8 @@ def command(
     elif as_csv:
         from qassay.formats.matrix import format_matrix
 
+        for note in scores.matrix.notes:
+            print(visible(note), file=sys.stderr)
         print(format_matrix(scores.matrix), end="")
     else:
         print_tables([_leaderboard(scores, intervals)])

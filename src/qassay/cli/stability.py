@@ -17,6 +17,7 @@ from qassay.cli.inputs import (
     SeriesFromOption,
     UnjudgedOption,
     load_matrix,
+    refuse,
 )
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.cli.sets import SetsOption, named_sets
@@ -71,7 +72,7 @@ def command(
       qassay stability human.csv model.csv
     """
     if _is_folder(sources):
-        _refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
+        refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
         from qassay.analysis.rankings import compare_sets
         from qassay.evaluation import open_evaluation
 
@@ -90,7 +91,7 @@ def command(
         _show(*found, as_json=as_json)
     else:
         given = {"--sets": sets, "--measure": measure, "--component": component, "--unjudged": unjudged != "stop"}
-        _refuse("score matrices", given)
+        refuse("score matrices", given)
         matrices = _matrices(sources, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
         _show(_compare(matrices, reference), None, as_json=as_json)
 
@@ -104,13 +105,6 @@ def _is_folder(sources: Sequence[Path]) -> bool:
     if folders and len(sources) > 1:
         raise UsageError("stability takes one evaluation, or several score matrices")
     return bool(folders)
-
-
-def _refuse(kind: str, given: Mapping[str, object]) -> None:
-    """Stop at options that mean nothing for this kind of source."""
-    names = [name for name, value in given.items() if value]
-    if names:
-        raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")
 
 
 def _show(result: Stability, noise: Sequence[Noise] | None, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ It speaks the part of the protocol that OpenSearch 1 to 3 and Elasticsearch 7 to
     POST /INDEX/_refresh   make what was added last
     POST /INDEX/_search    the best units, or the largest document number
 
-A user and a password in the URL are sent as basic authentication, and never shown.
+A user and a password in the URL are sent as basic authentication, to this server alone, and never shown.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
+from qassay.collections.direct import direct
 from qassay.collections.query import Clause, Query
 from qassay.collections.records import Found, Unit
 from qassay.errors import InputError, Problem, UsageError
@@ -29,6 +30,8 @@ from qassay.errors import InputError, Problem, UsageError
 TITLE_WEIGHT = 0.5
 _TIME_OUT = 60.0
 _BULK = 4 << 20
+# An answer is cut here, and is no JSON then: ten thousand hits take a hundredth of it.
+_LONGEST_ANSWER = 256 << 20
 _ATTEMPTS = 4
 _BUSY = (429, 502, 503, 504)
 # Servers give no more than this many hits at once unless they are told otherwise.
@@ -141,8 +144,8 @@ class OpenSearchEngine:
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with urlopen(request, timeout=_TIME_OUT) as response:  # noqa: S310
-                    return json.loads(response.read())
+                with direct().open(request, timeout=_TIME_OUT) as response:
+                    return json.loads(response.read(_LONGEST_ANSWER))
             except HTTPError as error:
                 with error:
                     text = error.read(10_000).decode("utf-8", "replace")

@@ -78,7 +78,7 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Prob
                 Problem(
                     "encoding",
                     f"byte {line[error.start]:#04x} at column {error.start + 1} is not {encoding.upper()};"
-                    " name the encoding of the file, for example --encoding latin-1",
+                    " save it as UTF-8, or name its encoding where the command takes one (--encoding latin-1)",
                     file,
                     number,
                 )
@@ -138,11 +138,19 @@ def _write_part(path: Path, data: bytes) -> Path:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
-        part.chmod(0o644)
+        # As any new file would be, or as the one that is replaced: judgments may be meant for few eyes.
+        part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
     except BaseException:
         part.unlink(missing_ok=True)
         raise
     return part
+
+
+def _umask() -> int:
+    """What new files keep from others; the only way to ask is to set it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _ungzip(data: bytes, path: Path) -> bytes:

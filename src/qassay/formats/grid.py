@@ -15,6 +15,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats.files import decode, read_bytes
 
 _PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ def read_grid(path: Path) -> Grid:
     content = read_bytes(path)
     if content.startswith(_PARQUET):
         return _parquet(path, content)
+    if content.startswith(_ZIP):
+        message = "is no CSV file but an archive, perhaps an Excel workbook; save it as CSV"
+        raise InputError(Problem("syntax", message, str(path)))
     return _csv(path, decode(content, file=str(path)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import polars as pl
@@ -14,16 +13,8 @@ from qassay.formats import files, jsonl
 from qassay.judgments import ANSWER_COLUMNS, JUDGMENT_COLUMNS, JudgmentSet, sort_out
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
-from qassay.runs import RunInformation
+from qassay.runs import INFORMATION_COLUMNS, RunInformation
 from qassay.tasks import Task
-
-_INFORMATION: Mapping[str, Any] = {
-    "run": pl.String,
-    "organisation": pl.String,
-    "description": pl.String,
-    "manual": pl.Boolean,
-    "priority": pl.Int64,
-}
 
 
 def read_judgments(path: Path, name: str, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
@@ -58,7 +49,7 @@ def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
 
 def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
     """What runs say of themselves, by tag."""
-    table = jsonl.read_table(path, _INFORMATION, file=file)
+    table = jsonl.read_table(path, INFORMATION_COLUMNS, file=file)
     if problems := list(_incomplete(table, {"run": "run"}, file)):
         raise InputError(problems)
     return {
@@ -72,7 +63,7 @@ def is_automatic(path: Path) -> bool:
     first = files.read_bytes(path).split(b"\n", 1)[0]
     try:
         row = msgspec.json.decode(first)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # told where the set is read
         return False
     return isinstance(row, dict) and "trace" in row
 

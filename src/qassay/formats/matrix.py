@@ -56,6 +56,8 @@ def read_matrix(
     values, digits, bad = _parse(grid, labelled)
     _refuse(grid, labelled, bad, stop=missing == "stop", runs_as_rows=runs_as_rows)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
+    if not runs_as_rows:
+        _refuse_ids(grid, labelled, scores, holes)
     matrix = ScoreMatrix(
         runs=labelled.runs(runs_as_rows),
         units=labelled.units(runs_as_rows),
@@ -227,6 +229,18 @@ def _refuse(
             problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
     if problems:
         raise InputError(problems)
+
+
+def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans) -> None:
+    """Stop where the first run looks like the ids of the units: all different whole numbers, off the others' scale."""
+    first, others = scores[0], scores[1:]
+    if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:
+        return
+    if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
+        header = labelled.runs(False)[0]
+        named = ", ".join(name for name in UNIT_HEADERS if name)
+        message = f"the column {header!r} looks like the ids of the units, not like a run; call it one of {named}"
+        raise InputError(grid.problem(message, line=grid.header_line))
 
 
 def _not_scores(header: str) -> str:

@@ -1,4 +1,4 @@
-"""Accuracy of entailment decisions, conditioned accuracy and contingency tables [RTE08]."""
+"""Accuracy of entailment decisions, and contingency tables [RTE08]."""
 
 from __future__ import annotations
 
@@ -18,11 +18,6 @@ def contingency(decision: NDArray[np.int64], reference: NDArray[np.int64], label
     both = (decision >= 0) & (reference >= 0)
     cells = reference[both] * labels + decision[both]
     return np.bincount(cells, minlength=labels * labels).reshape(labels, labels)
-
-
-def conditioned_accuracy(table: NDArray[np.int64]) -> list[float | None]:
-    """Accuracy over the pairs of each reference answer; undefined (None) where no pair has it."""
-    return [float(row[place] / row.sum()) if row.sum() else None for place, row in enumerate(table)]
 
 
 @dataclass(frozen=True)

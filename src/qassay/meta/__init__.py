@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The evaluation of the evaluation: what scores and judgments are worth, told from these alone."""

@@ -39,7 +39,7 @@ class Box:
 
     @property
     def has_zero_median(self) -> bool:
-        """Whether at least half of the runs score 0 here."""
+        """Whether the median of the runs is 0 here."""
         return abs(self.median) < TIE
 
 
@@ -82,7 +82,7 @@ class ScoreDistributions:
         """Number and share of the units with a median of 0."""
         columns: list[Column | str] = ["type", Column("median 0"), Column("units"), Column("share", ".1%")]
         rows = [(z.kind, z.zero, z.units, z.share) for z in self.zero_medians]
-        return table("Units on which at least half of the runs score 0", columns, rows)
+        return table("Units with a median score of 0", columns, rows)
 
     def as_json(self) -> dict[str, object]:
         """Boxes and counts."""

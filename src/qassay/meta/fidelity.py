@@ -1,9 +1,8 @@
 """Does the measure measure what is meant? The ranking under other settings of the measure itself.
 
-beta_sweep              mean F for several betas, with the rank of every run at each
-two_rankings            two ways to score the same runs: by series and by type, holistic and F
-moved_weights           the final ranking when the weight of a component moves
-best_per_organisation   the table every overview prints
+beta_sweep      mean F for several betas, with the rank of every run at each
+two_rankings    two ways to score the same runs: by series and by type, holistic and F
+moved_weights   the final ranking when the weight of a component moves
 """
 
 from __future__ import annotations

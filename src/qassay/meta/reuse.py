@@ -126,6 +126,8 @@ def reuse(
 
     `rules` go to `score`: measure, component, missing, drop and so on. What is unjudged counts as wrong throughout.
     """
+    if joined.task.has("decision", "justified", "answer"):
+        raise UsageError(f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were")
     rules = {**rules, "unjudged": "wrong"}
     whole = score(joined, **rules)
     groups = _groups(joined.runs, by)
@@ -216,6 +218,4 @@ def _notes(joined: Tally) -> tuple[str, ...]:
     ]
     if whole:
         notes.append(f"Responses to {whole[0]} questions are judged as wholes and cannot be left out.")
-    if joined.task.has("decision", "justified", "answer"):
-        raise UsageError(f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were")
     return tuple(notes)

@@ -123,6 +123,7 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         units=units,
         questions={kind: (tally.types[kind].questions, values[kind]) for kind in values},
         asked=tally.questions.ids,
+        figures=tuple(more),
         information={tag: tally.runs.about(tag) for tag in tally.runs.tags},
         dropped=(*keeping.dropped, *units.dropped),
         unjudged=keeping.unjudged,

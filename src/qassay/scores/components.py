@@ -124,12 +124,8 @@ def _accuracies(tally: Tally, kind: str, keeping: Keeping) -> dict[str, PerRun]:
 
 
 def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str, int]]:
-    rows = _table(counts, run, kept).tolist()
+    rows = contingency(counts.decision[run, kept], counts.reference[kept], len(counts.labels)).tolist()
     return {label: dict(zip(counts.labels, row, strict=True)) for label, row in zip(counts.labels, rows, strict=True)}
-
-
-def _table(counts: PairCounts, run: int, kept: Any) -> Any:
-    return contingency(counts.decision[run, kept], counts.reference[kept], len(counts.labels))
 
 
 def _by_series_type(tally: Tally, own: Mapping[str, Floats], keeping: Keeping) -> dict[str, PerRun]:

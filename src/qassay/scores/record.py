@@ -32,7 +32,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class RunScore:
-    """One run's score with the figures beside it; those that do not belong to the task are absent from `given`."""
+    """One run's score with the figures beside it; `Scores.figures` names those that belong to the task."""
 
     run: str
     score: float | None
@@ -77,7 +77,8 @@ class Units:
 class Scores:
     """The scores of all runs under one key and one measure, best run first.
 
-    `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set.
+    `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set, and
+    `figures` what stands beside the scores of this task: NIL precision and the like.
     """
 
     task: str
@@ -87,6 +88,7 @@ class Scores:
     units: Units
     questions: Mapping[str, tuple[tuple[Question, ...], Floats]]
     asked: tuple[str, ...]
+    figures: tuple[str, ...] = ()
     information: Mapping[str, RunInformation] = field(default_factory=dict)
     dropped: tuple[Dropped, ...] = ()
     unjudged: tuple[str, int] | None = None
@@ -106,9 +108,11 @@ class Scores:
             raise UsageError("no unit is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
         shown = {row.run for row in self.runs}
-        notes = [note for note in self.said() if not note.startswith("*")]
-        if len(units) < len(self.units.ids):
-            notes.append(f"Only the {len(units)} of {len(self.units.ids)} units that every run has.")
+        notes = [note for note in replace(self, missing=None).said() if not note.startswith("*")]
+        if self.missing and self.missing[0] == "skip":
+            notes.append(f"Only the {len(units)} of {len(self.units.ids)} units that every run has (--missing skip).")
+        elif self.missing:
+            notes += [note for note in self.said() if note.startswith("Questions without a response")]
         return ScoreMatrix(
             runs=self.tags,
             units=tuple(self.units.ids[unit] for unit in units),
@@ -145,14 +149,10 @@ class Scores:
     def ranks(self) -> dict[str, float | None]:
         """Rank of every run; ties share the mean rank, a run without a score has none."""
         ranks: dict[str, float | None] = {}
-        scored = [row for row in self.runs if row.score is not None]
-        start = 0
-        for place, row in enumerate(scored):
-            following = scored[place + 1].score if place + 1 < len(scored) else None
-            if following is None or abs(following - (row.score or 0.0)) >= TIE:
-                ranks |= {tied.run: (start + place + 2) / 2 for tied in scored[start : place + 1]}
-                start = place + 1
-        return ranks | {row.run: None for row in self.runs if row.score is None}
+        for group in _tied(self.runs):
+            shared = len(ranks) + (len(group) + 1) / 2
+            ranks |= {row.run: None if row.score is None else shared for row in group}
+        return ranks
 
     def best_per_organisation(self) -> Scores:
         """The same with the best run of each organisation only; a run without one stands for itself."""
@@ -212,7 +212,7 @@ class Scores:
 
     def _run_json(self, row: RunScore) -> dict[str, Any]:
         found: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
-        for name in self._fields():
+        for name in self.figures:
             found[name] = getattr(row, name)
         about = self.information[row.run]
         if about.organisation is not None:
@@ -220,20 +220,6 @@ class Scores:
         if about.manual:
             found["manual"] = True
         return found
-
-    def _fields(self) -> list[str]:
-        """The extra figures that belong to the task: those that its questions can have."""
-        kinds = {kind for kind, (asked, _) in self.questions.items() if asked}
-        fields = []
-        if "factoid" in kinds and self.task != "ranked5":
-            fields += ["nil_precision", "nil_recall"]
-        if kinds & {"definition", "other"}:
-            fields += ["mean_length"]
-        if any(row.by_type is not None for row in self.runs):
-            fields += ["by_type"]
-        if any(row.contingency is not None for row in self.runs):
-            fields += ["contingency"]
-        return fields
 
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {
@@ -246,13 +232,17 @@ class Scores:
 
 def ranked(rows: Iterable[RunScore]) -> tuple[RunScore, ...]:
     """Runs by decreasing score, those without one last; scores that are equal but for rounding go by tag."""
-    ordered = sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0), row.run))
+    return tuple(row for group in _tied(rows) for row in sorted(group, key=lambda one: one.run))
+
+
+def _tied(rows: Iterable[RunScore]) -> list[list[RunScore]]:
+    """Runs by decreasing score, in groups of equal ones; those without a score are the last group."""
     tied: list[list[RunScore]] = []
-    for row in ordered:
+    for row in sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0))):
         last = tied[-1][-1].score if tied else None
         same = tied and (last is None if row.score is None else last is not None and last - row.score < TIE)
         tied[-1].append(row) if same else tied.append([row])
-    return tuple(row for group in tied for row in sorted(group, key=lambda one: one.run))
+    return tied
 
 
 _EXTRAS: dict[str, tuple[str, str]] = {

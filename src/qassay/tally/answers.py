@@ -39,9 +39,9 @@ def count_answers(rows: Rows, key: Key) -> tuple[AnswerCounts, NDArray[np.bool_]
     """Count supported nuggets; every nugget of a non-empty answer without a support judgment is unjudged."""
     listed = key.nuggets.select("question", "nugget", "vital", "weight")
     support = placed(key.judgments.kind("support"), rows).join(listed, on=["question", "nugget"], how="inner")
-    returned = rows.count(rows.is_item()) > 0
+    sentences = rows.count(rows.is_item())
     # An empty answer supports nothing, whatever is noted about it.
-    support = support.filter(pl.Series(returned[support["row"].to_numpy(), support["column"].to_numpy()]))
+    support = support.filter(pl.Series(_at(sentences, support) > 0))
     totals = list_totals(listed.rename({"nugget": "nuggets"}), rows)
     vital, full, partial = pl.col("vital"), pl.col("support") == "full", pl.col("support") == "partial"
     precision, recall = _citations(rows, key)
@@ -56,8 +56,13 @@ def count_answers(rows: Rows, key: Key) -> tuple[AnswerCounts, NDArray[np.bool_]
         citation_recall=recall,
         length=lengths(rows),
     )
-    short = returned & (summed(support, rows) < totals["nuggets"])
+    short = (sentences > 0) & (summed(support, rows) < totals["nuggets"])
     return counts, totals["nuggets"] > 0, _lacking(rows, short, listed, support)
+
+
+def _at(counts: NDArray[np.int64], placed: pl.DataFrame) -> NDArray[np.int64]:
+    """The count of the run and question of each row."""
+    return np.asarray(counts[placed["row"].to_numpy(), placed["column"].to_numpy()])
 
 
 def _lacking(rows: Rows, short: NDArray[np.bool_], listed: pl.DataFrame, support: pl.DataFrame) -> pl.DataFrame:
@@ -77,8 +82,10 @@ def _citations(rows: Rows, key: Key) -> tuple[Floats, Floats]:
     recall = np.full(rows.shape, np.nan)
     if judged.height:
         number = summed(judged, rows)
-        best = judged.group_by("row", "column", "sentence").agg(pl.col("credit").max())
         sentences = rows.count(rows.is_item())
+        best = judged.group_by("row", "column", "sentence").agg(pl.col("credit").max())
+        # A judgment may outlive the sentence it was made for; recall is over those that are there.
+        best = best.filter(best["sentence"].is_between(0, pl.Series(_at(sentences, best) - 1)))
         some = number > 0
         precision[some] = summed(judged, rows, "credit")[some] / number[some]
         some &= sentences > 0

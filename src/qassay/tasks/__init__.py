@@ -33,6 +33,13 @@ RESPONSE_FORMS: Mapping[str, str] = {
 }
 
 
+# What assessors may say of items and of pairs; a task uses some of them.
+ITEM_LABELS = ("R", "X", "U", "W")
+DECISION_LABELS = ("YES", "NO", "UNKNOWN")
+ITEM_FORMS = ("ranked", "one", "extract")
+DECISION_FORMS = ("decision", "justified")
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionRules:
     """What a task asks of one type of question: the response, its score, its weight in the run's score."""
@@ -168,8 +175,18 @@ def _check_values(keys: Mapping[str, Any], fault: Any) -> None:
     for key in ("labels", "components"):
         if not all(isinstance(one, str) for one in keys.get(key, ())):
             fault(key, f"is {keys[key]!r}; it takes a list of strings")
+    _check_labels(keys.get("labels", ()), types, fault)
     for missing, weights in keys.get("without", {}).items():
         _check_without(missing, weights, set(types), fault)
+
+
+def _check_labels(labels: Any, types: Mapping[str, Any], fault: Any) -> None:
+    """Labels of items and of decisions are those of the method: measures know what they mean, and no others."""
+    forms = {rules.get("response") for rules in types.values() if isinstance(rules, dict)}
+    for given, known in ((forms & set(ITEM_FORMS), ITEM_LABELS), (forms & set(DECISION_FORMS), DECISION_LABELS)):
+        strange = [label for label in labels if isinstance(label, str) and label not in known]
+        if given and strange:
+            fault("labels", f"{strange[0]!r} is no label that can be scored; they are among {' '.join(known)}")
 
 
 def _check_keys(prefix: str, keys: Mapping[str, Any], known: set[str], fault: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
-from qassay.meta.sensitivity import Both, error_rate_at, sensitivity
+from qassay.meta.sensitivity import Both, sensitivity
 from qassay.meta.sensitivity.findings import first_trusted, groups, rank_ranges, share_of_pairs
 from qassay.meta.simulate import simulate_runs
 
@@ -143,13 +143,13 @@ def test_rank_range_of_the_middle_run(golden):
 
 
 def test_error_rate_at_a_difference(curves):
-    rate = error_rate_at(curves, 0.055)
+    rate = curves.error_rate_at(0.055)
     assert rate.fit == pytest.approx(curves.bins[5].extrapolated)
     assert rate.predicted == pytest.approx(curves.bins[5].predicted_at_target)
-    assert error_rate_at(curves, -0.055) == rate
-    assert error_rate_at(curves, 0.05).fit == rate.fit
-    assert error_rate_at(curves, 0.003).fit is None
-    assert error_rate_at(curves, 0.055, 10).predicted == pytest.approx(curves.bins[5].predicted[5])
+    assert curves.error_rate_at(-0.055) == rate
+    assert curves.error_rate_at(0.05).fit == rate.fit
+    assert curves.error_rate_at(0.003).fit is None
+    assert curves.error_rate_at(0.055, 10).predicted == pytest.approx(curves.bins[5].predicted[5])
 
 
 def test_fit_leaves_out_the_sizes_that_its_preset_leaves_out():

@@ -81,8 +81,6 @@ def test_extracts_and_decisions() -> None:
 def test_forms_that_a_task_has_not(two_series: TestSet) -> None:
     with pytest.raises(UsageError, match="unknown run form of task series2004 'rte'"):
         run_text("t", ANSWERS, task=SERIES, questions=two_series, form="rte")
-    with pytest.raises(UsageError, match="not written in the form trec7"):
-        run_text("t", {}, task=tasks.task("ranked5"), questions=TestSet(()), form="trec7")
 
 
 def test_the_most_confident_comes_first_where_the_task_ranks() -> None:
@@ -135,3 +133,27 @@ def test_answers_survive_the_wire() -> None:
     ):
         assert from_row(answer_row(answer), question) == answer
         assert read_answer(json.dumps(answer_row(answer)), question) == answer
+
+
+def test_ranked_items_are_read_back(tmp_path: Path) -> None:
+    task, questions = tasks.task("ranked5"), TestSet((Question("1", "factoid", "?"), Question("2", "factoid", "?")))
+    answers = {"1": Answer((Item("one  two", "D1"), Item("three", "D2"))), "2": Answer((Item("four", "D1"),))}
+    path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="trec7")
+    assert path.read_text().splitlines()[1] == "1 Q0 D2 2 0.5000 t three"
+    found = read_runs([path], task=task, questions=questions)
+    assert (found.problems, found.missing) == ((), ())
+    rows = found.runs.table.select("question", "rank", "doc", "text").rows()
+    assert rows == [("1", 1, "D1", "one  two"), ("1", 2, "D2", "three"), ("2", 1, "D1", "four")]
+
+
+def test_sentences_with_citations_are_read_back(tmp_path: Path) -> None:
+    task, questions = tasks.task("nuggets"), TestSet((Question("r1", "other", "?"), Question("r2", "other", "?")))
+    items = (Item("A b.", citations=("D2", "D1")), Item("C.", citations=("D1",)), Item("D.", doc="D3"), Item("E."))
+    answers = {"r1": Answer(items), "r2": Answer()}
+    path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="rag24")
+    first = json.loads(path.read_text().splitlines()[0])
+    assert first["references"] == ["D2", "D1", "D3"]
+    found = read_runs([path], task=task, questions=questions)
+    assert (found.problems, found.missing) == ((), ())
+    cited = found.runs.table.filter(found.runs.table["rank"] > 0)["citations"].to_list()
+    assert cited == [["D2", "D1"], ["D1"], ["D3"], []]

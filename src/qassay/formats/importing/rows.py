@@ -16,17 +16,11 @@ from qassay.formats.importing.plan import Plan, Source, few, plural
 from qassay.judgments import ANSWER_COLUMNS, IDENTITY, JUDGMENT_COLUMNS, check_nuggets, sort_out
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
+from qassay.runs import INFORMATION_COLUMNS
 
 Numbered = tuple[int, jsonl.Row]
 Identity = Callable[[jsonl.Row], Hashable]
 
-_INFORMATION_COLUMNS = {
-    "run": pl.String,
-    "organisation": pl.String,
-    "description": pl.String,
-    "manual": pl.Boolean,
-    "priority": pl.Int64,
-}
 _JUDGMENTS = {"nist-factoid": nist.parse_factoid, "nist-list": nist.parse_list, "nist-other": nist.parse_other}
 # The field that tells the kind of a judgment, where it is there; else the type of the question does.
 _TELLING = {
@@ -100,7 +94,7 @@ def import_information(plan: Plan, source: Source) -> None:
     """Append what runs say of themselves."""
     rows = jsonl.parse_rows(_text(plan, source), file=source.name)
     _some(rows, source)
-    jsonl.rows_table(rows, _INFORMATION_COLUMNS, file=source.name)
+    jsonl.rows_table(rows, INFORMATION_COLUMNS, file=source.name)
     _check(rows, None, source, required=("run",))
     _append(plan, source, plan.folder.run_information, rows, _by("run"), "description")
 

@@ -24,11 +24,13 @@ class Blocks:
     """Runs x blocks; `parts[r].sum() / scale` is the score of run r.
 
     The parts are whole numbers, so that every sum of them is exact. `sizes[b]` is the number of units of block b,
-    and two sums closer than `tolerance` are equal.
+    `weights[b]` what block b adds to a score when all its units gain the same: its size, unless units weigh by type.
+    Two sums closer than `tolerance` are equal.
     """
 
     parts: Floats
     sizes: Integers
+    weights: Floats
     scale: float
     tolerance: float
 
@@ -39,8 +41,8 @@ class Blocks:
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each block in the units."""
-        return np.asarray(self.sizes / self.sizes.sum())
+        """The share of each block in a score."""
+        return np.asarray(self.weights / self.weights.sum())
 
     def values(self) -> Floats:
         """Runs x blocks, such that the mean of a row is the run's score."""
@@ -51,7 +53,11 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
     """The independent parts of every run's score: series where `matrix.clusters` names them, else units."""
     index, sizes = block_index(matrix)
     units = len(matrix.units)
-    numerators = matrix.numerators() if linear_weights(matrix) is None else None
+    by_type = linear_weights(matrix)
+    weights: Floats = sizes.astype(np.float64)
+    if by_type is not None:
+        weights = np.bincount(index, weights=by_type, minlength=len(sizes)).astype(np.float64)
+    numerators = matrix.numerators() if by_type is None else None
     if numerators is not None and not isinstance(matrix.summary, ConfidenceWeighted):
         whole, scale, tolerance = numerators.astype(np.float64), float(matrix.denominator or 1), 0.5
     else:
@@ -61,7 +67,7 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
         whole, tolerance = np.rint(shown * scale), TIE * units * scale
     if matrix.clusters is not None:
         whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
-    return Blocks(whole, sizes, scale * units, tolerance)
+    return Blocks(whole, sizes, weights, scale * units, tolerance)
 
 
 def block_index(matrix: ScoreMatrix) -> tuple[Integers, Integers]:

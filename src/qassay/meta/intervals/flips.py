@@ -63,7 +63,7 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = 100_000, seed: 
     at = 0
     for chosen in flip_chunks(pair.count, flips, seed):
         signs = chosen.astype(np.float64)
-        flipped, share = signs @ differences, signs @ pair.sizes / pair.sizes.sum()
+        flipped, share = signs @ differences, signs @ pair.weights / pair.weights.sum()
         one = _mean(flipped, share, pair)
         other = _mean(total - flipped, 1.0 - share, pair)
         rows = slice(at, at + len(chosen))

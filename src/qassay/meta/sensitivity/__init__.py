@@ -30,7 +30,7 @@ import numpy as np
 from qassay.errors import UsageError, unknown
 from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
-from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error, error_rate_at
+from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
 from qassay.meta.sensitivity.predictor import PairMoments, pair_moments
@@ -50,7 +50,6 @@ __all__ = [
     "RankRange",
     "Schedule",
     "SensitivityCurves",
-    "error_rate_at",
     "find_preset",
     "sensitivity",
 ]

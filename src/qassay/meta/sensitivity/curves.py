@@ -217,7 +217,7 @@ class SensitivityCurves:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...] | None:
-        """Runs that cannot be told apart from the first of their group; None without a minimum difference."""
+        """Runs within the minimum difference of the first of their group; None without a minimum difference."""
         found = self.findings()
         return None if found is None else found.groups
 
@@ -262,11 +262,6 @@ class SensitivityCurves:
             "resamples": self.resamples,
             "notes": list(self.notes),
         }
-
-
-def error_rate_at(curves: SensitivityCurves, difference: float, size: int | None = None) -> Both:
-    """The error rate that the curves give a comparison with this difference; by default with all units."""
-    return curves.error_rate_at(difference, size)
 
 
 def checked_error(error: float) -> float:

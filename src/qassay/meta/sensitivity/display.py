@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from qassay.meta.sensitivity.curves import SensitivityCurves
 
 # Measured sizes shown in the table, without and with intervals, and tags shown for one group.
+# With fewer pairs of runs than this the curves say little.
+FEW_PAIRS = 10
+
 SIZES_SHOWN = {False: 5, True: 3}
 TAGS_SHOWN = 8
 
@@ -28,6 +31,12 @@ def summary(curves: SensitivityCurves) -> str:
             f"at an error rate of {level}."
         )
     sentences = [f"With {curves.target} units, trust a difference of at least {_both(minimum, level)}."]
+    if curves.pairs < FEW_PAIRS:
+        few = "one pair" if curves.pairs == 1 else f"{curves.pairs} pairs"
+        sentences = [
+            f"{few.capitalize()} of runs cannot show which difference to trust; the curves are of these runs alone.",
+            f"For what they are worth, with {curves.target} units: at least {_both(minimum, level)}.",
+        ]
     share = curves.pairs_at_least_minimum
     if share is not None:
         sentences.append(f"{share:.0%} of the {curves.pairs} pairs of runs differ by {minimum.chosen:g} or more.")
@@ -123,7 +132,7 @@ def _groups(curves: SensitivityCurves) -> Table:
     ]
     by = "the fit" if minimum.fit is not None else "the closed form"
     note = f"Within a group no run is {minimum.chosen:g} (the minimum difference by {by}) below the first one."
-    return table("Runs that cannot be told apart from the first of their group", columns, rows, [note])
+    return table("Runs within the minimum difference of the first of their group", columns, rows, [note])
 
 
 def _percent(rate: float) -> str:

@@ -7,12 +7,13 @@ bin and the test difference has the other sign is a product: no trial is drawn, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix
+from qassay.matrix import TIE, Floats, Mean, ScoreMatrix
+from qassay.meta.intervals import scores_without
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12
@@ -71,35 +72,9 @@ def unit_contributions(matrix: ScoreMatrix) -> Floats:
     if isinstance(matrix.summary, Mean):
         return matrix.values
     units = len(matrix.units)
-    if isinstance(matrix.summary, ConfidenceWeighted):
-        without = _cws_without_each(matrix.values, matrix.summary)
-    else:
-        everyone = np.arange(units)
-        without = np.stack([matrix.scores_on(np.delete(everyone, unit)) for unit in range(units)], axis=1)
+    # Units are drawn one by one here, whatever series they are of.
+    without = scores_without(replace(matrix, clusters=None)).T
     return np.asarray(units * matrix.scores()[:, None] - (units - 1) * without)
-
-
-def _cws_without_each(values: Floats, summary: ConfidenceWeighted) -> Floats:
-    """The confidence-weighted score of each run without each unit.
-
-    With A(i) correct in the first i, taking out place k leaves A(i)/i above it and turns A(i)/i below it into
-    (A(i) - x(k)) / (i - 1).
-    """
-    ranked = np.take_along_axis(values, summary.order, axis=1)
-    units = ranked.shape[1]
-    correct = np.cumsum(ranked, axis=1)
-    place = np.arange(1, units + 1)
-    above = np.cumsum(correct / place, axis=1) - correct / place
-    moved_up = 1.0 / np.maximum(place - 1, 1)
-    below = _sums_after(correct * moved_up) - ranked * _sums_after(np.tile(moved_up, (len(values), 1)))
-    without = np.empty_like(values)
-    np.put_along_axis(without, summary.order, (above + below) / max(units - 1, 1), axis=1)
-    return without
-
-
-def _sums_after(terms: Floats) -> Floats:
-    """For each place the sum over all later places."""
-    return np.asarray(np.cumsum(terms[:, ::-1], axis=1)[:, ::-1] - terms)
 
 
 def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compiled: bool = False) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qassay.matrix import ConfidenceWeighted, Floats, Mean, TypeWeighted
+from qassay.matrix import ConfidenceWeighted, Floats, Mean
 from qassay.meta.sensitivity.sampling import BASE, TEST, Sides
 from qassay.meta.sensitivity.scale import Prepared
 
@@ -22,9 +22,7 @@ def subset_scores(prepared: Prepared, sides: Sides, size: int) -> tuple[Floats, 
         return _means(prepared, sides, BASE, size), _means(prepared, sides, TEST, size)
     if isinstance(summary, ConfidenceWeighted):
         return _confidence_weighted(prepared, sides, BASE, size), _confidence_weighted(prepared, sides, TEST, size)
-    if isinstance(summary, TypeWeighted):
-        return _type_weighted(prepared, sides, BASE), _type_weighted(prepared, sides, TEST)
-    return _any_summary(prepared, sides, BASE), _any_summary(prepared, sides, TEST)
+    return _type_weighted(prepared, sides, BASE), _type_weighted(prepared, sides, TEST)
 
 
 def _means(prepared: Prepared, sides: Sides, side: int, size: int) -> Floats:
@@ -80,8 +78,3 @@ def _type_weighted(prepared: Prepared, sides: Sides, side: int) -> Floats:
         total += weight * means
         present += weight * (number > 0)
     return np.asarray(total / present)
-
-
-def _any_summary(prepared: Prepared, sides: Sides, side: int) -> Floats:
-    columns = [prepared.matrix.scores_on(np.flatnonzero(row == side)) for row in sides]
-    return np.stack(columns, axis=1)

@@ -109,6 +109,10 @@ class AllPairs:
         rows = [(x.a, x.b, x.difference, x.p, x.p_adjusted, x.different) for x in pairs[:most]]
         left = len(pairs) - len(rows)
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        if self.method in ("tukey", "randomised-tukey"):
+            notes.append(
+                "p rests on all runs together, as the correction does; two runs alone are tested by naming them."
+            )
         numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
         columns: list[Column | str] = ["run", "less run", *numbers, "different"]
         return table("Pairs of runs, the clearest first", columns, rows, notes)

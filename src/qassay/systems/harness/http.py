@@ -11,9 +11,9 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from email.message import Message
-from typing import IO, Any
+from typing import Any
 
+from qassay.collections.direct import direct
 from qassay.systems.harness.failures import CallError
 from qassay.systems.harness.wire import read_answer, request
 from qassay.systems.records import Answer, Asked
@@ -49,7 +49,7 @@ class HttpCaller:
         data = json.dumps(body, ensure_ascii=False).encode()
         sent = urllib.request.Request(self._url, data, self._headers, method="POST")  # noqa: S310  # http(s): checked
         try:
-            with _opener().open(sent, timeout=timeout) as response:
+            with direct().open(sent, timeout=timeout) as response:
                 read = _within(response, deadline, timeout)
         except urllib.error.HTTPError as error:
             with error:
@@ -77,19 +77,6 @@ def _within(response: Any, deadline: float, timeout: float) -> bytes:
         if sum(map(len, pieces)) > LONGEST_BODY:
             break
     return b"".join(pieces)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Leaves a redirect as the response it is."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
-    ) -> None:
-        """Follow nothing."""
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
 
 
 def _refused(error: urllib.error.HTTPError) -> CallError:

@@ -122,7 +122,11 @@ class Log:
             question = questions.by_id.get(row.get("question", ""))
             if question is None:
                 raise InputError(Problem("unknown-question", "is not in the test set", str(self.path), number))
-            self.answers[question.id] = from_row(row["answer"], question)
+            try:
+                self.answers[question.id] = from_row(row["answer"], question)
+            except CallError as error:
+                message = f"{error.message}; mend the line, or begin anew with --restart"
+                raise InputError(Problem("syntax", message, str(self.path), number, question.id)) from None
             if row.get("failed"):
                 self.failed.add(question.id)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder, file_name, set_name
 from qassay.formats.lines import is_one_line
@@ -18,7 +18,14 @@ from qassay.systems.harness.rules import run_row
 from qassay.systems.records import Answer
 from qassay.tasks import Task
 
-SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "extract": ".txt", "rte": ".rte"}
+SUFFIXES = {
+    "jsonl": ".jsonl",
+    "trec4": ".txt",
+    "trec7": ".txt",
+    "extract": ".txt",
+    "rte": ".rte",
+    "rag24": ".jsonl",
+}
 
 
 def existing(folder: Folder, tag: str) -> list[Path]:
@@ -55,16 +62,19 @@ def run_text(tag: str, answers: Mapping[str, Answer], *, task: Task, questions: 
     """The run as text."""
     if form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
-    if form not in SUFFIXES:
-        raise UsageError(f"runs are not written in the form {form}; choose {' or '.join(SUFFIXES)}")
     ordered = in_order([(question, answers[question.id]) for question in questions], task)
     if form == "jsonl":
         return jsonl.dump_rows(run_row(tag, question, answer, task) for question, answer in ordered)
+    if form == "rag24":
+        return jsonl.dump_rows(_rag_row(tag, question, answer) for question, answer in ordered)
     if form == "rte":
         return "ranked: no\n" + "".join(f"{question.id} {answer.decision}\n" for question, answer in ordered)
     lines: list[str] = []
     for question, answer in ordered:
-        rows = list(_extract_lines(answer) if form == "extract" else _trec4_lines(question, answer))
+        if form == "trec7":
+            lines += _trec7_lines(tag, question, answer)
+            continue
+        rows = list(_extract_lines(answer) if form == "extract" else _items(question, answer, form))
         lines += [f"{question.id} {tag} {row}\n" for row in rows or [NIL]]
     return "".join(lines)
 
@@ -99,12 +109,31 @@ def check_run(
         raise InputError(problems)
 
 
-def _trec4_lines(question: Question, answer: Answer) -> Iterator[str]:
+def _items(question: Question, answer: Answer, form: str) -> Iterator[str]:
+    """Doc-id and string of every item, where a line can hold them."""
     for item in answer.items:
         if item.doc is None or any(blank in item.doc for blank in " \t\r\n") or not is_one_line(item.text):
-            message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that trec4 cannot hold"
+            message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that {form} cannot hold"
             raise InputError(Problem("syntax", f"{message}; write the run as --form jsonl", None, None, question.id))
         yield f"{item.doc} {item.text}"
+
+
+def _trec7_lines(tag: str, question: Question, answer: Answer) -> Iterator[str]:
+    """The ranked form wants a score on every line; 1/rank falls as the rank does and says no more than it."""
+    for rank, row in enumerate(_items(question, answer, "trec7"), 1):
+        doc, _, text = row.partition(" ")
+        yield f"{question.id} Q0 {doc} {rank} {1 / rank:.4f} {tag} {text}\n"
+
+
+def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
+    """Sentences with places in one list of references, each document once."""
+    cited = dict.fromkeys(doc for item in answer.items for doc in item.citations or ((item.doc,) if item.doc else ()))
+    place = {doc: number for number, doc in enumerate(cited)}
+    sentences = [
+        {"text": item.text, "citations": [place[doc] for doc in item.citations or ((item.doc,) if item.doc else ())]}
+        for item in answer.items
+    ]
+    return {"run_id": tag, "topic_id": question.id, "references": list(cited), "answer": sentences}
 
 
 def _extract_lines(answer: Answer) -> Iterator[str]:

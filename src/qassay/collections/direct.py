@@ -1,0 +1,24 @@
+"""HTTP to the address that the user has named, and to no other: no redirect is followed and no proxy is used.
+
+A redirect would carry the questions, and a password or token, to a server that nobody named.
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from email.message import Message
+from typing import IO
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Leaves a redirect as the response it is."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> None:
+        """Follow nothing."""
+
+
+def direct() -> urllib.request.OpenerDirector:
+    """What opens requests to the named address alone."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
