@@ -130,8 +130,8 @@ def _print(story: Story) -> None:
     _say(
         f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, in the manner "
         "of TREC 2004. The runs are reference systems with different settings; the assessors, language models that "
-        "read to instructions, judged without sight of each other's work. It is all small and made for showing: it says "
-        "nothing about any real system."
+        "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
+        "says nothing about any real system."
     )
     _chapter("1. The scores", [leaderboard(scores)])
     _say(
