@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "significance": ("benchmarks.significance", ("significance",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
+    "systems": ("benchmarks.systems", ("systems",)),
     "million": ("benchmarks.collections", ("million",)),
 }
 # What takes many minutes is run only by name.
