@@ -202,7 +202,7 @@ class Evaluation:
             judgments,
             self.nugget_list(chosen),
             self.answers,
-            ratings=self.ratings(self.sets) if self.task.has("justified") else None,
+            ratings=self._justification_ratings() if self.task.has("justified") else None,
             two_way=chosen in self.two_way_sets,
         )
         file = f"judgments/{chosen}.jsonl"
@@ -266,6 +266,11 @@ class Evaluation:
                 schema={"set": pl.String, "assessor": pl.String, "question": pl.String, "run": pl.String}
             )
         return pl.concat(tables).unique(["assessor", "question", "run", "set"], keep="last", maintain_order=True)
+
+    def _justification_ratings(self) -> pl.DataFrame:
+        """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
+        rows = self.ratings(self.sets)
+        return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
 
     def _derived_key(self, name: str) -> Key:
         """A key of entailment that follows from the sets there are."""

@@ -478,7 +478,7 @@ def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFi
         assert "qassay init" in err
         assert json.loads(out)["errors"][0]["rule"] == "configuration"
     (tmp_path / "file").write_text("")
-    assert "is not a folder" in said(capsys, "score", tmp_path / "file")[2]
+    assert "is a file, not an evaluation" in said(capsys, "score", tmp_path / "file")[2]
 
 
 def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:

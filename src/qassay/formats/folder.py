@@ -112,7 +112,9 @@ def open_folder(path: Path | str) -> Folder:
     """The folder at this path; an error where it is no evaluation."""
     folder = Folder(Path(path))
     if not folder.path.is_dir():
-        what = "is not a folder" if folder.path.exists() else "does not exist"
+        what = "does not exist"
+        if folder.path.exists():
+            what = "is a file, not an evaluation (compare, sensitivity, plan and describe take a table of scores)"
         raise InputError(Problem("configuration", f"{what}; make an evaluation with: qassay init FOLDER", str(path)))
     if not folder.configuration.is_file():
         message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
