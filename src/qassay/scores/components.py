@@ -38,11 +38,13 @@ def components(tally: Tally, keeping: Keeping, totals: Mapping[str, Floats]) -> 
     found: dict[str, PerRun] = {}
     own = _own_scores(tally, keeping) if set(tally.task.components) & set(keeping.kept) else {}
     for name in tally.task.components:
+        if name in _MADE_OF and _MADE_OF[name] not in tally.key.judgments.kinds:
+            continue
         if name in totals:
             found[name] = _plain(totals[name])
         elif name in own:
             found[name] = _plain(mean_of_rows(own[name][:, keeping.kept[name]]))
-        elif name not in tally.task.types and (name not in _MADE_OF or _MADE_OF[name] in tally.key.judgments.kinds):
+        elif name not in tally.task.types:
             for kind in _scored_by(tally, name, keeping):
                 found[name] = _component(tally, kind, name, keeping)
     if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
