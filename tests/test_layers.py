@@ -22,7 +22,7 @@ PURE = (
     *("scores", "meta", "figures", "reports"),
 )
 ADAPTERS = (
-    *("formats", "collections", "demo", "evaluation", "checking", "analysis", "store", "assessors", "systems"),
+    *("formats", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors", "systems"),
     *("web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)

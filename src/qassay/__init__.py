@@ -13,9 +13,10 @@ The map, in the order data flows; a module imports only what stands above it:
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     formats/      read_* and write_*               demo/       the built-in evaluation
-    collections/  documents, index and search      evaluation  a folder, opened
-    checking      all that is wrong, at once       analysis/   meta on an opened evaluation
-    systems/      reference systems, the harness   cli/        one file a verb
+    collections/  documents, index and search      store/      the database of a served evaluation
+    evaluation    a folder, opened                 checking    all that is wrong, at once
+    analysis/     meta on an opened evaluation     systems/    reference systems, the harness
+    web/          the assessors' application       cli/        one file a verb
 
 Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
 """

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from qassay.collections import open_collection
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
+from qassay.formats.folder import Folder
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judgments import Key, check_known_answers, check_nuggets, no_nuggets
 from qassay.runs import check_documents
@@ -76,9 +77,10 @@ def check_folder(path: Path) -> Checked:
         _check_runs(checked, evaluation, runs)
     _check_judgments(checked, evaluation)
     checked.warnings += _strange_names(checked, evaluation)
-    if evaluation.configuration.database is not None or (evaluation.folder.path / "qassay.db").exists():
-        message = "there is a database, which this version does not read: scores come from the files"
-        checked.warnings.append(Problem("configuration", message, evaluation.folder.name()))
+    if evaluation.folder.written is not None:
+        from qassay.store.differences import differing_files
+
+        checked.warnings += differing_files(Folder(evaluation.folder.path), evaluation.folder)
     return checked.in_order()
 
 

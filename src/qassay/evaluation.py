@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -41,21 +42,28 @@ from qassay.nuggets import pyramid_weights
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
 from qassay.scores import Missing, Scores, Unjudged, score
+from qassay.store import as_stored
 from qassay.tally import Tally, tally
 from qassay.tasks import Task
+
+if TYPE_CHECKING:
+    from qassay.store.engine import Store
 
 # Keys that entailment tasks derive from their sets.
 TWO_WAY = "two-way"
 DISAGREEMENT_UNKNOWN = "disagreement-unknown"
 
 
-def open_evaluation(path: Path | str) -> Evaluation:
-    """Open the evaluation in a folder."""
+def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluation:
+    """Open the evaluation in a folder: its store where there is one, its files where there is none.
+
+    `store` is the evaluation's store, where the caller has it open already.
+    """
     folder = open_folder(path)
     configuration = read_configuration(folder)
     if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
         raise InputError(problems)
-    return Evaluation(folder, configuration)
+    return Evaluation(as_stored(folder, configuration, store=store), configuration)
 
 
 @dataclass(frozen=True, eq=False)

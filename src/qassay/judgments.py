@@ -128,12 +128,7 @@ class Key:
 
 def sort_out(name: str, table: pl.DataFrame, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
     """Check the rows of a judgment set and sort them by kind, the last row of each item standing."""
-    typed = table.with_columns(
-        type=pl.col("question").replace_strict(
-            {question.id: question.type for question in questions}, default=None, return_dtype=pl.String
-        )
-    )
-    kinds = typed.with_columns(kind=_kind())
+    kinds = with_kinds(table, questions)
     problems = list(_faults(kinds, task, file))
     if problems:
         raise InputError(problems)
@@ -145,6 +140,13 @@ def sort_out(name: str, table: pl.DataFrame, questions: TestSet, task: Task, *, 
             if isinstance(kind, str)
         },
     )
+
+
+def with_kinds(table: pl.DataFrame, questions: TestSet) -> pl.DataFrame:
+    """The rows of a judgment set with the `type` of their question and their own `kind` (null: none of any kind)."""
+    types = {question.id: question.type for question in questions}
+    typed = pl.col("question").replace_strict(types, default=None, return_dtype=pl.String)
+    return table.with_columns(type=typed).with_columns(kind=_kind())
 
 
 def check_nuggets(judgments: JudgmentSet, nuggets: pl.DataFrame, *, file: str) -> Iterator[Problem]:

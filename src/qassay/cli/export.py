@@ -30,7 +30,9 @@ def command(
     them out, as they stand, without history, assessors and notes.
 
     A folder that holds nothing but an earlier export is replaced; into any
-    other nothing is written without --force.
+    other nothing is written without --force. Where the evaluation has a
+    store, the export is written from it; --to FOLDER --force writes it over
+    the files of the evaluation itself.
 
     Examples
 
@@ -39,9 +41,11 @@ def command(
         qassay export my-eval --to for-nist --nist
     """
     from qassay.formats.exporting import make_export, write_export
-    from qassay.formats.folder import open_folder
+    from qassay.formats.folder import open_folder, read_configuration
+    from qassay.store import as_stored
 
     opened = open_folder(folder)
+    opened = as_stored(opened, read_configuration(opened))
     target = folder / "export" if to is None else to
     export = make_export(opened, nist=nist, collection=collection)
     write_export(export, target, folder=opened, force=force)

@@ -14,7 +14,9 @@ from qassay.errors import unknown
 from qassay.questions import TYPES
 
 if TYPE_CHECKING:
+    from qassay.formats.folder import Folder
     from qassay.formats.importing import Plan
+    from qassay.store.engine import Store
 
 
 FilesArgument: TypeAlias = Annotated[
@@ -54,7 +56,8 @@ def command(
     descriptions of runs are recognised by content, in JSON lines as in
     the forms of TREC and RTE. Everything is checked first: where any file
     has an error, nothing is written. Judgments are appended, and what they
-    replace stays as history; importing a file again adds nothing.
+    replace stays as history; importing a file again adds nothing. Where
+    the evaluation has a store, they go there and not to its files.
 
     Judgments and nuggets go to the set named like their file, those in
     NIST's forms to adjudicated; --set names another.
@@ -71,10 +74,9 @@ def command(
     """
     if default_type is not None and default_type not in TYPES:
         raise unknown("question type", default_type, TYPES)
-    from qassay.formats.folder import open_folder
     from qassay.formats.importing import Options, plan_import
 
-    opened = open_folder(folder)
+    opened, store = _opened(folder)
     options = Options(
         set_name=set_name,
         encoding=encoding,
@@ -83,8 +85,28 @@ def command(
         lengths=(lambda: _lengths(opened.collection)) if opened.collection.is_dir() else None,
     )
     plan = plan_import(opened, paths, kind=kind, options=options)
-    plan.carry_out()
+    if store is None:
+        plan.carry_out()
+    else:
+        from qassay.store.intake import carry_out
+
+        carry_out(plan, store)
+        store.close()
     _say(plan, as_json=as_json)
+
+
+def _opened(path: Path) -> tuple[Folder, Store | None]:
+    """The folder and, where the evaluation has one, its store: then the folder's contents are the store's."""
+    from qassay.formats.folder import may_have_store, open_folder, read_configuration
+
+    folder = open_folder(path)
+    configuration = read_configuration(folder)
+    if not may_have_store(folder, configuration):
+        return folder, None
+    from qassay.store.snapshot import existing_store, snapshot
+
+    store = existing_store(folder, configuration)
+    return (folder, None) if store is None else (snapshot(store, folder), store)
 
 
 def _lengths(collection: Path) -> Mapping[str, int]:

@@ -175,14 +175,19 @@ class Job:
             log.finish()
             return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)
 
-    def _write(self, answers: Mapping[str, Any]) -> Path:
+    def _write(self, answers: Mapping[str, Any]) -> str:
+        """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
+        from qassay.formats.files import TemporaryFolder
+        from qassay.formats.folder import Folder
         from qassay.runs import RunInformation
         from qassay.systems.harness import write_run
 
         evaluation = self.evaluation
+        own = evaluation.folder
         organisation, description = self.about
-        return write_run(
-            evaluation.folder,
+        place = own if own.written is None else Folder(own.path, TemporaryFolder())
+        written = write_run(
+            place,
             self.tag,
             answers,
             task=evaluation.task,
@@ -191,6 +196,14 @@ class Job:
             information=RunInformation(organisation, description),
             lengths=self.collection.lengths() if self.collection is not None else None,
         )
+        if place is not own:
+            from qassay.store.engine import open_store
+            from qassay.store.intake import take_in
+
+            store = open_store(own)
+            take_in(store, place, replace=True)
+            store.close()
+        return place.name(written)
 
     def _refuse_existing(self, *, force: bool) -> None:
         from qassay.formats.folder import name_fault
@@ -204,13 +217,13 @@ class Job:
             message = "is there already; choose another --tag, or replace it with --force"
             raise InputError(Problem("configuration", message, name))
 
-    def _result(self, written: Path, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
+    def _result(self, written: str, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
         answers = log.answers.values()
         folder = self.evaluation.folder
         return {
             "run": self.tag,
             "system": self.system.spelling,
-            "file": folder.name(written),
+            "file": written,
             "log": folder.name(log.path),
             "questions": len(log.answers),
             "continued": kept,

@@ -4,9 +4,10 @@ The server indexes and ranks; texts, offsets and matches stay ours, so that a hi
 It speaks the part of the protocol that OpenSearch 1 to 3 and Elasticsearch 7 to 9 share:
 
     PUT  /INDEX            settings (the analyser) and mapping; 400 resource_already_exists_exception is no fault
-    POST /INDEX/_bulk      units as JSON lines, under ids made of their place: adding one again changes nothing
-    POST /INDEX/_refresh   make what was added last
-    POST /INDEX/_search    the best units, or the largest document number
+    POST /INDEX/_bulk      units as JSON lines, under ids made of their place: adding one again changes nothing;
+                           an item that is turned away (429, 503) is sent again, one that is refused ends the work
+    POST /INDEX/_refresh   what was added can be found from now on
+    POST /INDEX/_search    the best units, or the largest document number; all of the index or an error, never a part
 
 A user and a password in the URL are sent as basic authentication, to this server alone, and never shown.
 """
@@ -15,8 +16,11 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -32,20 +36,32 @@ _TIME_OUT = 60.0
 _BULK = 4 << 20
 # An answer is cut here, and is no JSON then: ten thousand hits take a hundredth of it.
 _LONGEST_ANSWER = 256 << 20
-_ATTEMPTS = 4
+_LONGEST_ERROR = 1 << 20
+# Seconds before a busy server is asked again, and again.
+_WAITS = (0.1, 0.4, 1.6, 6.4)
 _BUSY = (429, 502, 503, 504)
+# The server gives up waiting for a shard before we give up waiting for the server, and says what is missing.
+_BULK_PATH = "/_bulk?timeout=30s"
+_SEARCH_PATH = "/_search?allow_partial_search_results=false"
+_LOGIN = "; user and password stand in the URL, as in https://user:password@host:9200"
 # Servers give no more than this many hits at once unless they are told otherwise.
 _MOST = 10_000
+_STRANGE = "answers in a form that is not OpenSearch's"
 _DEFINITION = {
     "settings": {
         "analysis": {
-            "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
-            "filter": {"english_stems": {"type": "stemmer", "language": "porter2"}},
+            # Alphabetic is more than \p{L}: the vowel signs of Hindi are part of its words, see query.Analyser.
+            "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": "[^\\p{IsAlphabetic}\\p{N}]+"}},
+            "filter": {
+                "english_stems": {"type": "stemmer", "language": "porter2"},
+                # A server refuses a document with a word beyond 32,766 bytes.
+                "no_long_words": {"type": "length", "max": 79},
+            },
             "analyzer": {
                 "qassay": {
                     "type": "custom",
                     "tokenizer": "letters_and_digits",
-                    "filter": ["lowercase", "asciifolding", "english_stems"],
+                    "filter": ["no_long_words", "lowercase", "asciifolding", "english_stems"],
                 },
                 # Words of a query are analysed already.
                 "as_they_are": {"type": "custom", "tokenizer": "whitespace"},
@@ -65,6 +81,10 @@ _DEFINITION = {
 }
 
 
+class _BusyError(Exception):
+    """The server may answer when it is asked again."""
+
+
 class OpenSearchEngine:
     """One index on a server."""
 
@@ -78,31 +98,32 @@ class OpenSearchEngine:
         if parts.username:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
             self._headers["Authorization"] = "Basic " + base64.b64encode(login).decode("ascii")
-        self._lines: list[bytes] = []
+        # Units that wait to be sent: each as two lines, what to do and with what.
+        self._waiting: list[bytes] = []
         self._size = 0
         self._create()
 
     def done(self) -> int:
         """Documents before the largest number on the server; that one may be there in part and is added again."""
-        body = {"size": 0, "aggs": {"last": {"max": {"field": "document"}}}}
-        last = self._ask("POST", "/_search", body)["aggregations"]["last"]["value"]
-        return 0 if last is None else int(last)
+        body = {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "document"}}}}
+        with self._form():
+            last = self._whole("POST", _SEARCH_PATH, body)["aggregations"]["last"]["value"]
+            return 0 if last is None else int(last)
 
     def add(self, units: Iterable[Unit]) -> None:
         """Take all units of the next document; they are sent a few megabytes at a time."""
         for unit in units:
             action = {"index": {"_id": f"{unit.document}-{unit.start}-{unit.length}"}}
-            for row in (action, unit._asdict()):
-                line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
-                self._lines.append(line)
-                self._size += len(line)
-        if self._size >= _BULK:
-            self._send()
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in (action, unit._asdict())).encode()
+            self._waiting.append(lines)
+            self._size += len(lines)
+            if self._size >= _BULK:  # within a document too: servers refuse a body beyond 100 MB
+                self._send()
 
     def commit(self) -> None:
-        """Make everything taken so far last."""
+        """Make everything taken so far last, and to be found."""
         self._send()
-        self._ask("POST", "/_refresh")
+        self._whole("POST", "/_refresh")
 
     def finish(self) -> None:
         """Commit; nothing more is added."""
@@ -116,52 +137,109 @@ class OpenSearchEngine:
             "_source": ["document", "start", "length"],
             "query": {"bool": _boolean(query)},
         }
-        rows = self._ask("POST", "/_search", body)["hits"]["hits"]
-        try:
+        with self._form():
+            rows = self._whole("POST", _SEARCH_PATH, body)["hits"]["hits"]
             return [
                 Found(float(row["_score"]), *(int(row["_source"][name]) for name in ("document", "start", "length")))
                 for row in rows
             ]
-        except (KeyError, TypeError, ValueError):
-            raise self._fault("answers in a form that is not OpenSearch's") from None
 
     def _create(self) -> None:
         self._ask("PUT", "", _DEFINITION, allowed=("resource_already_exists_exception",))
 
     def _send(self) -> None:
-        if not self._lines:
+        """Send what waits. A busy server may take some units and turn others away: those are sent again."""
+        if not self._waiting:
             return
-        answer = self._ask("POST", "/_bulk", b"".join(self._lines))
-        if answer.get("errors"):
-            faults = [item["index"]["error"] for item in answer.get("items", ()) if "error" in item.get("index", {})]
-            raise self._fault(f"refuses {len(faults)} units: {json.dumps(faults[:1])[:500]}")
-        self._lines, self._size = [], 0
+        for wait in _WAITS:
+            self._waiting, said = self._left()
+            if not self._waiting:
+                self._size = 0
+                return
+            time.sleep(wait)
+        self._waiting, said = self._left()
+        if self._waiting:
+            raise self._fault(f"turns away {len(self._waiting)} units again and again: {said}")
+        self._size = 0
 
-    def _ask(self, method: str, path: str, body: object = None, allowed: tuple[str, ...] = ()) -> Any:
+    def _left(self) -> tuple[list[bytes], str]:
+        """Send once: the units that were turned away, and what the server says of the first."""
+        with self._form():
+            answer = self._ask("POST", _BULK_PATH, b"".join(self._waiting))
+            if not answer["errors"]:
+                return [], ""
+            items = [item["index"] for item in answer["items"]]  # in the order in which they were sent
+            failed = [(lines, one) for lines, one in zip(self._waiting, items, strict=True) if "error" in one]
+            refused = [one["error"] for _, one in failed if one["status"] not in _BUSY]
+            if refused:
+                raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
+            return [lines for lines, _ in failed], _reason(failed[0][1]["error"])
+
+    def _whole(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """What the server answers for the whole of the index; an answer of some shards alone is an error."""
+        answer = self._ask(method, path, body)
+        with self._form():
+            failed = answer["_shards"]["failed"]
+            if failed or answer.get("timed_out"):
+                why = f"{failed} of {answer['_shards']['total']} shards failed" if failed else "the time was up"
+                raise self._fault(f"answers for a part of the index only: {why}")
+        return answer
+
+    def _ask(self, method: str, path: str, body: object = None, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
         """What the server answers; a busy one is asked again a few times."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if path == "/_bulk" else {})}
+        headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if body is data else {})}
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
-        for attempt in range(1, _ATTEMPTS + 1):
+        for wait in _WAITS:
             try:
-                with direct().open(request, timeout=_TIME_OUT) as response:
-                    return json.loads(response.read(_LONGEST_ANSWER))
-            except HTTPError as error:
-                with error:
-                    text = error.read(10_000).decode("utf-8", "replace")
-                if any(name in text for name in allowed):
-                    return {}
-                fault = f"answers {error.code}: {text[:300]}"
-                if error.code not in _BUSY:
-                    break
-            except (URLError, OSError) as error:
-                fault = f"does not answer: {getattr(error, 'reason', error)}"
-            except ValueError:
-                fault = "answers in a form that is not JSON"
-                break
-            if attempt < _ATTEMPTS:
-                time.sleep(0.1 * 4 ** (attempt - 1))
-        raise self._fault(fault)
+                return self._once(request, allowed)
+            except _BusyError:
+                time.sleep(wait)
+        try:
+            return self._once(request, allowed)
+        except _BusyError as busy:
+            raise self._fault(str(busy)) from None
+
+    def _once(self, request: Request, allowed: tuple[str, ...]) -> dict[str, Any]:
+        try:
+            with direct().open(request, timeout=_TIME_OUT) as response:
+                answer = json.loads(response.read(_LONGEST_ANSWER))
+        except HTTPError as error:
+            return self._refusal(error, allowed)
+        except (HTTPException, OSError) as error:
+            reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):  # it had its time: asking again would only double the wait
+                raise self._fault(f"does not answer within {_TIME_OUT:g} seconds") from None
+            if isinstance(reason, ssl.SSLError):
+                raise self._fault(f"cannot be trusted: {reason}") from None
+            raise _BusyError(f"does not answer: {reason}") from None
+        except ValueError:
+            raise self._fault("answers in a form that is not JSON") from None
+        if not isinstance(answer, dict):
+            raise self._fault(_STRANGE)
+        return answer
+
+    def _refusal(self, error: HTTPError, allowed: tuple[str, ...]) -> dict[str, Any]:
+        """Nothing, where the refusal is one of the allowed; an error otherwise."""
+        with error:
+            try:
+                text = error.read(_LONGEST_ERROR).decode("utf-8", "replace")
+            except (HTTPException, OSError):
+                text = ""
+        if any(name in text for name in allowed):
+            return {}
+        message = f"answers {error.code}: {_said(text) or error.reason}"
+        if error.code in _BUSY:
+            raise _BusyError(message)
+        raise self._fault(message + (_LOGIN if error.code == 401 else ""))
+
+    @contextmanager
+    def _form(self) -> Iterator[None]:
+        """Reads an answer: what is not there, or is something else, is the server's fault."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise self._fault(_STRANGE) from None
 
     def _fault(self, message: str) -> InputError:
         return InputError(Problem("configuration", f"the search server {message}", self._base))
@@ -177,9 +255,28 @@ def _boolean(query: Query) -> dict[str, list[Any]]:
 
 def _clause(clause: Clause) -> dict[str, Any]:
     title = f"title^{TITLE_WEIGHT}"
-    form = {"type": "most_fields"} if len(clause.words) == 1 else {"type": "phrase"}
+    # Scores of the fields are added up; a phrase would be worth what its better field gives, without the tie breaker.
+    form: dict[str, Any] = {"type": "most_fields"} if len(clause.words) == 1 else {"type": "phrase", "tie_breaker": 1.0}
     fields = [title] if clause.field == "title" else ["text", title]
     return {"multi_match": {"query": " ".join(clause.words), "fields": fields, **form}}
+
+
+def _said(text: str) -> str:
+    """What the body of an error says: JSON with a cause, or the text of some proxy as it is."""
+    try:
+        return _reason(json.loads(text)["error"])
+    except (KeyError, TypeError, ValueError):
+        return text.strip()[:300]
+
+
+def _reason(error: object) -> str:
+    """Type and reason of an error, and of what caused it."""
+    if not isinstance(error, dict):
+        return str(error)[:300]
+    roots, cause = error.get("root_cause"), error.get("caused_by")
+    first = roots[0] if isinstance(roots, list) and roots else error
+    parts = [f"{one.get('type')}: {one.get('reason')}" for one in (first, cause) if isinstance(one, dict)]
+    return "; ".join(dict.fromkeys(parts))[:500]
 
 
 def _hidden(url: str) -> str:

@@ -7,7 +7,9 @@ import errno
 import gzip
 import os
 import re
+import shutil
 import tempfile
+import weakref
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +27,17 @@ MOST_BYTES = 16 << 30
 _CHUNK = 1 << 22
 _SIP = 1 << 12
 _ZEROS = re.compile(rb"\0*")
+
+
+class TemporaryFolder:
+    """A folder for this user alone that is removed when nobody holds it any more, at the latest when Python ends."""
+
+    def __init__(self, prefix: str = "qassay-") -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+        self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def __repr__(self) -> str:
+        return f"TemporaryFolder({str(self.path)!r})"
 
 
 def read_bytes(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 import unicodedata
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ CONFIGURATION = "qassay.toml"
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way")
 LONGEST_NAME = 200
+# The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
+DATABASE = "qassay.db"
+VARIABLE = "QASSAY_DATABASE"
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,19 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The places of an evaluation's files."""
+    """The places of an evaluation's files.
+
+    Configuration, patterns and documents are always in the folder itself. Where the evaluation has a store, what it
+    holds (questions, answers, runs, nuggets, judgments) is read from files written out of it: `written`.
+    """
 
     path: Path
+    written: files.TemporaryFolder | None = None
+
+    @property
+    def contents(self) -> Path:
+        """Where the files are that a store would hold."""
+        return self.path if self.written is None else self.written.path
 
     @property
     def configuration(self) -> Path:
@@ -47,7 +61,7 @@ class Folder:
     @property
     def answers(self) -> Path:
         """Answers known from question development."""
-        return self.path / "answers.jsonl"
+        return self.contents / "answers.jsonl"
 
     @property
     def patterns(self) -> Path:
@@ -57,7 +71,7 @@ class Folder:
     @property
     def run_information(self) -> Path:
         """Organisation, description and so on of the runs."""
-        return self.path / "runs.jsonl"
+        return self.contents / "runs.jsonl"
 
     @property
     def collection(self) -> Path:
@@ -66,7 +80,7 @@ class Folder:
 
     def questions(self) -> Path:
         """The one file of questions."""
-        found = _visible(self.path, "questions.*")
+        found = _visible(self.contents, "questions.*")
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
             raise InputError(
@@ -79,33 +93,36 @@ class Folder:
 
     def runs(self) -> list[Path]:
         """Files of runs, sorted by name."""
-        return _visible(self.path / "runs", "*")
+        return _visible(self.contents / "runs", "*")
 
     def judgment_sets(self) -> dict[str, Path]:
         """Files of judgments by the name of their set."""
-        return {set_name(path): path for path in _visible(self.path / "judgments", "*.jsonl*")}
+        return {set_name(path): path for path in _visible(self.contents / "judgments", "*.jsonl*")}
 
     def nugget_lists(self) -> dict[str, Path]:
         """Files of nuggets by the name of their list."""
-        return {set_name(path): path for path in _visible(self.path / "nuggets", "*.jsonl*")}
+        return {set_name(path): path for path in _visible(self.contents / "nuggets", "*.jsonl*")}
 
     def run_file(self, tag: str, suffix: str) -> Path:
         """Where the run with this tag is written; `suffix` begins with a dot."""
-        return self.path / "runs" / (file_name(tag) + suffix)
+        return self.contents / "runs" / (file_name(tag) + suffix)
 
     def judgment_file(self, name: str) -> Path:
         """Where the judgment set with this name is written."""
-        return self.path / "judgments" / (file_name(name) + ".jsonl")
+        return self.contents / "judgments" / (file_name(name) + ".jsonl")
 
     def nugget_file(self, name: str) -> Path:
         """Where the nugget list with this name is written."""
-        return self.path / "nuggets" / (file_name(name) + ".jsonl")
+        return self.contents / "nuggets" / (file_name(name) + ".jsonl")
 
     def name(self, path: Path | None = None) -> str:
         """How messages call a file of this folder: by its path within it."""
         if path is None:
             return str(self.path)
-        return str(path.relative_to(self.path)) if path.is_relative_to(self.path) else str(path)
+        for place in (self.contents, self.path):
+            if path.is_relative_to(place):
+                return str(path.relative_to(place))
+        return str(path)
 
 
 def open_folder(path: Path | str) -> Folder:
@@ -140,6 +157,16 @@ def read_configuration(folder: Folder) -> Configuration:
         two_way=tuple(keys.get("two_way", ())),
         database=keys.get("database"),
     )
+
+
+def named_database(configuration: Configuration) -> str | None:
+    """The address of the database that the variable or, else, `qassay.toml` names."""
+    return os.environ.get(VARIABLE) or configuration.database
+
+
+def may_have_store(folder: Folder, configuration: Configuration) -> bool:
+    """Whether an evaluation may have a store: a database is named, or its file is in the folder."""
+    return named_database(configuration) is not None or (folder.path / DATABASE).is_file()
 
 
 def with_two_way(text: str, name: str) -> str | None:

@@ -79,6 +79,15 @@ def question_row(question: Question) -> dict[str, Any]:
     }
 
 
+def question_of_row(row: jsonl.Row) -> Question:
+    """The question that a JSON object holds, or all that is wrong with it."""
+    faults: list[str] = []
+    question = _from_row(row, faults.append)
+    if faults:
+        raise InputError(Problem("syntax", message, None, None, question.id or None) for message in faults)
+    return question
+
+
 def reference_rows(found: QuestionFile) -> list[jsonl.Row]:
     """The labels of a file of pairs as rows of a judgment set."""
     return [{"question": pair, "judgment": label} for pair, label in found.reference.items()]

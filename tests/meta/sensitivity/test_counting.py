@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.matrix import ConfidenceWeighted, ScoreMatrix, TypeWeighted
-from qassay.meta.sensitivity.counting import as_counts
+from qassay.meta.sensitivity.counting import Cells, Counts
 from qassay.meta.sensitivity.scale import Scale, prepare
 from qassay.meta.sensitivity.study import Study, count
 
@@ -20,7 +21,7 @@ PATHS = ("arrays", "compiled")
 
 def cells_of(matrix, sizes, trials, path, *, seed=0, width="0.01", threads=1):
     study = Study(prepare(matrix, Decimal(width)), tuple(sizes), trials, seed, with_ties=True)
-    return count(study, path=path, threads=threads)
+    return count(study, path=path, threads=threads).sums
 
 
 def mean_of(exact):
@@ -130,11 +131,38 @@ def test_paths_agree_on_any_scores(rows, seed, width):
 def test_threads_and_the_order_of_the_work_change_nothing(matrix_of, path):
     matrix = matrix_of(np.random.default_rng(0).random((20, 30)))
     study = Study(prepare(matrix, Decimal("0.01")), (3, 5, 15), 30, 7)
-    one = count(study, path=path, threads=1)
-    assert np.array_equal(one, count(study, path=path, threads=4))
+    one, other = (count(study, path=path, threads=threads) for threads in (1, 4))
+    assert np.array_equal(one.sums, other.sums)
+    assert np.array_equal(one.products, other.products)
     # A size alone gives what it gives among others: chance belongs to (seed, size, trial).
     alone = Study(prepare(matrix, Decimal("0.01")), (5,), 30, 7)
-    assert np.array_equal(count(alone, path=path)[0], one[1])
+    assert np.array_equal(count(alone, path=path).sums[0], one.sums[1])
+    assert np.array_equal(count(alone, path=path).products[0], one.products[1])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("ties", ["stay", "half", "exclude"])
+def test_deviations_of_trials_and_of_comparisons(matrix_of, reference, path, ties):
+    rng = np.random.default_rng(2)
+    exact = rng.integers(0, 2, (6, 24)).tolist()
+    matrix, sizes, trials = matrix_of(exact, denominator=1), (3, 8), 12
+    counts = Counts(count(Study(prepare(matrix, Decimal("0.01")), sizes, trials, 5, with_ties=True), path=path))
+    by_trial, alone, squares = (np.zeros((2, 21)) for _ in range(3))
+    swap, one = {"stay": ((0, 1, 0), (1, 1, 1)), "half": ((0, 1, 0.5), (1, 1, 1)), "exclude": ((0, 1, 0), (1, 1, 0))}[
+        ties
+    ]
+    rates = np.nan_to_num(counts.rates(ties))
+    args = {"sizes": sizes, "seed": 5, "width": Fraction(1, 100)}
+    seen = [np.array(reference(6, 24, mean_of(exact), trials=t, **args)) for t in range(trials + 1)]
+    for before, after in pairwise(seen):
+        cells = after - before
+        swaps, comparisons = np.tensordot(cells, swap, (1, 0)), np.tensordot(cells, one, (1, 0))
+        by_trial += (swaps - rates * comparisons) ** 2
+        squares += comparisons**2
+        alone += sum(cells[:, c] * (swap[c] - one[c] * rates) ** 2 for c in range(3))
+    assert counts.by_trial(ties) == pytest.approx(by_trial)
+    assert counts.alone(ties) == pytest.approx(alone)
+    assert counts.in_a_trial(ties) == pytest.approx(squares)
 
 
 def test_int_of_a_quotient_of_doubles_would_bin_otherwise(matrix_of):
@@ -159,7 +187,7 @@ def test_thresholds_say_what_the_bin_rule_says(step, slack, k, offset):
 def test_rates_by_the_three_rules_for_ties():
     cells = np.zeros((1, 3, 21), dtype=np.int64)
     cells[0, :, 0] = 5, 3, 2  # agreements, swaps, ties
-    counts = as_counts(cells)
+    counts = Counts(Cells(cells, np.einsum("sak,sbk->sabk", cells, cells)))
     assert counts.rates("stay")[0, 0] == 3 / 10
     assert counts.rates("half")[0, 0] == 4 / 10
     assert counts.rates("exclude")[0, 0] == 3 / 8

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats import files, jsonl
 from qassay.formats.exporting.nist import nist_files
-from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, with_two_way
+from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, set_name, with_two_way
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
 
 # Lists what an export wrote, so that the next one knows what it may replace.
@@ -45,9 +45,7 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     path = folder.questions()
     found = read_questions(path, file=folder.name(path))
     questions = found.questions
-    contents = dict(
-        _copied(folder, [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information])
-    )
+    contents = dict(_copied(folder, [folder.configuration, *own_task(folder), folder.patterns, folder.run_information]))
     contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, questions)).encode()
     contents |= _copied(folder, folder.runs())
     notes: list[str] = []
@@ -73,6 +71,9 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     writes: then files of the same names are replaced, and all others stay.
     """
     _refuse_own_places(target, folder)
+    if target.resolve() == folder.path.resolve():
+        _write_over(export, folder, force=force)
+        return
     earlier = _earlier(target)
     foreign = sorted(set(_listed(target)) - earlier)
     if target.exists() and not target.is_dir():
@@ -100,7 +101,7 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
 
 
 def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
-    return {path.relative_to(folder.path).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+    return {Path(folder.name(path)).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
 def _move_labels(contents: dict[str, bytes], found: QuestionFile, notes: list[str]) -> None:
@@ -116,7 +117,7 @@ def _move_labels(contents: dict[str, bytes], found: QuestionFile, notes: list[st
             contents[CONFIGURATION] = marked.encode()
 
 
-def _own_task(folder: Folder) -> list[Path]:
+def own_task(folder: Folder) -> list[Path]:
     """The file that defines the task, where the evaluation brings its own."""
     task = tomllib.loads(files.read_text(folder.configuration)).get("task")
     if not isinstance(task, str) or not task.endswith(".toml"):
@@ -164,9 +165,30 @@ def _earlier(target: Path) -> set[str]:
     return {MANIFEST, *(str(name) for name in names if not name.is_absolute() and ".." not in name.parts)}
 
 
+def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
+    """Write the export of a store over the files of its own evaluation; what the export does not hold stays.
+
+    Files that hold the same things under another name (another form, another compression) go.
+    """
+    own = Folder(folder.path)
+    if not force:
+        message = "is the evaluation itself; to write its store over its files: --force"
+        raise InputError(Problem("configuration", message, str(own.path)))
+    paths = [path for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*") for path in own.path.glob(place)]
+    held = {
+        (name.parent.as_posix(), set_name(Path(name.name))): name.name for name in map(PurePosixPath, export.contents)
+    }
+    files.write_all({own.path / name: data for name, data in export.contents.items()})
+    for path in paths:
+        place = path.parent.relative_to(own.path).as_posix()
+        if path.is_file() and held.get((place, set_name(path)), path.name) != path.name:
+            path.unlink()
+
+
 def _refuse_own_places(target: Path, folder: Folder) -> None:
+    """Stop at the places of the evaluation itself; with a store, its own folder may take the export."""
     own = folder.path.resolve()
     place = target.resolve()
     inside = [own / name for name in ("runs", "judgments", "nuggets", "collection")]
-    if place == own or any(place.is_relative_to(path) for path in inside):
+    if (place == own and folder.written is None) or any(place.is_relative_to(path) for path in inside):
         raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")

@@ -51,7 +51,7 @@ def plan_import(
     if options.set_name is not None and (fault := name_fault(options.set_name)):
         raise UsageError(f"the set name {options.set_name!r} {fault}")
     plan = Plan(folder, read_configuration(folder), options)
-    if any(path.is_file() for path in folder.path.glob("questions.*")):
+    if any(path.is_file() for path in folder.contents.glob("questions.*")):
         plan.carried = existing_questions(folder)
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)

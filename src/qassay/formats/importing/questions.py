@@ -99,8 +99,8 @@ def check_types(questions: TestSet, task: Task, file: str) -> None:
 
 def _target(plan: Plan) -> Path:
     """The file that will hold the questions: JSON lines, whatever form they came in."""
-    found = sorted(path for path in plan.folder.path.glob("questions.jsonl*") if path.is_file())
-    return found[0] if found else plan.folder.path / "questions.jsonl"
+    found = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
+    return found[0] if found else plan.folder.contents / "questions.jsonl"
 
 
 def _write(plan: Plan, questions: TestSet) -> None:
@@ -110,7 +110,7 @@ def _write(plan: Plan, questions: TestSet) -> None:
     """
     target = _target(plan)
     plan.write(target, jsonl.dump_rows(map(question_row, questions)))
-    old = {path for path in plan.folder.path.glob("questions.*") if path.is_file() and path != target}
+    old = {path for path in plan.folder.contents.glob("questions.*") if path.is_file() and path != target}
     plan.removed |= old
     carried = plan.carried
     path = plan.folder.judgment_file("reference")

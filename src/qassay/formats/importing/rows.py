@@ -55,7 +55,7 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
         if problems:
             raise InputError(problems)
     path = plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name)
-    _append(plan, source, path, rows, _judgment_identity(questions), "judgment")
+    _append(plan, source, path, rows, judgment_identity(questions), "judgment")
 
 
 def import_nuggets(plan: Plan, source: Source) -> None:
@@ -74,7 +74,7 @@ def add_nuggets(plan: Plan, source: Source, rows: Sequence[Numbered], name: str)
     jsonl.rows_table(rows, NUGGET_COLUMNS, file=source.name)
     _check(rows, plan.test_set(source), source, required=("question", "nugget", "vital"))
     path = plan.folder.nugget_lists().get(name) or plan.folder.nugget_file(name)
-    _append(plan, source, path, rows, _by("question", "nugget"), "nugget")
+    _append(plan, source, path, rows, by_fields("question", "nugget"), "nugget")
 
 
 def import_answers(plan: Plan, source: Source) -> None:
@@ -87,7 +87,7 @@ def import_answers(plan: Plan, source: Source) -> None:
     _some(rows, source)
     jsonl.rows_table(rows, ANSWER_COLUMNS, file=source.name)
     _check(rows, plan.test_set(source), source, required=("question", "answer"))
-    _append(plan, source, plan.folder.answers, rows, _by("question", "answer", "doc"), "answer")
+    _append(plan, source, plan.folder.answers, rows, by_fields("question", "answer", "doc"), "answer")
 
 
 def import_information(plan: Plan, source: Source) -> None:
@@ -96,7 +96,7 @@ def import_information(plan: Plan, source: Source) -> None:
     _some(rows, source)
     jsonl.rows_table(rows, INFORMATION_COLUMNS, file=source.name)
     _check(rows, None, source, required=("run",))
-    _append(plan, source, plan.folder.run_information, rows, _by("run"), "description")
+    _append(plan, source, plan.folder.run_information, rows, by_fields("run"), "description")
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
@@ -120,30 +120,39 @@ def import_patterns(plan: Plan, source: Source) -> None:
 
 
 def _append(plan: Plan, source: Source, path: Path, rows: Iterable[Numbered], identity: Identity, noun: str) -> None:
-    """Append the rows that are not there yet to a file of JSON lines, and say how many there were.
-
-    Rows about one thing count as there as far as they stand, in this order, among the rows about it. The first that
-    does not, and all after it, are appended: then the last row of the source stands in the file too.
-    """
+    """Append the rows that are not there yet to a file of JSON lines, and say how many there were."""
     old = plan.text(path)
     there: dict[Hashable, list[bytes]] = {}
     for _, row in jsonl.parse_rows(old, file=plan.folder.name(path)):
-        there.setdefault(identity(row), []).append(_canonical(row))
-    new: list[jsonl.Row] = []
-    place: dict[Hashable, int] = {}
-    same = 0
-    for _, row in rows:
-        thing = identity(row)
-        among = there.get(thing, [])
-        try:
-            place[thing] = among.index(_canonical(row), place.get(thing, 0)) + 1
-            same += 1
-        except ValueError:
-            place[thing] = len(among)
-            new.append(row)
+        there.setdefault(identity(row), []).append(canonical(row))
+    named = [(identity(row), row) for _, row in rows]
+    new = [named[index][1] for index in missing(((thing, canonical(row)) for thing, row in named), there)]
     if new:
         plan.write(path, _ended(old) + jsonl.dump_rows(new))
-    _report(plan, source, path, noun, len(new), same)
+    _report(plan, source, path, noun, len(new), len(named) - len(new))
+
+
+def missing(rows: Iterable[tuple[Hashable, bytes]], there: Mapping[Hashable, Sequence[bytes]]) -> list[int]:
+    """Which of the rows, given as thing and canonical form, are not there yet: their places.
+
+    Rows about one thing count as there as far as they stand, in this order, among the rows about it. The first that
+    does not, and all after it, are missing: when they are appended, the last row given stands there too.
+    """
+    new: list[int] = []
+    place: dict[Hashable, int] = {}
+    for index, (thing, row) in enumerate(rows):
+        among = there.get(thing, ())
+        try:
+            place[thing] = among.index(row, place.get(thing, 0)) + 1
+        except ValueError:
+            place[thing] = len(among)
+            new.append(index)
+    return new
+
+
+def canonical(row: Mapping[str, Any]) -> bytes:
+    """A row as bytes that are the same for equal rows, whatever the order of their fields."""
+    return msgspec.json.encode(row, order="sorted")
 
 
 def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
@@ -155,7 +164,7 @@ def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: i
     plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
 
 
-def _judgment_identity(questions: TestSet) -> Identity:
+def judgment_identity(questions: TestSet) -> Identity:
     """What a judgment is about: rows with the same identity replace each other."""
 
     def identity(row: jsonl.Row) -> Hashable:
@@ -168,18 +177,15 @@ def _judgment_identity(questions: TestSet) -> Identity:
     return identity
 
 
-def _by(*names: str) -> Identity:
+def by_fields(*names: str) -> Identity:
+    """Rows with the same values in these fields replace each other."""
     return lambda row: tuple(str(row.get(name)) for name in names)
-
-
-def _canonical(row: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(row, order="sorted")
 
 
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
     """The nugget list that belongs to a judgment set: of its name, or the only one there is."""
     lists = plan.folder.nugget_lists()
-    pending = {set_name(path): path for path in plan.contents if path.parent == plan.folder.path / "nuggets"}
+    pending = {set_name(path): path for path in plan.contents if path.parent == plan.folder.contents / "nuggets"}
     lists |= pending
     path = lists.get(name) or (next(iter(lists.values())) if len(lists) == 1 else None)
     if path is None:

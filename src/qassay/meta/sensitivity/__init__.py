@@ -29,7 +29,7 @@ import numpy as np
 
 from qassay.errors import UsageError, unknown
 from qassay.matrix import ScoreMatrix
-from qassay.meta.sensitivity.counting import Counts, Ties, as_counts
+from qassay.meta.sensitivity.counting import Counts, Ties
 from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
@@ -92,7 +92,7 @@ def sensitivity(
     width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
-    counts = as_counts(count(study, path=path, threads=threads, progress=first))
+    counts = Counts(count(study, path=path, threads=threads, progress=first))
     moments = pair_moments(matrix)
     return SensitivityCurves(
         schedule=plan,
@@ -111,7 +111,11 @@ def sensitivity(
         moments=moments,
         resamples=intervals,
         floor=floor,
-        notes=(*matrix.notes, *_notes(matrix, counts, moments), *interval_notes(matrix, counts, ties, intervals)),
+        notes=(
+            *matrix.notes,
+            *_notes(matrix, counts, moments),
+            *interval_notes(matrix, counts, ties, resamples=intervals, trials=plan.trials),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean
+from qassay.meta.sensitivity.counting import Cells, cells_of
 from qassay.meta.sensitivity.kernels import (
     LANES,
     bit_sums,
@@ -44,15 +45,15 @@ class Counter:
         if prepared.order is not None:
             self.ranked = np.take_along_axis(prepared.values, prepared.order, axis=1)
 
-    def __call__(self, size: int, keys: Keys) -> Integers:
-        """Cells (3 x bins) of the trials with these keys: neither, swaps, ties."""
+    def __call__(self, size: int, keys: Keys) -> Cells:
+        """The cells of the trials with these keys."""
         base, test = self._scores(size, keys)
         scale = self.prepared.scale(size)
-        totals = np.zeros((3, BINS), dtype=np.int64)
+        totals = np.zeros((len(keys), 3, BINS), dtype=np.int64)
         orders = self._order(base), self._order(test)
         count_rows(base, test, *orders, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
         runs = self.prepared.runs
-        return _cells(totals, len(keys) * (runs * (runs - 1) // 2), self.with_ties)
+        return cells_of(_cells(totals, runs * (runs - 1) // 2, self.with_ties))
 
     def _order(self, scores: Floats) -> Integers:
         """The runs of each trial by increasing score; short whole numbers have a faster sort of their own."""
@@ -100,21 +101,26 @@ class Counter:
         return base, test
 
 
-def _cells(totals: Integers, comparisons: int, with_ties: bool) -> Integers:
-    """From "at least threshold k" to "in bin k", and from two counts of ties to one."""
-    at_least, swaps, not_worse = totals
-    untied_in_base = int(at_least[0])
+def _cells(totals: Integers, pairs: int, with_ties: bool) -> Integers:
+    """From "at least threshold k" to "in bin k", and from two counts of ties to one; trials x 3 x bins."""
+    at_least, swaps, not_worse = (totals[:, row] for row in range(3))
+    untied_in_base = at_least[:, 0].copy()
     reached = at_least.copy()
-    reached[0] = comparisons
-    in_bin = reached - np.append(reached[1:], 0)
-    swapped = swaps - np.append(swaps[1:], 0)
-    tied = np.zeros(BINS, dtype=np.int64)
+    reached[:, 0] = pairs
+    in_bin, swapped = _without_next(reached), _without_next(swaps)
+    tied = np.zeros_like(swaps)
     if with_ties:
         # `not_worse` holds the better ones too; pairs that are equal in base are ties whatever the test set says.
-        equal = not_worse - swaps
-        tied = equal - np.append(equal[1:], 0)
-        tied[0] += comparisons - untied_in_base
-    return np.stack([in_bin - swapped - tied, swapped, tied])
+        tied = _without_next(not_worse - swaps)
+        tied[:, 0] += pairs - untied_in_base
+    return np.stack([in_bin - swapped - tied, swapped, tied], axis=1)
+
+
+def _without_next(counts: Integers) -> Integers:
+    """What each bin has beyond the next one."""
+    less = counts.copy()
+    less[:, :-1] -= counts[:, 1:]
+    return less
 
 
 def _common_unit(prepared: Prepared) -> float:

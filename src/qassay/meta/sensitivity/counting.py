@@ -19,20 +19,55 @@ Ties: TypeAlias = Literal["stay", "half", "exclude"]
 DEALT_AT_ONCE = 4_000_000
 COUNTED_AT_ONCE = 30_000
 
-# What happened to a comparison: the offset of its class among the cells of a size.
+# What happened to a comparison: the offset of its class among the cells of a trial.
 _CLASSES = 3
+
+# What a class counts for, under each rule for ties: as a swap, and as a comparison.
+AS_SWAPS: dict[Ties, tuple[float, ...]] = {"stay": (0, 1, 0), "half": (0, 1, 0.5), "exclude": (0, 1, 0)}
+AS_COMPARISONS: dict[Ties, tuple[float, ...]] = {"stay": (1, 1, 1), "half": (1, 1, 1), "exclude": (1, 1, 0)}
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What a study counts, and how that varies from trial to trial.
+
+    `sums` are sizes x 3 x bins, the classes being neither, swap, tie. `products` (sizes x 3 x 3 x bins) adds up over
+    trials what two classes of a bin have in one trial, multiplied.
+    """
+
+    sums: Integers
+    products: Integers
+
+
+def cells_of(trials: Integers) -> Cells:
+    """The cells of some trials of one size (trials x 3 x bins)."""
+    return Cells(trials.sum(axis=0)[None], np.einsum("tak,tbk->abk", trials, trials)[None])
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Comparisons, swaps and ties by size (rows) and bin (columns), over all trials and pairs.
 
-    A tie is a pair that is equal in base, in test or in both; it is never a swap.
+    A tie is a pair that is equal in base, in test or in both; it is never a swap. `cells` has the same with what
+    shows how trials vary.
     """
 
-    comparisons: Integers
-    swaps: Integers
-    ties: Integers
+    cells: Cells
+
+    @property
+    def comparisons(self) -> Integers:
+        """Pairs that fell into each bin."""
+        return np.asarray(self.cells.sums.sum(axis=1))
+
+    @property
+    def swaps(self) -> Integers:
+        """Those on which base and test disagree."""
+        return self.cells.sums[:, 1]
+
+    @property
+    def ties(self) -> Integers:
+        """Those that are equal in base or in test; 0 in compiled code where the rule for ties does not ask."""
+        return self.cells.sums[:, 2]
 
     def rates(self, ties: Ties) -> Floats:
         """Error rates; not-a-number where a bin is empty.
@@ -48,14 +83,28 @@ class Counts:
         """The comparisons that an error rate is a share of."""
         return self.comparisons - self.ties if ties == "exclude" else self.comparisons
 
+    def alone(self, ties: Ties) -> Floats:
+        """Sum over comparisons of (what it counts as - rate)^2: the variance of the swaps, comparisons being the draws."""
+        swap, one = np.array(AS_SWAPS[ties]), np.array(AS_COMPARISONS[ties])
+        away = swap[:, None] - one[:, None] * np.nan_to_num(self.rates(ties))[:, None]
+        return np.asarray((self.cells.sums * away**2).sum(axis=1))
+
+    def by_trial(self, ties: Ties) -> Floats:
+        """Sum over trials of (swaps - rate x comparisons)^2: the variance of the swaps, trials being the draws."""
+        rate = np.nan_to_num(self.rates(ties))[:, None]
+        away = np.array(AS_SWAPS[ties])[:, None] - np.array(AS_COMPARISONS[ties])[:, None] * rate
+        return np.asarray(np.einsum("sak,sbk,sabk->sk", away, away, self.cells.products))
+
+    def in_a_trial(self, ties: Ties) -> Floats:
+        """Sum over trials of the squared number of comparisons."""
+        one = np.array(AS_COMPARISONS[ties])
+        return np.asarray(np.einsum("a,b,sabk->sk", one, one, self.cells.products))
+
 
 def count_with_arrays(
     prepared: Prepared, sizes: Sequence[int], trials: int, *, seed: int
-) -> Iterator[tuple[int, Integers]]:
-    """Yield (number of trials, cells) as the work goes; the sum of the cells is the result.
-
-    Cells are sizes x 3 x bins: comparisons that were neither swaps nor ties, swaps, ties.
-    """
+) -> Iterator[tuple[int, int, Cells]]:
+    """Yield (which size, number of trials, their cells) as the work goes; the sums of the cells are the result."""
     for rows, keys, row_sizes in _blocks(sizes, trials, prepared.units, seed):
         sides = deal(keys, row_sizes, prepared.units)
         base = np.empty((prepared.runs, len(rows)))
@@ -66,20 +115,24 @@ def count_with_arrays(
             first, last = int(columns[0]), int(columns[-1]) + 1
             base[:, first:last], test[:, first:last] = subset_scores(prepared, sides[first:last], sizes[number])
         scales = [prepared.scale(size) for size in sizes]
-        yield len(rows), count_pairs(base, test, numbers, scales)
+        by_trial = count_pairs(base, test, numbers, scales)
+        for number in np.unique(numbers).tolist():
+            some = by_trial[numbers == number]
+            yield number, len(some), cells_of(some)
 
 
 def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[Scale]) -> Integers:
-    """Cells (sizes x 3 x bins) of all pairs of runs in trials (columns) whose size has the given number."""
-    cells = np.zeros(len(scales) * _CLASSES * BINS, dtype=np.int64)
+    """Cells (trials x 3 x bins) of all pairs of runs in trials (columns) whose size has the given number."""
     runs, trials = base.shape
-    at_once = max(1, COUNTED_AT_ONCE // max(runs, 1))
+    found = np.zeros((trials, _CLASSES, BINS), dtype=np.int64)
+    at_once = max(1, COUNTED_AT_ONCE // max(runs, _CLASSES * BINS))
     steps = np.array([scale.step for scale in scales])[numbers]
     slack, tie = scales[0].slack, scales[0].tie
     for start in range(0, trials, at_once):
         part = slice(start, start + at_once)
-        offsets = numbers[part] * (_CLASSES * BINS)
         one, other, step = base[:, part], test[:, part], steps[part]
+        offsets = np.arange(one.shape[1]) * (_CLASSES * BINS)
+        cells = found[part].reshape(-1)
         for run in range(runs - 1):
             d_base = one[run + 1 :] - one[run]
             d_test = other[run + 1 :] - other[run]
@@ -96,12 +149,7 @@ def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[
             cell += what * np.int64(BINS)
             cell += offsets
             cells += np.bincount(cell.ravel(), minlength=len(cells))
-    return cells.reshape(len(scales), _CLASSES, BINS)
-
-
-def as_counts(cells: Integers) -> Counts:
-    """The cells as comparisons, swaps and ties."""
-    return Counts(comparisons=cells.sum(axis=1), swaps=cells[:, 1], ties=cells[:, 2])
+    return found
 
 
 def _blocks(sizes: Sequence[int], trials: int, units: int, seed: int) -> Iterator[tuple[Integers, Keys, Integers]]:

@@ -10,7 +10,7 @@ scores of 0, tie where every unit of a small set is such a one: bin 0 is full of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,9 @@ COARSE = 0.25
 # Normal means further out than this many deviations do not matter.
 FAR = 6.0
 
+# Nodes of Gauss-Hermite quadrature over what base and test sets from the same series have in common.
+SERIES_NODES = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -44,6 +47,33 @@ class Expected:
         swaps = self.swaps + tied / 2 if ties == "half" else self.swaps
         of = self.comparisons - tied if ties == "exclude" else self.comparisons
         return np.asarray(np.divide(swaps, of, out=np.full(len(of), np.nan), where=of >= FEWEST_EXPECTED))
+
+
+def in_fresh_series(
+    moments: PairMoments, size: int, units: int, limits: Floats, step: float, *, compiled: bool
+) -> Expected:
+    """What the study is expected to show on so many fresh units in fresh series, base and test sharing series.
+
+    With V the variance of the mean of all units and v that of a unit, the means of base and test have the variance
+    V + v (1/S - 1/n) and the covariance V - v/n: those of independent sets of fresh units, whose common mean is off by
+    a normal number of variance V - v/n.
+    """
+    if moments.series is None:
+        return on_fresh_units(moments, size, limits, step, compiled=compiled)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(SERIES_NODES)
+    off = np.sqrt(np.maximum(moments.series, 0.0) / units)
+    parts = [
+        on_fresh_units(
+            replace(moments, means=np.abs(moments.means + node * off)), size, limits, step, compiled=compiled
+        )
+        for node in nodes
+    ]
+    shares = weights / weights.sum()
+    comparisons, swaps, agreements = (
+        np.asarray(sum(share * getattr(part, name) for share, part in zip(shares, parts, strict=True)))
+        for name in ("comparisons", "swaps", "agreements")
+    )
+    return Expected(comparisons, swaps, agreements)
 
 
 def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float, *, compiled: bool) -> Expected:

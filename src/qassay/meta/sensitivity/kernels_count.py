@@ -41,7 +41,7 @@ def count_rows(
     with_ties: bool,
     totals: Integers,
 ) -> None:
-    """Add up, for each threshold: pairs that reach it, swaps among them, pairs not worse in test among them.
+    """Add, for each trial and threshold: pairs that reach it, swaps among them, pairs not worse in test among them.
 
     `by_base` and `by_test` sort each row. `unit` divides all base scores where they are whole numbers, else it is 0.
     """
@@ -65,10 +65,10 @@ def count_rows(
             _reach_by_steps(ranked, runs, thresholds, reach)
         for place in range(runs):
             for k in range(BINS):
-                totals[0, k] += reach[place, k]
-        _swaps(test[row], by_test[row], position, reach, tie, totals[1])
+                totals[row, 0, k] += reach[place, k]
+        _swaps(test[row], by_test[row], position, reach, tie, totals[row, 1])
         if with_ties:
-            _not_worse(test[row], by_test[row], position, reach, tie, totals[2])
+            _not_worse(test[row], by_test[row], position, reach, tie, totals[row, 2])
 
 
 @compiled

@@ -37,7 +37,10 @@ FURTHEST = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Plausible:
-    """Resampled truths of one matrix: `moments(b)` are those of the b-th."""
+    """Resampled truths of one matrix: `moments(b)` are those of the b-th.
+
+    `series` is what units of the same series add to the variance of a mean, as a share of what it would be without.
+    """
 
     measured: PairMoments
     means: Floats
@@ -46,6 +49,7 @@ class Plausible:
     scale: float
     pairs: tuple[Integers, Integers]
     equal: NDArray[np.float32]
+    series: float | None = None
 
     def moments(self, resample: int) -> PairMoments:
         """Mean and variance of every pair's differences per unit in one plausible truth."""
@@ -61,7 +65,9 @@ class Plausible:
         # Two runs that never vary against each other do so in no resample; elsewhere rounding is far below notice.
         varies = (self.measured.variances > 0.0) & (variances > 0.0)
         equal = self.equal @ times.astype(np.float32) / np.float32(units)
-        return PairMoments(np.abs(means[first] - means[second]), np.where(varies, variances, 0.0), equal.astype(float))
+        variances = np.where(varies, variances, 0.0)
+        series = None if self.series is None else variances * self.series
+        return PairMoments(np.abs(means[first] - means[second]), variances, equal.astype(float), series)
 
 
 def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
@@ -86,12 +92,23 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     # Pseudo-values of other summaries are hardly ever the same: there, ties are left to the measured rates.
     equal = (values[first] == values[second]).astype(np.float32) * isinstance(matrix.summary, Mean)
     measured = PairMoments(everyone.means[chosen], everyone.variances[chosen], equal.mean(axis=1, dtype=np.float64))
-    return Plausible(measured, means, times, whole, scale, (first, second), equal)
+    series = None if matrix.clusters is None else _series(values[first] - values[second], matrix.clusters)
+    return Plausible(measured, means, times, whole, scale, (first, second), equal, series)
 
 
 def blocks(matrix: ScoreMatrix) -> int:
     """How many units, or clusters of them, are resampled."""
     return len(matrix.units if matrix.clusters is None else set(matrix.clusters))
+
+
+def _series(differences: Floats, clusters: tuple[str, ...]) -> float:
+    """Variance of a mean difference over series / that over as many single units, less 1; over all pairs."""
+    apart = differences - differences.mean(axis=1, keepdims=True)
+    _, which = np.unique(np.array(clusters), return_inverse=True)
+    sums = np.stack([np.bincount(which, weights=row) for row in apart])
+    units, count = apart.shape[1], sums.shape[1]
+    alone = float((apart**2).sum()) * units / (units - 1)
+    return max(float((sums**2).sum()) * count / (count - 1) / alone - 1.0, 0.0) if alone > 0.0 else 0.0
 
 
 def _some_pairs(runs: int, seed: int) -> Integers:

@@ -29,12 +29,14 @@ AT_ONCE = 1_000_000
 class PairMoments:
     """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs.
 
-    `equal` is the share of units on which the two have the same score, where that is known.
+    `equal` is the share of units on which the two have the same score, where that is known. `series` is the variance
+    of the mean difference over all units, times their number, less v: what units of the same series add to it.
     """
 
     means: Floats
     variances: Floats
     equal: Floats | None = None
+    series: Floats | None = None
 
     @cached_property
     def varying(self) -> tuple[Floats, Floats]:

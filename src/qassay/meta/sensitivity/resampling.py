@@ -1,30 +1,36 @@
 """How uncertain an error rate is: intervals from resampled units, never from the binomial formula.
 
-Pairs share runs and trials share units, so the comparisons behind a rate are anything but independent: binomial
-intervals are two to four times too small. What an interval is to hold is the true rate of its bin and size: the share
-of swaps with base and test sets of fresh units, over the population that the units come from.
+An interval is for the expected error rate of the study in its bin and at its size: the expected number of swaps over
+the expected number of comparisons, over draws of all the units from the population they come from, for these runs.
+(Where units are independent, that is the rate with base and test sets of fresh units.) A measured rate is off for two
+reasons, and each has its part in the interval, on the scale of the normal quantile.
 
-Repeating the study on resampled units does not give that. The runs of a resample lie further apart than they truly
-do, its rates are too low, and in bins that few pairs reach they jump between 0 and 1: such intervals held the truth in
-82% to 91% of simulated evaluations. So the study is counted once, and the closed form says the rest:
+The units. Repeating the study on resampled units would not show it: the runs of a resample lie further apart than
+they truly do, its rates are too low, and in bins that few pairs reach they jump between 0 and 1. So the study is
+counted once, and the closed form says the rest:
 
     plausible    the true means that the runs could have, one set for each resample of the units
-    fresh        the rates that base and test of fresh units have in each of these truths
+    fresh        the rates of fresh units in each of these truths; their deviation is what the units make uncertain
     dealt        the rate that the closed form expects of the study itself, dealt from the units at hand
 
-All on the scale of the normal quantile: the interval is mean(fresh) + (measured - dealt), give or take t times the
-root of variance(fresh) + noise of the trials. `measured - dealt` is where the closed form is off (skewed scores,
-confidence-weighted ones); the noise of the trials in it is added to the width. An interval always holds its rate.
-There is none for fewer than three runs, or where fewer than 20 comparisons fell into the bin.
+The trials. Given the units, trials are independent, but comparisons within one share runs: the squared deviations of
+whole trials, beside those of single comparisons, say how many independent comparisons a bin is worth (Kish's effective
+sample size). Jeffreys' interval of that many comparisons is the interval of the rate with endless trials. It needs no
+large numbers; its median is the place of the measured rate.
 
-Held against simulated truth, a thousand evaluations for each of four settings (normal, zero-inflated and
-right-or-wrong scores; 6 to 20 runs, 40 to 100 units, sizes from 5 to half the units), these intervals hold it in 93%
-to 97% of evaluations on average over bins and sizes, and in 90% or more in every bin with 20 expected comparisons.
-SHARED was chosen in view of these very settings, so expect somewhat less elsewhere. In smaller trials, with SHARED at
-0.5, they held it more often than need be (97% to 99%) for right-or-wrong scores of 5 to 8 runs, and less often (87% to
-89%) in the first bin at size 5 for zero-inflated scores of many runs, where ties of runs that score 0 on all five units
-decide. Confidence-weighted scores, clusters and the other rules for ties were not put to this test.
-`tests/meta/sensitivity/test_resampling.py` simulates.
+The centre is mean(fresh) + (measured - dealt), where the second part is what the closed form gets wrong (skewed
+scores, confidence-weighted ones). Each limit is as far from it as the two parts together: the root of the sum of
+their squared distances (Zou and Donner 2008). An interval always holds its rate.
+
+What this guarantees: nothing exactly; it is an approximation for many units. There is no constant in it that was
+chosen to make simulations come out well. How often such intervals hold the truth is measured by
+`tests/meta/sensitivity/test_coverage.py` and printed by `python -m benchmarks coverage`; docs/method.md names the
+settings that stay outside. What is known beforehand: where hardly a swap is to be expected, an interval starts at 0 and
+holds the truth nearly always, as every interval for a count of 0 does; and where the true means of all runs are the
+same, bins that only lucky sets of units reach are held less often than they should be.
+
+There is no interval for fewer than three runs (two do not show how far apart true scores lie), for a single trial, or
+where fewer than ten comparisons fell into the bin.
 """
 
 from __future__ import annotations
@@ -37,21 +43,19 @@ import numpy as np
 
 from qassay.matrix import Floats, Mean, ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.expectation import on_dealt_units, on_fresh_units
+from qassay.meta.sensitivity.expectation import in_fresh_series, on_dealt_units
 from qassay.meta.sensitivity.plausible import blocks, plausible
 from qassay.meta.sensitivity.scale import BINS, bin_limits
 from qassay.meta.sensitivity.study import Progress, Study, has_numba, processors
 
 COVERAGE = 0.95
 
-# An interval needs this many comparisons in its bin, runs, and resamples.
-FEWEST_COMPARISONS = 20
+# An interval needs this many comparisons in its bin, runs, resamples and trials. The line for comparisons is low:
+# bins with a number of comparisons around it are seen mostly where the units happen to fill them.
+FEWEST_COMPARISONS = 10
 FEWEST_RUNS = 3
 FEWEST_RESAMPLES = 2
-
-# Comparisons of one trial share runs: with c of them in a bin and r runs, their variance is taken for 1 + 0.4 c / r
-# times the binomial one. (Chosen by simulation, from 0.2 to 0.5: less makes single bins too narrow, more all too wide.)
-SHARED = 0.4
+FEWEST_TRIALS = 2
 
 # Rates nearer to 0 or 1 than this are taken for this.
 SMALLEST = 1e-12
@@ -72,8 +76,8 @@ def rate_intervals(
     progress: Progress | None = None,
 ) -> Floats:
     """95% intervals of the measured rates, sizes x bins x 2; not-a-number where there is none."""
-    matrix, sizes = study.prepared.matrix, study.sizes
-    if len(matrix.runs) < FEWEST_RUNS or resamples < FEWEST_RESAMPLES or blocks(matrix) < 2:
+    matrix, sizes, units = study.prepared.matrix, study.sizes, study.prepared.units
+    if len(matrix.runs) < FEWEST_RUNS or _too_few(matrix, resamples, study.trials) is not None:
         if progress is not None:
             progress(1, 1)
         return np.full((len(sizes), BINS, 2), np.nan)
@@ -82,11 +86,11 @@ def rate_intervals(
     compiled = len(truths.measured.means) * len(sizes) * resamples > MANY and has_numba()
 
     def dealt(size: int) -> Floats:
-        return on_dealt_units(truths.measured, size, len(matrix.units), limits, step / size).rates(ties)
+        return on_dealt_units(truths.measured, size, units, limits, step / size).rates(ties)
 
     def fresh(resample: int) -> Floats:
         moments = truths.moments(resample)
-        found = (on_fresh_units(moments, size, limits, step / size, compiled=compiled) for size in sizes)
+        found = (in_fresh_series(moments, size, units, limits, step / size, compiled=compiled) for size in sizes)
         return np.stack([expected.rates(ties) for expected in found])
 
     workers = threads or processors()
@@ -97,47 +101,75 @@ def rate_intervals(
         if progress is not None:
             progress(number + 1, resamples)
     comparisons = counts.denominators(ties).astype(np.float64)
-    shared = 1 + SHARED * comparisons / (study.trials * len(matrix.runs))
-    return around(counts.rates(ties), comparisons, expected, rates, shared)
+    return around(counts.rates(ties), comparisons, effective(counts, ties, study.trials), expected, rates)
 
 
-def around(measured: Floats, comparisons: Floats, expected: Floats, rates: Floats, shared: Floats) -> Floats:
+def effective(counts: Counts, ties: Ties, trials: int) -> Floats:
+    """How many independent comparisons those of each bin are worth, sizes x bins.
+
+    That is comparisons / (their variance by trials / their variance one by one), and never more than all of them. A
+    bin without swaps, or with nothing else, does not show how it varies by trials; there the correlation of two
+    comparisons of a trial is taken that the other bins of the size show.
+    """
+    comparisons = counts.denominators(ties).astype(np.float64)
+    rates = np.nan_to_num(counts.rates(ties))
+    single, whole = counts.alone(ties), counts.by_trial(ties) * trials / (trials - 1)
+    binomial = comparisons * rates * (1 - rates)
+    together = counts.in_a_trial(ties) - comparisons
+    varied = np.maximum(whole, single)
+    own = np.divide(comparisons * binomial, varied, out=comparisons.copy(), where=(binomial > 0.0) & (varied > 0.0))
+    excess = np.where(binomial > 0.0, whole - single, 0.0).sum(axis=1, keepdims=True)
+    chances = (rates * (1 - rates) * together).sum(axis=1, keepdims=True)
+    correlation = np.clip(np.divide(excess, chances, out=np.zeros_like(excess), where=chances > 0.0), 0.0, 1.0)
+    beside = np.divide(together, comparisons, out=np.zeros_like(together), where=comparisons > 0.0)
+    return np.asarray(np.where(binomial > 0.0, own, comparisons / (1 + correlation * beside)))
+
+
+def around(measured: Floats, comparisons: Floats, worth: Floats, expected: Floats, rates: Floats) -> Floats:
     """Intervals around measured rates (sizes x bins).
 
-    `expected` is what the closed form says of the study, `rates` (resamples x sizes x bins) what it says of fresh
-    units in plausible truths, and `shared` how much more than binomial the trials vary.
+    `worth` is how many independent comparisons there are, `expected` what the closed form says of the study, and
+    `rates` (resamples x sizes x bins) what it says of fresh units in plausible truths.
     """
-    from scipy.special import ndtr, ndtri, stdtrit
+    from scipy.special import betaincinv, ndtr, stdtrit
 
     enough = (comparisons >= FEWEST_COMPARISONS) & np.isfinite(expected) & np.isfinite(rates).all(axis=0)
-    # Half a swap and half an agreement more: a share of 0 or 1 has no quantile.
-    share = np.where(enough, (measured * comparisons + 0.5) / (comparisons + 1), 0.5)
-    place = ndtri(share)
-    slope = np.exp(-(place**2) / 2) / np.sqrt(2 * np.pi)
-    noise = shared * share * (1 - share) / (np.maximum(comparisons, 1) * slope**2)
+    share, of = np.where(enough, measured, 0.5), np.where(enough, worth, 1.0)
+    below, place, above = (
+        _quantiles(np.asarray(betaincinv(share * of + 0.5, (1 - share) * of + 0.5, tail), dtype=np.float64))
+        for tail in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
+    )
     draws = _quantiles(np.where(enough, rates, 0.5))
     centre = draws.mean(axis=0) + place - _quantiles(np.where(enough, expected, 0.5))
-    times = stdtrit(len(rates) - 1, (1 + COVERAGE) / 2)
-    reach = times * np.sqrt(draws.var(axis=0, ddof=1) + noise)
-    low, high = np.minimum(ndtr(centre - reach), measured), np.maximum(ndtr(centre + reach), measured)
-    # Where no swap is possible (steps are wider than the bin, and all in it are ties), the rate is 0 and certain.
-    never = (expected == 0.0) & (rates == 0.0).all(axis=0) & (measured == 0.0)
-    ends = np.stack([np.where(never, 0.0, low), np.where(never, 0.0, high)], axis=-1)
+    reach = stdtrit(len(rates) - 1, (1 + COVERAGE) / 2) * draws.std(axis=0, ddof=1)
+    low = np.minimum(ndtr(centre - np.hypot(place - below, reach)), measured)
+    high = np.maximum(ndtr(centre + np.hypot(above - place, reach)), measured)
+    # Where only ties are possible (steps are wider than the bin), the rate follows from the rule and is certain.
+    certain = (rates == expected).all(axis=0) & (measured == expected)
+    ends = np.stack([np.where(certain, measured, low), np.where(certain, measured, high)], axis=-1)
     return np.where(enough[..., None], ends, np.nan)
 
 
-def interval_notes(matrix: ScoreMatrix, counts: Counts, ties: Ties, resamples: int) -> list[str]:
+def interval_notes(matrix: ScoreMatrix, counts: Counts, ties: Ties, *, resamples: int, trials: int) -> list[str]:
     """Why there are no intervals, or not everywhere."""
     if resamples == 0 or len(matrix.runs) < FEWEST_RUNS - 1:
         return []
     if len(matrix.runs) < FEWEST_RUNS:
         return ["No intervals: two runs do not show how far apart true scores lie."]
-    if resamples < FEWEST_RESAMPLES or blocks(matrix) < 2:
-        return ["No intervals: they need two resamples and two units at least."]
+    reason = _too_few(matrix, resamples, trials)
+    if reason is not None:
+        return [f"No intervals: {reason}."]
     of = counts.denominators(ties)
     if ((of > 0) & (of < FEWEST_COMPARISONS)).any():
         return [f"No interval where fewer than {FEWEST_COMPARISONS} comparisons fell into a bin."]
     return []
+
+
+def _too_few(matrix: ScoreMatrix, resamples: int, trials: int) -> str | None:
+    """Why nothing can be said of any bin."""
+    if resamples < FEWEST_RESAMPLES or blocks(matrix) < 2:
+        return "they need two resamples and two units at least"
+    return "a single trial does not show how trials vary" if trials < FEWEST_TRIALS else None
 
 
 def unit_step(matrix: ScoreMatrix) -> float:

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Integers, Mean
-from qassay.meta.sensitivity.counting import count_with_arrays
+from qassay.matrix import Mean
+from qassay.meta.sensitivity.counting import Cells, count_with_arrays
 from qassay.meta.sensitivity.sampling import STUDY, trial_keys
 from qassay.meta.sensitivity.scale import BINS, Prepared
 
@@ -57,30 +57,30 @@ class Study:
         return self.all_trials * one_trial
 
 
-def count(
-    study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None
-) -> Integers:
-    """Cells of sizes x (neither, swaps, ties) x bins, over all trials and pairs."""
-    cells = np.zeros((len(study.sizes), 3, BINS), dtype=np.int64)
+def count(study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None) -> Cells:
+    """The cells of all trials and pairs."""
+    sizes = len(study.sizes)
+    cells = Cells(np.zeros((sizes, 3, BINS), dtype=np.int64), np.zeros((sizes, 3, 3, BINS), dtype=np.int64))
     if study.prepared.runs < 2:
         return cells
     compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
     parts = _with_threads(study, threads or processors()) if compiled else _with_arrays(study)
     done = 0
-    for sizes, trials, found in parts:
-        cells[sizes] += found
+    for number, trials, found in parts:
+        cells.sums[number] += found.sums[0]
+        cells.products[number] += found.products[0]
         done += trials
         if progress is not None:
             progress(done, study.all_trials)
     return cells
 
 
-Part: TypeAlias = tuple[slice, int, Integers]
+# Which size, how many trials, and what they show.
+Part: TypeAlias = tuple[int, int, Cells]
 
 
 def _with_arrays(study: Study) -> Iterator[Part]:
-    for trials, cells in count_with_arrays(study.prepared, study.sizes, study.trials, seed=study.seed):
-        yield slice(None), trials, cells
+    return count_with_arrays(study.prepared, study.sizes, study.trials, seed=study.seed)
 
 
 def _with_threads(study: Study, threads: int) -> Iterator[Part]:
@@ -110,11 +110,9 @@ def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
             yield _task(counter, number, size, keys[start : start + at_once])
 
 
-def _task(
-    counter: Callable[[int, np.ndarray], Integers], number: int, size: int, keys: np.ndarray
-) -> Callable[[], Part]:
+def _task(counter: Callable[[int, np.ndarray], Cells], number: int, size: int, keys: np.ndarray) -> Callable[[], Part]:
     def work() -> Part:
-        return slice(number, number + 1), len(keys), counter(size, keys)
+        return number, len(keys), counter(size, keys)
 
     return work
 

@@ -1,0 +1,182 @@
+"""`qassay serve`: the web application."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from qassay.store.engine import Store
+    from qassay.web.settings import Settings
+
+GRACE_SECONDS = 10
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The evaluation.")],
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")] = 8000,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
+    ] = None,
+    trusted_header: Annotated[
+        str | None,
+        typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
+    ] = None,
+    invite_organiser: Annotated[
+        bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
+    ] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
+    ] = False,
+    log: Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")] = "text",
+) -> None:
+    """The web application: questions, runs, judging, adjudication, results.
+
+    Makes the store (qassay.db in the folder, or the database that qassay.toml or QASSAY_DATABASE names) where there is
+    none, brings in what the files hold, and prints a one-time link that makes the first organiser. Single sign-on is
+    set up with QASSAY_SSO_ISSUER, QASSAY_SSO_CLIENT, QASSAY_SSO_SECRET and QASSAY_SSO_NAME.
+
+    Examples
+
+      qassay serve my-eval --open
+      qassay serve my-eval --port 8080 --log json
+      qassay serve my-eval --host 0.0.0.0 --public-url https://qa.example.org
+    """
+    from qassay.web.settings import Settings, sign_on_from
+
+    settings = Settings(
+        host=host,
+        port=port,
+        public_url=public_url,
+        insecure=insecure,
+        trusted_header=trusted_header,
+        trusted_proxies=tuple(trusted_proxy or ()),
+        sign_on=sign_on_from(os.environ),
+        log=_form(log),
+    )
+    listening = _listen(host, port)
+    try:
+        store = _prepare(folder)
+        try:
+            _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
+        finally:
+            store.close()
+    finally:
+        listening.close()
+
+
+def _form(log: str) -> Literal["text", "json", "none"]:
+    if log == "text":
+        return "text"
+    if log == "json":
+        return "json"
+    if log == "none":
+        return "none"
+    raise UsageError(f"--log {log}: it is text, json or none")
+
+
+def _prepare(folder: Path) -> Store:
+    """The store; a new one takes in what the files of the folder hold.
+
+    Only a new one: later the store is ahead of the files, and an old file would undo what was changed since.
+    """
+    from qassay.formats.folder import open_folder
+    from qassay.store.engine import open_store
+    from qassay.store.intake import take_in
+
+    opened = open_folder(folder)
+    store = open_store(opened, create=True)
+    try:
+        if _is_new(store):
+            taken = take_in(store, opened)
+            if taken:
+                print(
+                    f"Took {len(taken)} files of {folder} into its store. From now on the store holds the evaluation."
+                )
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _is_new(store: Store) -> bool:
+    """Whether nothing has come into a store yet."""
+    from sqlalchemy import select
+
+    from qassay.store.schema import judgment, question, run
+
+    with store.read() as connection:
+        return not any(connection.execute(select(table).limit(1)).first() for table in (question, run, judgment))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket, bound before anything else is done: a port that is taken is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            told = f"port {port} is taken by another program; choose one with --port, or 0 for any that is free"
+        else:
+            told = f"cannot listen on {host}, port {port}: {error.strerror or error}"
+        raise UsageError(told) from None
+
+
+def _serve(
+    folder: Path,
+    settings: Settings,
+    store: Store,
+    listening: socket.socket,
+    *,
+    open_browser: bool,
+    invite_organiser: bool,
+) -> None:
+    import uvicorn
+
+    from qassay.store.accounts import has_organiser, invite
+    from qassay.web import logs
+    from qassay.web.application import create_app
+
+    bound = listening.getsockname()[1]
+    where = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = settings.origin or f"http://{where}:{bound}"
+    app = create_app(folder, settings, store=store)
+    logs.set_up(settings.log)
+    print(f"{app.state.place.configuration.name} is served at {address} (stop with Ctrl-C)")
+    with store.write() as connection:
+        is_first = not has_organiser(connection)
+        token = invite(connection, "organiser") if is_first or invite_organiser else None
+    if token is not None:
+        print(f"This link makes {'the first' if is_first else 'another'} organiser; it works once:")
+        print(f"  {address}/welcome#{token}")
+    sys.stdout.flush()
+    if open_browser:
+        at = f"{address}/welcome#{token}" if token is not None else address
+        # The socket takes connections already; they are answered as soon as the server runs.
+        threading.Thread(target=webbrowser.open, args=(at,), daemon=True).start()
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        limit_concurrency=1000,
+    )
+    uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,248 @@
+"""Who judges what: every question goes to k assessors, a series to the same ones, the work spread evenly.
+
+Judgment set i is every question's i-th assessor, different people for different questions (METHOD 4). An assignment
+without an account waits for whoever asks for work: it is theirs at once, for good as soon as they have judged a part
+of it, until the lease ends otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, delete, exists, func, insert, or_, select, update
+
+from qassay.errors import InputError, Problem, unknown
+from qassay.questions import TestSet
+from qassay.store.engine import now
+from qassay.store.schema import assignment, item, judgment
+from qassay.store.settings import forget_settled, note_action
+
+SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+LEASE = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One assessor's work on one question."""
+
+    id: int
+    question: str
+    slot: int
+    set: str
+    account: int | None
+    step: int
+    total: int
+    done: int
+    closed: str | None
+    seconds: int
+
+
+def assign(
+    connection: Connection, questions: TestSet, *, assessors: int, accounts: Sequence[int], by: int | None = None
+) -> int:
+    """Give every question to k assessors and return how many assignments are new; what is assigned stays so.
+
+    The questions of a series go to the same people. Whoever has the least to judge is next, and whoever was least
+    often a first assessor goes first. Without accounts the work is open to all.
+    """
+    _check(assessors, accounts)
+    sizes = pool_sizes(connection)
+    existing = {(one.question, one.slot): one for one in all_assignments(connection)}
+    load, firsts = _loads(existing, accounts)
+    rows: list[dict[str, Any]] = []
+    for group in _groups(questions, sizes):
+        kept = {slot: existing[question, slot].account for question in group for slot in range(1, assessors + 1)
+                if (question, slot) in existing}  # fmt: skip
+        chosen = _choose(assessors, accounts, kept, load, firsts)
+        for slot, account in chosen.items():
+            new = [question for question in group if (question, slot) not in existing]
+            if account is not None:
+                load[account] += sum(sizes[question] for question in new)
+                firsts[account] += len(new) if slot == 1 else 0
+            rows += [_row(question, slot, account, sizes[question]) for question in new]
+    if rows:
+        order = {question: place for place, question in enumerate(questions.ids)}
+        rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
+        connection.execute(insert(assignment), rows)
+        note_action(connection, "assign", account=by, assessors=assessors, accounts=list(accounts), new=len(rows))
+    return len(rows)
+
+
+def refresh_totals(connection: Connection) -> None:
+    """Count everything anew after the pool has changed; a question with new items is open again.
+
+    Both counts change where one run goes and another comes. Afterwards `adjudication.settle_all` settles what is
+    closed now.
+    """
+    from qassay.store.counting import recount_question  # it builds on this module
+
+    for question in dict.fromkeys(one.question for one in all_assignments(connection)):
+        recount_question(connection, question)
+
+
+def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
+    """Give an assignment to somebody else; what was judged stays in its set."""
+    one = assignment_with_number(connection, number)
+    if one is None:
+        raise unknown("assignment", str(number), ())
+    taken = select(assignment.c.id).where(assignment.c.question == one.question, assignment.c.account == account)
+    if account is not None and connection.execute(taken).first() is not None:
+        message = f"question {one.question}: this assessor judges it already, in another set"
+        raise InputError(Problem("configuration", message))
+    connection.execute(update(assignment).where(assignment.c.id == number).values(account=account, leased=None))
+    note_action(
+        connection, "reassign", account=by, question=one.question, slot=one.slot, before=one.account, to=account
+    )
+
+
+def take(connection: Connection, account: int) -> Assignment | None:
+    """The next open assignment for somebody who asks for work: nobody's, or one whose lease ended unused."""
+    number = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
+    if number is None:
+        return None
+    until = (datetime.now(UTC) + LEASE).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    connection.execute(update(assignment).where(assignment.c.id == number).values(account=account, leased=until))
+    return assignment_with_number(connection, number)
+
+
+def is_work_waiting(connection: Connection, account: int) -> bool:
+    """Whether `take` would find something for this account."""
+    return connection.execute(_free(account)).first() is not None
+
+
+def _free(account: int) -> Select[tuple[int]]:
+    c = assignment.c
+    mine = assignment.alias("mine")
+    own = exists().where(mine.c.question == c.question, mine.c.account == account)
+    begun = exists().where(judgment.c.question == c.question, judgment.c.set == c.set)
+    lapsed = and_(c.leased.is_not(None), c.leased < now(), ~begun)
+    return select(c.id).where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~own).order_by(c.id).limit(1)
+
+
+def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
+    """Open a question again for its assessors; recorded. What was ruled stays, and waits until they have finished."""
+    if not hold(connection, question):
+        raise unknown("assigned question", question, ())
+    forget_settled(connection, question)
+    connection.execute(update(assignment).where(assignment.c.question == question).values(closed=None))
+    note_action(connection, "reopen", account=by, question=question, reason=reason)
+
+
+def withdraw_assignments(connection: Connection, *, slot: int, by: int | None) -> int:
+    """Take away the assignments of a slot on which nobody has judged anything."""
+    begun = exists().where(judgment.c.question == assignment.c.question, judgment.c.set == assignment.c.set)
+    gone = connection.execute(delete(assignment).where(assignment.c.slot == slot, ~begun)).rowcount
+    note_action(connection, "withdraw-slot", account=by, slot=slot, assignments=gone)
+    return gone
+
+
+def assignment_with_number(connection: Connection, number: int) -> Assignment | None:
+    """The assignment with this number, or nothing."""
+    rows = _read(connection, assignment.c.id == number)
+    return rows[0] if rows else None
+
+
+def all_assignments(connection: Connection) -> list[Assignment]:
+    """Every assignment, in the order they were made."""
+    return _read(connection)
+
+
+def assignments_of(connection: Connection, account: int) -> list[Assignment]:
+    """The work of one assessor, in order."""
+    return _read(connection, assignment.c.account == account)
+
+
+def assignments_on(connection: Connection, question: str) -> list[Assignment]:
+    """The assignments of one question, by slot."""
+    return sorted(_read(connection, assignment.c.question == question), key=lambda one: one.slot)
+
+
+def hold(connection: Connection, question: str) -> list[Assignment]:
+    """The assignments of a question, by slot, held until the transaction ends.
+
+    Whoever saves, rules or counts holds them first: two people who finish a question at the same moment, or two tabs
+    that finish one item, see each other. SQLite has one writer anyway.
+    """
+    return sorted(_read(connection, assignment.c.question == question, held=True), key=lambda one: one.slot)
+
+
+def is_closed(connection: Connection, question: str) -> bool:
+    """Whether every assigned assessor has finished the question."""
+    found = assignments_on(connection, question)
+    return bool(found) and all(one.closed is not None for one in found)
+
+
+def open_work(connection: Connection) -> int:
+    """How many items are assigned and not judged yet."""
+    c = assignment.c
+    return int(
+        connection.execute(select(func.coalesce(func.sum(c.total - c.done), 0)).where(c.closed.is_(None))).scalar_one()
+    )
+
+
+def pool_sizes(connection: Connection) -> dict[str, int]:
+    """How many items each question has to judge."""
+    counted = select(item.c.question, func.count()).where(item.c.active).group_by(item.c.question)
+    return {row[0]: row[1] for row in connection.execute(counted)}
+
+
+def _read(connection: Connection, *where: Any, held: bool = False) -> list[Assignment]:
+    names = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
+    query = select(*(assignment.c[name] for name in names)).where(*where).order_by(assignment.c.id)
+    if held:
+        query = query.with_for_update(key_share=True)
+    return [Assignment(*row) for row in connection.execute(query)]
+
+
+def _check(assessors: int, accounts: Sequence[int]) -> None:
+    if not 1 <= assessors <= len(SLOTS):
+        raise InputError(Problem("configuration", f"a question goes to 1 to {len(SLOTS)} assessors, not {assessors}"))
+    if accounts and len(set(accounts)) < assessors:
+        message = f"{assessors} assessors a question need as many people; {len(set(accounts))} are chosen"
+        raise InputError(Problem("configuration", message))
+
+
+def _groups(questions: TestSet, sizes: Mapping[str, int]) -> list[list[str]]:
+    """Questions that stay together (a series, or one question), the largest first; only those with items."""
+    groups: dict[str, list[str]] = {}
+    for one in questions:
+        if one.id in sizes:
+            groups.setdefault(f"series {one.series}" if one.series is not None else f"question {one.id}", []).append(
+                one.id
+            )
+    return sorted(groups.values(), key=lambda group: -sum(sizes[question] for question in group))
+
+
+def _loads(
+    existing: Mapping[tuple[str, int], Assignment], accounts: Sequence[int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    load, firsts = dict.fromkeys(accounts, 0), dict.fromkeys(accounts, 0)
+    for (_, slot), one in existing.items():
+        if one.account in load:
+            load[one.account] += one.total
+            firsts[one.account] += slot == 1
+    return load, firsts
+
+
+def _choose(
+    assessors: int,
+    accounts: Sequence[int],
+    kept: Mapping[int, int | None],
+    load: Mapping[int, int],
+    firsts: Mapping[int, int],
+) -> dict[int, int | None]:
+    """Who takes which slot of a group; who has one already keeps it."""
+    slots = [slot for slot in range(1, assessors + 1) if slot not in kept]
+    chosen: dict[int, int | None] = dict(kept)
+    if not accounts:
+        return chosen | dict.fromkeys(slots)
+    free = sorted((one for one in dict.fromkeys(accounts) if one not in kept.values()), key=lambda one: load[one])
+    order = sorted(free[: len(slots)], key=lambda one: firsts[one])
+    return chosen | dict(zip(slots, order, strict=False))
+
+
+def _row(question: str, slot: int, account: int | None, total: int) -> dict[str, Any]:
+    return {"question": question, "slot": slot, "set": SLOTS[slot - 1], "account": account, "total": total}

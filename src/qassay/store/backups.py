@@ -1,0 +1,224 @@
+"""Backups of a store: one SQLite file, whatever the store is kept in.
+
+A backup is made while people work: it holds one moment of the store. It is checked before it is given its name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, func, insert, make_url, select, update
+from sqlalchemy.exc import DBAPIError
+
+from qassay.errors import InputError, Problem
+from qassay.formats.folder import DATABASE, Folder, read_configuration
+from qassay.store.engine import Store, connect, now, open_store, sqlite_url, store_url
+from qassay.store.fingerprint import EVALUATION
+from qassay.store.migrating import migrate
+from qassay.store.schema import metadata, session
+from qassay.store.settings import put_setting
+
+# Rows copied at once.
+_MANY = 2_000
+
+
+def default_place(folder: Folder) -> Path:
+    """Where a backup goes unless told: named by the moment, so that none replaces another."""
+    moment = now().replace("-", "").replace(":", "").replace(".", "")
+    return folder.path / "backups" / f"qassay-{moment}.db"
+
+
+def back_up(store: Store, target: Path) -> None:
+    """Copy the store into a new file; whoever works with it meanwhile is not kept waiting."""
+    if target.exists():
+        raise InputError(Problem("configuration", "is there already; name another file with --to", str(target)))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _part(target) as part:
+        if store.is_file:
+            _copy_file(Path(store.engine.url.database or ""), part)
+        else:
+            _copy_tables_out(store, part)
+        check_backup(part)
+        part.chmod(0o600)  # accounts and judgments are in it
+        _to_disk(part)
+        os.link(part, target)  # unlike a rename, this never replaces a file
+
+
+def check_backup(path: Path) -> None:
+    """Stop at a file that is no sound backup."""
+    if not path.is_file():
+        raise InputError(Problem("configuration", "is not there", str(path)))
+    try:
+        with closing(sqlite3.connect(_read_only(path), uri=True)) as database:
+            faults = [row[0] for row in database.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+            faults += [f"a row of {row[0]} points at nothing" for row in database.execute("PRAGMA foreign_key_check")]
+            tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except sqlite3.DatabaseError as error:
+        raise InputError(Problem("configuration", f"is no backup of a store: {error}", str(path))) from None
+    if not tables >= {"question", "judgment"}:
+        raise InputError(Problem("configuration", "is a database, but no backup of a store", str(path)))
+    if faults:
+        raise InputError(Problem("configuration", f"is damaged: {faults[0]}", str(path)))
+
+
+def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None:
+    """Put a backup in the place of the store and return where the store that was there is kept, if there was one.
+
+    Nobody may be using the store. A backup of an earlier release is brought up to date. All sessions are ended: some
+    may have been ended since. A database server's store is replaced only where it is empty, or with `force`.
+    """
+    check_backup(backup)
+    configuration = read_configuration(folder)
+    url = make_url(store_url(folder, configuration))
+    place = folder.path / DATABASE
+    with _part(place) as part:
+        _copy_file(backup, part)
+        engine = connect(sqlite_url(part))
+        try:
+            migrate(engine)
+            with engine.begin() as connection:
+                connection.execute(update(session).where(session.c.ended.is_(None)).values(ended=now()))
+                put_setting(connection, EVALUATION, configuration.name)
+            if url.get_backend_name() != "sqlite":
+                return _into_server(folder, engine, force=force)
+        finally:
+            engine.dispose()
+        _alone(part)
+        _to_disk(part)
+        return _into_file(Path(url.database or ""), part)
+
+
+def _into_file(place: Path, part: Path) -> Path | None:
+    """Put a file in the place of the store's; the old one keeps a name."""
+    kept = None
+    part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o600)
+    if place.exists():
+        _alone(place)
+        kept = _free_name(place)
+        os.link(place, kept)
+    for rest in ("-wal", "-shm"):  # left by a store that is gone: with another file they would spoil it
+        place.with_name(place.name + rest).unlink(missing_ok=True)
+    part.replace(place)
+    return kept
+
+
+def _into_server(folder: Folder, source: Engine, *, force: bool) -> Path | None:
+    """Fill the tables of a database server, in one transaction, from a SQLite file of the same version."""
+    store = open_store(folder, create=True)
+    kept = None
+    try:
+        with store.write() as connection, source.connect() as origin:
+            _refuse_company(connection, folder)
+            if _holds_something(connection):
+                if not force:
+                    message = "the database holds an evaluation already; to replace it: --force"
+                    raise InputError(Problem("configuration", message, folder.name()))
+                kept = _free_name(folder.path / DATABASE)
+                back_up(store, kept)
+            for table in reversed(metadata.sorted_tables):
+                connection.execute(table.delete())
+            _copy_tables(origin, connection)
+            for table in metadata.sorted_tables:
+                _continue_numbers(connection, table.name)
+    except DBAPIError as error:
+        message = f"the database does not take the backup: {str(error.orig).strip().splitlines()[0]}"
+        raise InputError(Problem("configuration", message, folder.name())) from None
+    finally:
+        store.close()
+    return kept
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """SQLite's own way to copy a database that is in use."""
+    with closing(sqlite3.connect(_read_only(source), uri=True)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+        new.execute("PRAGMA journal_mode = DELETE")  # one file, without others beside it
+
+
+def _copy_tables_out(store: Store, target: Path) -> None:
+    """Copy the tables of a database server into a new SQLite file, as they are at one moment."""
+    made = connect(sqlite_url(target))
+    try:
+        migrate(made)
+        with store.engine.connect() as origin, made.begin() as copy:
+            origin.execution_options(isolation_level="REPEATABLE READ")
+            with origin.begin():
+                _copy_tables(origin, copy)
+    finally:
+        made.dispose()
+    _alone(target)
+
+
+def _copy_tables(origin: Connection, target: Connection) -> None:
+    for table in metadata.sorted_tables:
+        rows = origin.execution_options(yield_per=_MANY).execute(select(table))
+        for part in rows.mappings().partitions():
+            target.execute(insert(table), [dict(row) for row in part])
+
+
+def _continue_numbers(connection: Connection, table: str) -> None:
+    """Rows came with their numbers: the next one goes on from there."""
+    columns = metadata.tables[table].c
+    if "id" not in columns or columns["id"].type.python_type is not int:
+        return
+    sequence = connection.execute(select(func.pg_get_serial_sequence(table, "id"))).scalar()
+    last = connection.execute(select(func.max(columns["id"]))).scalar()
+    if sequence is not None and last is not None:
+        connection.execute(select(func.setval(sequence, last)))
+
+
+def _holds_something(connection: Connection) -> bool:
+    return any(connection.execute(select(table).limit(1)).first() is not None for table in metadata.sorted_tables)
+
+
+def _refuse_company(connection: Connection, folder: Folder) -> None:
+    """Stop where anybody else is connected to the database: a server, most likely."""
+    others = connection.exec_driver_sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    ).scalar_one()
+    if others:
+        message = f"the database is in use by {others} others; stop the server (qassay serve) first"
+        raise InputError(Problem("configuration", message, folder.name()))
+
+
+def _alone(path: Path) -> None:
+    """Make one file of a SQLite database and its log; only who is alone with it may do that."""
+    try:
+        with closing(sqlite3.connect(path, timeout=1.0)) as database:
+            database.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.OperationalError:
+        message = "the store is in use; stop the server (qassay serve) first"
+        raise InputError(Problem("configuration", message, path.name)) from None
+
+
+def _free_name(place: Path) -> Path:
+    number = 1
+    while (kept := place.with_name(f"{DATABASE}.before-restore-{number}")).exists():
+        number += 1
+    return kept
+
+
+def _read_only(path: Path) -> str:
+    return f"{path.resolve().as_uri()}?mode=ro"
+
+
+def _to_disk(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _part(target: Path) -> Iterator[Path]:
+    """A place beside the target for what is not whole yet; for this user alone."""
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".part-"))
+    try:
+        yield folder / "store.db"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

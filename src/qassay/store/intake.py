@@ -1,0 +1,299 @@
+"""Bring the files of a folder into the store: what it lacks, and what differs.
+
+Nothing is ever taken away: questions and runs that only the store has stay. Rows of judgments, nuggets and answers that
+are there already are not repeated, so that taking the same file in twice adds nothing; a row that was taken back in
+the meantime is not there any more, and comes in anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
+from qassay.formats.folder import CONFIGURATION, Configuration, Folder, file_name, read_configuration, with_two_way
+from qassay.formats.importing import Plan
+from qassay.formats.importing.rows import canonical, missing
+from qassay.formats.questions import question_row
+from qassay.questions import Question
+from qassay.store.engine import Store, now
+from qassay.store.fingerprint import EVALUATION, WAITING
+from qassay.store.incoming import Incoming, Known, Line, RunFile, read_incoming
+from qassay.store.judgments import append_many
+from qassay.store.questions import test_set
+from qassay.store.schema import answer, judgment, nugget, question, run, standing
+from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.things import thing
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came in from one file: things that were not there, and things that read differently."""
+
+    file: str
+    kind: str
+    added: int
+    changed: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """The row for machines."""
+        return {"file": self.file, "kind": self.kind, "added": self.added, "changed": self.changed}
+
+
+def take_in(store: Store, folder: Folder, *, replace: bool = False, account: int | None = None) -> list[Taken]:
+    """Bring the files of a folder in, all or nothing, and say what was added; files that add nothing are left out.
+
+    With `replace`, a run that differs from the one with its tag takes its place; else that is an error.
+    """
+    configuration = read_configuration(folder)
+    with store.read() as connection:
+        known = Known(test_set(connection).by_id, _nuggets(connection))
+    incoming = read_incoming(folder, configuration, known)
+    with store.write() as connection:
+        _keep_others_out(connection)
+        _claim(connection, configuration)
+        taking = _Taking(connection, incoming, replace=replace, account=account)
+        taking.everything()
+        if taking.problems:
+            raise InputError(taking.problems)
+        _mark_two_way(folder, incoming)
+        if taking.taken:
+            note_action(connection, "take-in", account=account, files=[one.as_json() for one in taking.taken])
+    return taking.taken
+
+
+class _Taking:
+    """One intake under way, within its transaction."""
+
+    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool, account: int | None) -> None:
+        self.connection = connection
+        self.incoming = incoming
+        self.replace = replace
+        self.by: dict[str, Any] = {"account": account, "at": now()}
+        self.taken: list[Taken] = []
+        self.problems: list[Problem] = []
+
+    def everything(self) -> None:
+        """All files, questions first."""
+        self.questions()
+        self.answers()
+        for tag, run_file in self.incoming.runs.items():
+            self.run(tag, run_file)
+        self.information()
+        for name, (file, lines) in self.incoming.nuggets.items():
+            self.nuggets(name, file, lines)
+        for name, (file, lines) in self.incoming.judgments.items():
+            self.judgments(name, file, lines)
+
+    def note(self, file: str, kind: str, added: int, changed: int = 0) -> None:
+        """Remember what came in from a file."""
+        if added or changed:
+            self.taken.append(Taken(file, kind, added, changed))
+
+    def questions(self) -> None:
+        """New questions, and those that read differently: what they were is recorded."""
+        if self.incoming.found is None:
+            return
+        c = question.c
+        there = test_set(self.connection).by_id
+        rows = {row.id: row for row in self.connection.execute(select(question))}
+        added = changed = 0
+        for place, one in enumerate(self.incoming.questions):
+            values = {"body": _text(question_row(one)), "ordinal": place, "draft": False}
+            if one.id not in rows:
+                self.connection.execute(insert(question).values(id=one.id, version=1, **values, **self.by))
+                added += 1
+            elif there.get(one.id) != one:
+                self._refuse_other_type(there.get(one.id), one)
+                before = msgspec.json.decode(rows[one.id].body)
+                note_action(
+                    self.connection, "change-question", account=self.by["account"], question=one.id, before=before
+                )
+                values |= {"version": rows[one.id].version + 1, **self.by}
+                self.connection.execute(update(question).where(c.id == one.id).values(**values))
+                changed += 1
+            elif rows[one.id].ordinal != place:
+                moved = {"ordinal": place, "version": rows[one.id].version + 1}
+                self.connection.execute(update(question).where(c.id == one.id).values(**moved))
+        self.note(self.incoming.questions_file, "questions", added, changed)
+
+    def answers(self) -> None:
+        """Known answers that are not there yet."""
+        file, lines = self.incoming.answers
+        there: dict[Hashable, list[bytes]] = {}
+        for body in self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars():
+            row = msgspec.json.decode(body)
+            there.setdefault(_answer(row), []).append(canonical(row))
+        new = [lines[place] for place in missing(((_answer(one.row), canonical(one.row)) for one in lines), there)]
+        rows = [{"question": str(one.row["question"]), "body": one.text, **self.by} for one in new]
+        if rows:
+            self.connection.execute(insert(answer), rows)
+        self.note(file, "answers", len(rows))
+
+    def run(self, tag: str, file: RunFile) -> None:
+        """A run, to the byte."""
+        c = run.c
+        name = Path(file.called).name
+        there = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
+        other = self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first()
+        if other is not None:  # another run came in a file of this name
+            name = file_name(tag) + "".join(Path(name).suffixes[-2:])
+        values = {"file": name, "data": file.data, "withdrawn": False, **self.by}
+        if there is None:
+            self.connection.execute(insert(run).values(tag=tag, **values))
+            self.note(file.called, "run", 1)
+            return
+        path = Path(file.called)
+        same = files.unpack(bytes(there.data), path) == files.unpack(file.data, path)
+        if same and not (there.withdrawn and self.replace):
+            return
+        if not self.replace:
+            withdrawn = ", which is withdrawn" if there.withdrawn else ""
+            message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
+            self.problems.append(Problem("second-tag", message, file.called))
+            return
+        note_action(self.connection, "replace-run", account=self.by["account"], run=tag, file=there.file, at=there.at)
+        self.connection.execute(update(run).where(c.tag == tag).values(**values))
+        self.note(file.called, "run", 0, 1)
+
+    def information(self) -> None:
+        """What runs say of themselves: with the run, or kept until it comes."""
+        c = run.c
+        file, lines = self.incoming.information
+        waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
+        known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
+        told = {tag: text for tag, text in waiting.items() if tag in known and known[tag] is None}
+        given = {str(one.row["run"]): one.text for one in lines}
+        added = sum(not _same_row(known.get(tag) or waiting.get(tag), text) for tag, text in given.items())
+        for tag, text in {**told, **given}.items():
+            if tag in known and not _same_row(known[tag], text):
+                self.connection.execute(update(run).where(c.tag == tag).values(information=text))
+        left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
+        if left != waiting:
+            put_setting(self.connection, WAITING, left or None)
+        self.note(file, "run-information", added)
+
+    def nuggets(self, name: str, file: str, lines: list[Line]) -> None:
+        """Nuggets that are not on the list yet; a changed one moves to its end, as in a file."""
+        c = nugget.c
+        there: dict[Hashable, list[bytes]] = {}
+        versions: dict[Hashable, int] = {}
+        ordinals: dict[str, int] = {}
+        for row in self.connection.execute(select(nugget).where(c.list == name).order_by(c.id)):
+            key = (row.question, row.nugget)
+            versions[key] = max(row.version, versions.get(key, 0))
+            ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
+            _lay(there, key, row.body)
+        rows = []
+        for place in missing(((_nugget(one.row), canonical(one.row)) for one in lines), there):
+            asked, named = key = _nugget(lines[place].row)
+            versions[key] = versions.get(key, 0) + 1
+            ordinals[asked] = ordinals.get(asked, 0) + 1
+            numbers = {"version": versions[key], "ordinal": ordinals[asked], "body": lines[place].text}
+            rows.append({"list": name, "question": asked, "nugget": named, **numbers, **self.by})
+        if rows:
+            self.connection.execute(insert(nugget), rows)
+        self.note(file, "nuggets", len(rows))
+
+    def judgments(self, name: str, file: str, lines: list[Line]) -> None:
+        """Judgments that are not in the set yet, in the order of the file."""
+        c = judgment.c
+        there: dict[Hashable, list[bytes]] = {}
+        for row in self.connection.execute(select(c.thing, c.body).where(c.set == name).order_by(c.id)):
+            _lay(there, row.thing, row.body)
+        new: Iterable[Line] = lines
+        if there:
+            named = ((thing(one.kind, one.row), canonical(one.row)) for one in lines)
+            new = [lines[place] for place in missing(named, there)]
+        rows = ((one.kind, one.text) for one in new)
+        added = append_many(self.connection, set_name=name, rows=rows, **self.by)
+        self.note(file, "judgments", added)
+
+    def _refuse_other_type(self, old: Question | None, new: Question) -> None:
+        """What was judged of a question of one type says nothing of one of another."""
+        if old is None or old.type == new.type:
+            return
+        judged = select(standing.c.thing).where(standing.c.question == new.id, standing.c.body.is_not(None)).limit(1)
+        if self.connection.execute(judged).first() is not None:
+            message = f"question {new.id} is judged as {old.type} and cannot become {new.type}; give it another id"
+            self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
+
+
+def carry_out(plan: Plan, store: Store, *, account: int | None = None) -> list[Taken]:
+    """Carry out an import that was planned on the contents of a store (`snapshot`), all or nothing.
+
+    What a store holds goes there; configuration and patterns are files of the folder itself.
+    """
+    place = files.TemporaryFolder()
+    stored = {path for path in plan.contents if path.is_relative_to(plan.folder.contents)}
+    own = {path: data for path, data in plan.contents.items() if path not in stored}
+    files.write_all({place.path / path.relative_to(plan.folder.contents): plan.contents[path] for path in stored})
+    # The plan has asked for leave to replace where it was needed.
+    taken = take_in(store, Folder(plan.folder.path, place), replace=True, account=account)
+    files.write_all(own)
+    return taken
+
+
+def _keep_others_out(connection: Connection) -> None:
+    """On PostgreSQL, where writers do not wait for each other: nobody appends between looking and appending."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE judgment, nugget, answer, question, run IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _claim(connection: Connection, configuration: Configuration) -> None:
+    """The database belongs to the evaluation whose files came in first."""
+    if get_setting(connection, EVALUATION) is None:
+        put_setting(connection, EVALUATION, configuration.name)
+
+
+def _nuggets(connection: Connection) -> dict[str, set[tuple[str, str]]]:
+    """The nuggets that stand on each list."""
+    c = nugget.c
+    lists: dict[str, set[tuple[str, str]]] = {}
+    for row in connection.execute(select(c.list, c.question, c.nugget, c.body).order_by(c.id)):
+        named = lists.setdefault(row.list, set())
+        (named.discard if row.body is None else named.add)((row.question, row.nugget))
+    return lists
+
+
+def _lay(there: dict[Hashable, list[bytes]], key: Hashable, body: str | None) -> None:
+    """Note a stored row; one that takes back undoes all before it."""
+    if body is None:
+        there.pop(key, None)
+    else:
+        there.setdefault(key, []).append(canonical(msgspec.json.decode(body)))
+
+
+def _mark_two_way(folder: Folder, incoming: Incoming) -> None:
+    """Labels leave their file of pairs: that their NO means "not entailed" goes to `qassay.toml`."""
+    if incoming.found is None or not incoming.found.two_way:
+        return
+    old = files.read_text(folder.configuration)
+    marked = with_two_way(old, "reference")
+    if marked is None:
+        message = 'add "reference" to two_way: the labels of the pairs are two-way (NO ENTAILMENT)'
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    if marked != old:
+        files.write_text(folder.configuration, marked)
+
+
+def _same_row(old: str | None, new: str) -> bool:
+    return old is not None and canonical(msgspec.json.decode(old)) == canonical(msgspec.json.decode(new))
+
+
+def _text(row: jsonl.Row) -> str:
+    return jsonl.dump_rows([row]).rstrip("\n")
+
+
+def _answer(row: jsonl.Row) -> tuple[str, str, str]:
+    return (str(row.get("question")), str(row.get("answer")), str(row.get("doc")))
+
+
+def _nugget(row: jsonl.Row) -> tuple[str, str]:
+    return (str(row["question"]), str(row["nugget"]))

@@ -1,0 +1,161 @@
+"""Nugget lists: append-only like judgments; the last row of a nugget stands, and an id is never used again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, func, insert, select
+
+from qassay.errors import QassayError
+from qassay.store.assignments import SLOTS
+from qassay.store.engine import now
+from qassay.store.schema import nugget as table
+
+DEVELOPMENT = "development"
+
+
+@dataclass(frozen=True, slots=True)
+class Nugget:
+    """One nugget of a list as it stands; a body of None says that it was taken off."""
+
+    list: str
+    question: str
+    nugget: str
+    version: int
+    ordinal: int
+    body: Mapping[str, Any] | None
+
+    @property
+    def text(self) -> str:
+        """The fact."""
+        return str((self.body or {}).get("text") or "")
+
+    @property
+    def vital(self) -> bool:
+        """Whether a good answer must have it."""
+        return bool((self.body or {}).get("vital"))
+
+
+class NuggetConflictError(QassayError):
+    """Somebody else changed the nugget first: what stands now."""
+
+    def __init__(self, standing: Nugget | None) -> None:
+        super().__init__("this nugget was changed in the meantime; look at what stands and decide again")
+        self.standing = standing
+
+
+def nugget_lists(connection: Connection) -> list[str]:
+    """Names of the lists that have rows, in order."""
+    return list(connection.execute(_LISTS).scalars())
+
+
+def nuggets_of(connection: Connection, list_name: str, question: str) -> list[Nugget]:
+    """The nuggets of a question on a list that stand, in their order."""
+    c = table.c
+    rows = connection.execute(select(table).where(c.list == list_name, c.question == question).order_by(c.version))
+    last = {row.nugget: row for row in rows}
+    kept = [_read(row) for row in last.values() if row.body is not None]
+    return sorted(kept, key=lambda one: (one.ordinal, len(one.nugget), one.nugget))
+
+
+def list_for(connection: Connection, set_name: str, question: str) -> tuple[str, list[Nugget]]:
+    """The list that a judgment set goes by, and its nuggets of a question: its own, else the only list there is.
+
+    The rule is the one of keys (FORMATS 4), so that scores use the nuggets that the assessor saw; but nobody is shown
+    what another assessor wrote, and a list that is added later takes nothing away from those who go by the one that
+    was given to all.
+    """
+    chosen = _chosen(set_name, nugget_lists(connection))
+    return chosen, nuggets_of(connection, chosen, question)
+
+
+def write_nugget(
+    connection: Connection,
+    *,
+    list_name: str,
+    question: str,
+    nugget: str | None,
+    body: Mapping[str, Any] | None,
+    ordinal: int | None = None,
+    expected: int | None = None,
+    key: str | None = None,
+    account: int | None = None,
+    at: str | None = None,
+) -> Nugget:
+    """Append a nugget (with None, a new one under the next number), a change of it, or with no body its removal."""
+    c = table.c
+    if key is not None:
+        earlier = connection.execute(select(table).where(c.key == key)).one_or_none()
+        if earlier is not None:
+            return _read(earlier)
+    history = connection.execute(select(table).where(c.list == list_name, c.question == question)).all()
+    name = nugget if nugget is not None else _next_number([row.nugget for row in history])
+    own = [row for row in history if row.nugget == name]
+    last = max(own, key=lambda row: row.version, default=None)
+    current = last.version if last is not None else 0
+    if expected is not None and expected != current:
+        raise NuggetConflictError(_read(last) if last is not None else None)
+    if ordinal is None:
+        ordinal = last.ordinal if last is not None else 1 + max((row.ordinal for row in history), default=0)
+    text = None
+    if body is not None:
+        text = msgspec.json.encode({**body, "question": question, "nugget": name}).decode()
+    values = {"list": list_name, "question": question, "nugget": name, "version": current + 1, "ordinal": ordinal}
+    connection.execute(insert(table).values(**values, body=text, key=key, account=account, at=at or now()))
+    return Nugget(list_name, question, name, current + 1, ordinal, None if text is None else msgspec.json.decode(text))
+
+
+def copy_list(connection: Connection, *, source: str, target: str, question: str, account: int | None) -> int:
+    """Start a list from a copy of another; returns how many were copied. A list that has rows stays as it is."""
+    c = table.c
+    count = select(func.count()).select_from(table).where(c.list == target, c.question == question)
+    if connection.execute(count).scalar_one():
+        return 0
+    found = nuggets_of(connection, source, question)
+    for one in found:
+        write_nugget(
+            connection,
+            list_name=target,
+            question=question,
+            nugget=one.nugget,
+            body=one.body,
+            ordinal=one.ordinal,
+            account=account,
+        )
+    return len(found)
+
+
+def _chosen(set_name: str, names: Sequence[str]) -> str:
+    if set_name in names:
+        return set_name
+    if set_name not in SLOTS:
+        return names[0] if len(names) == 1 else set_name
+    written = any(name in SLOTS for name in names)
+    if len(names) == 1 and not written:
+        return names[0]
+    # Where assessors write their own, `adjudicated` is what was made of them.
+    given = (DEVELOPMENT,) if written else (DEVELOPMENT, "adjudicated")
+    return next((name for name in given if name in names), set_name)
+
+
+def _list_names() -> Select[Any]:
+    """Each name once, from one to the next in the index: a plain DISTINCT reads every nugget."""
+    first = select(func.min(table.c.list).label("name")).cte("names", recursive=True)
+    following = select(func.min(table.c.list)).where(table.c.list > first.c.name).scalar_subquery()
+    names = first.union_all(select(following).where(first.c.name.is_not(None)))
+    return select(names.c.name).where(names.c.name.is_not(None))
+
+
+_LISTS = _list_names()
+
+
+def _read(row: Any) -> Nugget:
+    body = None if row.body is None else msgspec.json.decode(row.body)
+    return Nugget(row.list, row.question, row.nugget, row.version, row.ordinal, body)
+
+
+def _next_number(names: list[str]) -> str:
+    return str(1 + max((int(name) for name in names if name.isdecimal()), default=0))

@@ -1,0 +1,29 @@
+"""The questions of the store: the test set, and drafts that are not in it yet."""
+
+from __future__ import annotations
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from qassay.formats.questions import question_of_row
+from qassay.questions import Question, TestSet
+from qassay.store.schema import question as table
+
+
+def test_set(connection: Connection) -> TestSet:
+    """The questions that are not drafts, in order."""
+    rows = connection.execute(select(table.c.body).where(~table.c.draft).order_by(table.c.ordinal, table.c.id))
+    return TestSet(tuple(question_of_row(msgspec.json.decode(body)) for body in rows.scalars()))
+
+
+def find_question(connection: Connection, number: str) -> Question | None:
+    """One question, draft or not."""
+    body = connection.execute(select(table.c.body).where(table.c.id == number)).scalar()
+    return None if body is None else question_of_row(msgspec.json.decode(body))
+
+
+def question_mark(connection: Connection) -> tuple[int, int]:
+    """Changes whenever a question does: what has been read under the same mark is current."""
+    counted = connection.execute(select(func.count(), func.coalesce(func.sum(table.c.version), 0)).select_from(table))
+    count, versions = counted.one()
+    return int(count), int(versions)

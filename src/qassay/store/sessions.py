@@ -1,0 +1,200 @@
+"""How somebody stays signed in: sessions of browsers, tokens of programs.
+
+Both live in the store, so that a restart signs nobody out and an organiser can end them. Of the secret only a digest is
+kept. A session ends after a time without use, after a longest time in any case, and when it is ended.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+
+from qassay.errors import UsageError
+from qassay.store.accounts import Account, as_account, clean_name, digest, later
+from qassay.store.engine import now
+from qassay.store.schema import account, session, token
+
+IDLE = timedelta(hours=12)
+LONGEST = timedelta(days=14)
+TOKEN_PREFIX = "qsy_"  # noqa: S105  # makes a token that leaked into a file easy to find
+# A use is written down this often at most: reading a page is not a write.
+NOTED_EVERY = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One browser where somebody is signed in."""
+
+    id: int
+    created: str
+    seen: str
+    expires: str
+    address: str | None
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One program that may act for somebody; its secret is kept nowhere."""
+
+    id: int
+    name: str
+    created: str
+    used: str | None
+
+
+def begin_session(connection: Connection, number: int, *, address: str | None, agent: str | None) -> str:
+    """Sign an account in and return the secret of the session."""
+    secret = secrets.token_urlsafe(32)
+    at = now()
+    connection.execute(
+        insert(session).values(
+            digest=digest(secret),
+            account=number,
+            created=at,
+            seen=at,
+            expires=later(LONGEST),
+            address=(address or "")[:100] or None,
+            agent=_printable(agent),
+        )
+    )
+    return secret
+
+
+def find_session(connection: Connection, secret: str) -> tuple[Account, int, bool] | None:
+    """Whose session this is, its number, and whether its use should be noted; None where it is over."""
+    row = (
+        connection.execute(
+            select(
+                account, session.c.id.label("session"), session.c.seen.label("seen"), session.c.expires.label("expires")
+            )
+            .join(account, account.c.id == session.c.account)
+            .where(session.c.digest == digest(secret), session.c.ended.is_(None), account.c.active)
+        )
+        .mappings()
+        .first()
+    )
+    if row is None:
+        return None
+    moment, seen = datetime.now(UTC), datetime.fromisoformat(row["seen"])
+    if moment >= datetime.fromisoformat(row["expires"]) or moment - seen >= IDLE:
+        return None
+    return as_account(row), row["session"], moment - seen >= NOTED_EVERY
+
+
+def note_session(connection: Connection, number: int) -> None:
+    """Write down that a session was used just now."""
+    connection.execute(update(session).where(session.c.id == number).values(seen=now()))
+
+
+def sessions(connection: Connection, number: int) -> list[Session]:
+    """The open sessions of an account, the last used first."""
+    rows = connection.execute(
+        select(session)
+        .where(session.c.account == number, *_open())
+        .order_by(session.c.seen.desc(), session.c.id.desc())
+    ).mappings()
+    return [
+        Session(row["id"], row["created"], row["seen"], row["expires"], row["address"], row["agent"]) for row in rows
+    ]
+
+
+def end_session(connection: Connection, number: int, session_number: int) -> None:
+    """End one session of an account; an error where it has no such session."""
+    done = connection.execute(
+        update(session)
+        .where(session.c.id == session_number, session.c.account == number, session.c.ended.is_(None))
+        .values(ended=now())
+    )
+    if done.rowcount != 1:
+        raise UsageError("there is no such session; it may have ended already")
+
+
+def end_sessions(connection: Connection, number: int, *, but: int | None = None) -> int:
+    """End the sessions of an account, but for one; how many ended."""
+    query = update(session).where(session.c.account == number, session.c.ended.is_(None))
+    if but is not None:
+        query = query.where(session.c.id != but)
+    return connection.execute(query.values(ended=now())).rowcount
+
+
+def end_secret(connection: Connection, secret: str) -> None:
+    """End the session with this secret, if there is one."""
+    connection.execute(
+        update(session).where(session.c.digest == digest(secret), session.c.ended.is_(None)).values(ended=now())
+    )
+
+
+def count_sessions(connection: Connection) -> int:
+    """How many sessions are open."""
+    return connection.execute(select(func.count()).select_from(session).where(*_open())).scalar_one()
+
+
+# ---- tokens ---------------------------------------------------------------------------------------------------------
+
+
+def make_token(connection: Connection, number: int, name: str) -> str:
+    """Make a token for an account and return it: it is told once."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    connection.execute(
+        insert(token).values(digest=digest(secret), account=number, name=clean_name(name), created=now())
+    )
+    return secret
+
+
+def find_token(connection: Connection, secret: str) -> tuple[Account, int, bool] | None:
+    """Whose token this is, its number, and whether its use should be noted; None where it was revoked."""
+    if not secret.startswith(TOKEN_PREFIX):
+        return None
+    row = (
+        connection.execute(
+            select(account, token.c.id.label("token"), token.c.used.label("used"))
+            .join(account, account.c.id == token.c.account)
+            .where(token.c.digest == digest(secret), token.c.ended.is_(None), account.c.active)
+        )
+        .mappings()
+        .first()
+    )
+    if row is None:
+        return None
+    used = row["used"]
+    stale = used is None or datetime.now(UTC) - datetime.fromisoformat(used) >= NOTED_EVERY
+    return as_account(row), row["token"], stale
+
+
+def note_token(connection: Connection, number: int) -> None:
+    """Write down that a token was used just now."""
+    connection.execute(update(token).where(token.c.id == number).values(used=now()))
+
+
+def tokens(connection: Connection, number: int) -> list[Token]:
+    """The tokens of an account that were not revoked."""
+    rows = connection.execute(
+        select(token).where(token.c.account == number, token.c.ended.is_(None)).order_by(token.c.id)
+    ).mappings()
+    return [Token(row["id"], row["name"], row["created"], row["used"]) for row in rows]
+
+
+def end_token(connection: Connection, number: int, token_number: int) -> None:
+    """Revoke one token of an account; an error where it has no such token."""
+    done = connection.execute(
+        update(token)
+        .where(token.c.id == token_number, token.c.account == number, token.c.ended.is_(None))
+        .values(ended=now())
+    )
+    if done.rowcount != 1:
+        raise UsageError("there is no such token; it may have been revoked already")
+
+
+def _open() -> tuple[ColumnElement[bool], ...]:
+    idle = (datetime.now(UTC) - IDLE).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (session.c.ended.is_(None), session.c.expires > now(), session.c.seen > idle)
+
+
+def _printable(agent: str | None) -> str | None:
+    """What a browser calls itself, fit to be shown."""
+    kept = "".join(character for character in agent or "" if character.isprintable())
+    return kept[:300] or None

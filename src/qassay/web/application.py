@@ -1,0 +1,51 @@
+"""The application, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from qassay._version import __version__
+from qassay.errors import QassayError
+from qassay.formats.folder import open_folder, read_configuration
+from qassay.store.engine import Store, open_store
+from qassay.web import health, pages
+from qassay.web.errors import GoTo, Refusal, answer
+from qassay.web.place import Premises
+from qassay.web.security import Surround
+from qassay.web.settings import Settings
+
+
+def create_app(folder: Path | str, settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
+    """The application for the evaluation in a folder, which has a store.
+
+    The store is opened here and closed when the application ends, unless it is handed in.
+    """
+    opened = open_folder(folder)
+    place = Premises(
+        folder=opened,
+        store=store or open_store(opened),
+        configuration=read_configuration(opened),
+        settings=settings or Settings(),
+    )
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        if store is None:
+            place.store.close()
+
+    app = FastAPI(title="Qassay", version=__version__, lifespan=life, openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.place = place
+    app.state.pages = pages.load()
+    for router in (health.router, *(module.router for module in app.state.pages.values())):
+        app.router.routes.extend(declared.route() for declared in router.declared)
+    for kind in (Refusal, GoTo, QassayError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, answer)
+    app.add_middleware(Surround, place=place)
+    return app

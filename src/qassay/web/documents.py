@@ -1,0 +1,103 @@
+"""Documents as assessors read them: plain text, with what they look for marked."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+from qassay.collections import Collection, Document, open_collection
+from qassay.web.errors import Refusal
+from qassay.web.place import Premises
+from qassay.web.routing import Context
+
+# Characters sent at most; a longer document is cut around what is marked.
+LONGEST = 200_000
+MOST_MARKS = 500
+_opening = threading.Lock()
+
+
+class DocumentView(Context):
+    """A document, or the stretch of it around the first mark; marks count in `text`."""
+
+    id: str
+    title: str | None
+    text: str
+    marks: list[tuple[int, int]]
+    # Where `text` begins in the whole, and how long the whole is.
+    begins: int
+    length: int
+    # How the string was found: exactly, or only with other blanks, punctuation or letters' case.
+    found: str | None
+
+
+def collection_of(place: Premises) -> Collection:
+    """The evaluation's collection, opened once."""
+    with _opening:
+        kept = place.kept.get("collection")
+        if kept is None:
+            if not place.folder.collection.is_dir():
+                raise Refusal(404, "this evaluation has no collection of documents")
+            kept = place.kept["collection"] = open_collection(place.folder.collection)
+    opened: Collection = kept
+    return opened
+
+
+def show(
+    place: Premises, doc: str, *, find: str | None = None, start: int | None = None, length: int | None = None
+) -> DocumentView:
+    """A document with a string, or a stretch of its stored text, marked."""
+    try:
+        document = collection_of(place).document(doc)
+    except KeyError:
+        raise Refusal(404, f"document {doc} is not in the collection") from None
+    if start is not None and length is not None:
+        return _cut(document, document.text, [(start, min(start + length, len(document.text)))], "place")
+    text = document.plain().text
+    marks, how = occurrences(text, find) if find else ([], None)
+    return _cut(document, text, marks, how)
+
+
+def occurrences(text: str, wanted: str) -> tuple[list[tuple[int, int]], str | None]:
+    """Where a string occurs: as it is, else with other blanks and case, else its longest words.
+
+    >>> occurrences("He lived in New  York.", "new york")
+    ([(12, 21)], 'similar')
+    """
+    if not wanted.strip():
+        return [], None
+    exact = [match.span() for match in re.finditer(re.escape(wanted), text)]
+    if exact:
+        return exact[:MOST_MARKS], "exact"
+    words = re.findall(r"\w+", wanted)[:40]
+    if not words:
+        return [], None
+    loose = re.compile(r"\W{1,5}".join(map(re.escape, words)), re.IGNORECASE)
+    similar = [match.span() for match in loose.finditer(text)]
+    if similar:
+        return similar[:MOST_MARKS], "similar"
+    telling = sorted({word for word in words if len(word) > 3}, key=len, reverse=True)[:8]
+    if not telling:
+        return [], None
+    single = re.compile(rf"\b(?:{'|'.join(map(re.escape, telling))})\b", re.IGNORECASE)
+    return [match.span() for match in single.finditer(text)][:MOST_MARKS], "words"
+
+
+def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str | None) -> DocumentView:
+    begins = 0
+    if len(text) > LONGEST and marks:
+        begins = max(0, min(marks[0][0] - LONGEST // 2, len(text) - LONGEST))
+    shown = text[begins : begins + LONGEST]
+    kept = [
+        (max(first - begins, 0), min(end - begins, len(shown)))
+        for first, end in marks
+        if end > begins and first < begins + len(shown)
+    ]
+    return DocumentView(
+        id=document.id,
+        title=document.title,
+        text=shown,
+        marks=kept,
+        begins=begins,
+        length=len(text),
+        found=how if kept else None,
+    )

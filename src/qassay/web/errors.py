@@ -1,0 +1,108 @@
+"""What is answered when something is wrong: JSON to programs, a page to people, internals to nobody.
+
+A view refuses with `Refusal`, or with the errors of `qassay.errors` where it meets them:
+
+    raise Refusal(404, "there is no question 7.3")
+    raise Refusal(409, "somebody else judged this meanwhile", stands=row, yours=sent)
+
+The JSON is {"message": ..., "problems": [...], ...}: a problem has `message` and, where it is known, `field` (of the
+request's body) or `file`, `line`, `question`, `rule` (of an input file). What else a refusal carries stands beside.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qassay.errors import InputError, QassayError
+from qassay.web.rendering import render
+
+log = logging.getLogger("qassay.web")
+
+MESSAGES = {
+    404: "there is nothing at this address",
+    405: "this address does not take that method",
+    500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
+}
+
+
+class Refusal(Exception):  # noqa: N818  # nothing broke: the answer is no
+    """The answer is no, with a status and a sentence that says why."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        problems: tuple[Mapping[str, Any], ...] = (),
+        headers: Mapping[str, str] | None = None,
+        **details: Any,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.problems = problems
+        self.headers = dict(headers or {})
+        self.details = details
+
+
+class GoTo(Exception):  # noqa: N818  # not an error: what was asked for is elsewhere
+    """What was asked for is at another address of ours."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def answer(request: Request, error: Exception) -> Response:
+    """The response to an error; anything unforeseen is logged and answered without a word about it."""
+    if isinstance(error, GoTo):
+        return RedirectResponse(error.path, status_code=303)
+    refusal = _as_refusal(error)
+    if refusal is None:
+        log.error("unforeseen error", exc_info=error, extra={"request": request.scope.get("qassay.id")})
+        refusal = Refusal(500, MESSAGES[500])
+    if wants_json(request):
+        body = {"message": refusal.message, "problems": list(refusal.problems), **refusal.details}
+        return JSONResponse(body, refusal.status, refusal.headers)
+    title = HTTPStatus(refusal.status).phrase
+    context = {"status": refusal.status, "title": title, "message": refusal.message}
+    return render(request, "error.html", context, status=refusal.status, headers=refusal.headers)
+
+
+def wants_json(request: Request) -> bool:
+    """Whether whoever asks is a program."""
+    path = request.url.path
+    return path == "/api" or path.startswith(("/api/", "/health", "/metrics", "/static/"))
+
+
+def _as_refusal(error: Exception) -> Refusal | None:
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, RequestValidationError):
+        problems = tuple(_field_problem(one) for one in error.errors())
+        first = problems[0] if problems else {"message": "the request cannot be read"}
+        named = f"{first['field']}: " if first.get("field") else ""
+        return Refusal(422, f"{named}{first['message']}", problems=problems)
+    if isinstance(error, InputError):
+        return Refusal(422, str(error.problems[0]), problems=tuple(one.as_json() for one in error.problems))
+    if isinstance(error, QassayError):
+        return Refusal(400, str(error))
+    if isinstance(error, HTTPException):
+        told = MESSAGES.get(error.status_code) or str(error.detail)
+        return Refusal(error.status_code, told, headers=error.headers)
+    return None
+
+
+def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:
+    """What pydantic found, without the value: it may be a password."""
+    place = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
+    return {"field": ".".join(place), "message": str(error.get("msg", "is wrong"))}

@@ -1,0 +1,83 @@
+"""How often somebody may try, and how much a body may hold."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import Final
+
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.types import Message, Receive
+
+from qassay.web.errors import Refusal
+
+# Tries of one name, and from one address: a class of assessors behind one address signs in at nine o'clock.
+BY_NAME: Final = parse("10 per 10 minutes")
+BY_ADDRESS: Final = parse("100 per 10 minutes")
+
+
+class Limits:
+    """Counts tries in a moving window. One process serves an evaluation, so memory is the place to count."""
+
+    def __init__(self) -> None:
+        self._window = MovingWindowRateLimiter(MemoryStorage())
+
+    def count(self, item: RateLimitItem, kind: str, key: str) -> None:
+        """Count a try; refuse it where there were too many."""
+        # Keys may be as long as a sender likes; the store of the counts keeps them.
+        key = key[:200]
+        if not self._window.hit(item, kind, key):
+            wait = max(1, int(self._window.get_window_stats(item, kind, key).reset_time - time.time()) + 1)
+            minutes = -(-wait // 60)
+            told = "a minute" if minutes == 1 else f"{minutes} minutes"
+            raise Refusal(429, f"too many tries; wait {told} and try again", headers={"Retry-After": str(wait)})
+
+    def forget(self, item: RateLimitItem, kind: str, key: str) -> None:
+        """Start anew, after a try that succeeded."""
+        self._window.clear(item, kind, key[:200])
+
+
+def limited(receive: Receive, *, most: int, seconds: float) -> Receive:
+    """A body that is broken off where it grows too long or comes too slowly, whatever its header says."""
+    deadline = time.monotonic() + seconds
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            raise Refusal(408, f"the request took longer than {seconds:g} seconds", headers=_CLOSE) from None
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise too_long(most)
+        return message
+
+    return receiving
+
+
+_CLOSE = {"Connection": "close"}
+
+
+def too_long(most: int) -> Refusal:
+    """The answer to a body that is too long."""
+    told = f"{most // (1024 * 1024)} MiB" if most >= 1024 * 1024 else f"{most:,} bytes"
+    return Refusal(413, f"the request holds more than {told}", headers=_CLOSE)
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def check_json(body: bytes, *, deepest: int) -> None:
+    """Refuse JSON that is nested too deeply, or holds a null character, which no database keeps in a text."""
+    if _NULL.search(body):
+        raise Refusal(422, "the request holds a null character (\\u0000)")
+    depth = 0
+    for bracket in re.finditer(rb"[\[{\]}]", _STRING.sub(b"", body)):
+        depth += 1 if bracket[0] in (b"[", b"{") else -1
+        if depth > deepest:
+            raise Refusal(422, f"the request is nested more than {deepest} levels deep")

@@ -1,0 +1,100 @@
+"""One line a request, and the numbers of /metrics.
+
+A line names method, route, status, duration and account; never the query, a header, a body or what somebody wrote: a
+log is read by more people than the store.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any, Literal, TextIO
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+FIELDS = ("request", "method", "route", "status", "milliseconds", "account")
+
+log = logging.getLogger("qassay.web")
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line: dict[str, Any] = {"at": at, "level": record.levelname.lower(), "message": record.getMessage()}
+        line |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class TextLines(logging.Formatter):
+    """A record as a line to read."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        status, route = getattr(record, "status", None), getattr(record, "route", None)
+        if status is None or route is None:
+            line = f"{at} {record.levelname.lower()}: {record.getMessage()}"
+        else:
+            method, took = getattr(record, "method", ""), getattr(record, "milliseconds", 0.0)
+            line = f"{at} {status} {method} {route} {took:.0f} ms"
+            account = getattr(record, "account", None)
+            line += f" account {account}" if account is not None else ""
+        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
+
+
+def set_up(form: Literal["text", "json", "none"], stream: TextIO | None = None) -> None:
+    """Send the application's log to stderr in this form."""
+    log.handlers.clear()
+    log.propagate = False
+    log.setLevel(logging.INFO)
+    handler: logging.Handler = logging.NullHandler()
+    if form != "none":
+        handler = logging.StreamHandler(stream or sys.stderr)
+        handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    log.addHandler(handler)
+
+
+class Metrics:
+    """Requests by route and status, and how long they took, since the start."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._below: Counter[tuple[str, float]] = Counter()
+        self._seconds: Counter[str] = Counter()
+        self._count: Counter[str] = Counter()
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        with self._lock:
+            self._requests[method, route, status] += 1
+            self._count[route] += 1
+            self._seconds[route] += seconds  # type: ignore[assignment]  # a counter adds floats as well
+            for bucket in BUCKETS:
+                if seconds <= bucket:
+                    self._below[route, bucket] += 1
+
+    def lines(self) -> list[str]:
+        """What was counted, in Prometheus' text form."""
+        with self._lock:
+            told = ["# TYPE qassay_requests_total counter"]
+            for (method, route, status), count in sorted(self._requests.items()):
+                told.append(f'qassay_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}')
+            told.append("# TYPE qassay_request_seconds histogram")
+            for route, count in sorted(self._count.items()):
+                for bucket in BUCKETS:
+                    told.append(
+                        f'qassay_request_seconds_bucket{{route="{route}",le="{bucket}"}} {self._below[route, bucket]}'
+                    )
+                told.append(f'qassay_request_seconds_bucket{{route="{route}",le="+Inf"}} {count}')
+                told.append(f'qassay_request_seconds_sum{{route="{route}"}} {self._seconds[route]:.6f}')
+                told.append(f'qassay_request_seconds_count{{route="{route}"}} {count}')
+            return told

@@ -1,0 +1,179 @@
+"""One's own account: password, sessions, tokens, shortcuts."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from qassay.store.accounts import change_password, change_preferences, get_account, password_of
+from qassay.store.passwords import PASSWORD_LENGTH, hash_password, verify_password
+from qassay.store.sessions import end_session, end_sessions, end_token, make_token, sessions, tokens
+from qassay.web.errors import Refusal
+from qassay.web.limits import BY_NAME
+from qassay.web.place import Person
+from qassay.web.routing import EVERYBODY, Context, Input, Place, Router, Who
+
+router = Router()
+
+
+class SessionRow(Context):
+    """A browser where one is signed in."""
+
+    id: int
+    created: str
+    seen: str
+    expires: str
+    address: str | None
+    agent: str | None
+    current: bool
+
+
+class TokenRow(Context):
+    """A program that may act for one."""
+
+    id: int
+    name: str
+    created: str
+    used: str | None
+
+
+class AccountPage(Context):
+    """One's own account."""
+
+    name: str
+    role: str
+    created: str
+    has_password: bool
+    subject: str | None
+    shortest: int
+    longest: int
+    sessions: list[SessionRow]
+    tokens: list[TokenRow]
+
+
+class NewPassword(Input):
+    """The password one has, and the one to have."""
+
+    current: str = Field(max_length=PASSWORD_LENGTH[1])
+    new: str = Field(min_length=PASSWORD_LENGTH[0], max_length=PASSWORD_LENGTH[1])
+
+
+class Shortcuts(Input):
+    """Keys that were changed, by the name of their shortcut."""
+
+    shortcuts: dict[str, str] = Field(max_length=200)
+
+
+class TokenName(Input):
+    """What a token is for."""
+
+    name: str = Field(min_length=1, max_length=100)
+
+
+class NewToken(Context):
+    """A token, told once."""
+
+    token: str
+
+
+class Ended(Context):
+    """How many sessions or tokens ended."""
+
+    ended: int
+
+
+@router.page("/account", template="account.html", roles=EVERYBODY)
+def show(who: Who, place: Place) -> AccountPage:
+    """One's own account."""
+    with place.store.read() as connection:
+        account = get_account(connection, who.id)
+        browsers, programs = sessions(connection, who.id), tokens(connection, who.id)
+    return AccountPage(
+        name=account.name,
+        role=account.role,
+        created=account.created,
+        has_password=account.has_password,
+        subject=account.subject,
+        shortest=PASSWORD_LENGTH[0],
+        longest=PASSWORD_LENGTH[1],
+        sessions=[
+            SessionRow(
+                id=one.id,
+                created=one.created,
+                seen=one.seen,
+                expires=one.expires,
+                address=one.address,
+                agent=one.agent,
+                current=one.id == who.session,
+            )
+            for one in browsers
+        ],
+        tokens=[TokenRow(id=one.id, name=one.name, created=one.created, used=one.used) for one in programs],
+    )
+
+
+@router.action("PUT", "/account/password", roles=EVERYBODY)
+def set_password(who: Who, place: Place, sent: NewPassword) -> Ended:
+    """Change one's password; every other session ends."""
+    _in_person(who)
+    place.limits.count(BY_NAME, "password of", str(who.id))
+    with place.store.read() as connection:
+        hashed = password_of(connection, who.id)
+    if not verify_password(hashed, sent.current):
+        told = "this is not your password"
+        raise Refusal(422, told, problems=({"field": "current", "message": told},))
+    renewed = hash_password(sent.new)
+    with place.store.write() as connection:
+        change_password(connection, who.id, renewed)
+        ended = end_sessions(connection, who.id, but=who.session)
+    place.limits.forget(BY_NAME, "password of", str(who.id))
+    return Ended(ended=ended)
+
+
+@router.action("PUT", "/account/shortcuts", roles=EVERYBODY)
+def set_shortcuts(who: Who, place: Place, sent: Shortcuts) -> Shortcuts:
+    """Keep the keys that one has changed."""
+    if any(len(name) > 100 or not 1 <= len(key) <= 20 for name, key in sent.shortcuts.items()):
+        raise Refusal(422, "a shortcut has a name of at most 100 characters and a key of at most 20")
+    with place.store.write() as connection:
+        kept = dict(get_account(connection, who.id).preferences)
+        change_preferences(connection, who.id, kept | {"shortcuts": sent.shortcuts})
+    return sent
+
+
+@router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
+def end_one(who: Who, place: Place, number: int) -> Ended:
+    """End one of one's sessions."""
+    with place.store.write() as connection:
+        end_session(connection, who.id, number)
+    return Ended(ended=1)
+
+
+@router.action("DELETE", "/account/sessions", roles=EVERYBODY)
+def end_others(who: Who, place: Place) -> Ended:
+    """End all one's sessions but this one."""
+    with place.store.write() as connection:
+        return Ended(ended=end_sessions(connection, who.id, but=who.session))
+
+
+@router.action("POST", "/account/tokens", roles=EVERYBODY, status=201)
+def add_token(who: Who, place: Place, sent: TokenName) -> NewToken:
+    """Make a token for a program; it is told once."""
+    _in_person(who)
+    with place.store.write() as connection:
+        if len(tokens(connection, who.id)) >= 50:
+            raise Refusal(409, "50 tokens are enough; revoke one first")
+        return NewToken(token=make_token(connection, who.id, sent.name))
+
+
+@router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
+def revoke_token(who: Who, place: Place, number: int) -> Ended:
+    """Revoke one of one's tokens."""
+    with place.store.write() as connection:
+        end_token(connection, who.id, number)
+    return Ended(ended=1)
+
+
+def _in_person(who: Person) -> None:
+    """A token that leaked must not be able to make itself at home."""
+    if who.token is not None:
+        raise Refusal(403, "a token cannot do this; sign in with a browser")

@@ -1,0 +1,57 @@
+"""Where everybody arrives: what this evaluation is, and where one's work is."""
+
+from __future__ import annotations
+
+from qassay.web.pages import NAVIGATION
+from qassay.web.routing import EVERYBODY, Context, Place, Router, Who
+
+router = Router()
+
+DOES = {
+    "/work": "Judge what is assigned to you, one question at a time.",
+    "/adjudication": "Rule where assessors disagree.",
+    "/development": "Write questions, with their answers from the documents.",
+    "/runs": "Add runs and see what is wrong with them.",
+    "/assignments": "Who judges what, and how far they are.",
+    "/people": "Invite, change roles, end access.",
+    "/history": "Every judgment: who, when, from what to what.",
+    "/results": "Scores, and what they are worth.",
+}
+
+
+class Door(Context):
+    """A way on from here."""
+
+    path: str
+    label: str
+    does: str
+
+
+class Home(Context):
+    """The first page."""
+
+    evaluation: str
+    task: str
+    name: str
+    role: str
+    doors: list[Door]
+
+
+@router.page("/", template="home.html", roles=EVERYBODY)
+def home(who: Who, place: Place) -> Home:
+    """The evaluation, and the ways on."""
+    from qassay.web.pages import load
+
+    loaded = load()
+    doors = [
+        Door(path=entry.path, label=entry.label, does=DOES[entry.path])
+        for entry in NAVIGATION
+        if entry.path in DOES and who.role in entry.roles and entry.module in loaded
+    ]
+    return Home(
+        evaluation=place.configuration.name,
+        task=place.configuration.task.title,
+        name=who.name,
+        role=who.role,
+        doors=doors,
+    )

@@ -1,0 +1,374 @@
+"""The judging screens' common part: an assessor's sheet for a question, its items, decisions and undoing.
+
+Everything an assessor can fetch goes through `own_assignment`: somebody else's assignment does not exist. Items are
+shown without their runs, with the assessor's own verdicts and nobody else's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+from sqlalchemy import Connection
+
+from qassay.store.answers import add_answer
+from qassay.store.assignments import Assignment, assignment_with_number, assignments_of
+from qassay.store.items import Item, item_with_number, items_of
+from qassay.store.judging import Assessor, Decided, LockedError, completed, decide, parts_for, recount, undo
+from qassay.store.judgments import ConflictError, KeyReusedError, Saved, standing_rows
+from qassay.store.parts import Part, verdict_of
+from qassay.web.errors import Refusal
+from qassay.web.place import Person
+from qassay.web.questions import QuestionView, earlier_in_series, question_named
+from qassay.web.routing import ASSESSORS, Context, Input, Place, Router, Who
+
+router = Router()
+
+# Which screen judges which kind of item; nugget questions begin with writing the list (step 1).
+SCREENS = {
+    "item": "items",
+    "extract": "items",
+    "list": "lists",
+    "match": "matches",
+    "support": "support",
+    "holistic": "holistic",
+    "pair": "pairs",
+    "rating": "ratings",
+}
+TITLES = {
+    "items": "Answers",
+    "lists": "Lists",
+    "nuggets": "1. Write nuggets",
+    "matches": "2. Match nuggets",
+    "support": "Nugget support",
+    "holistic": "Content and organization",
+    "pairs": "Entailment",
+    "ratings": "Justifications",
+}
+
+
+class PlaceView(Context):
+    """An item's place on a sheet: its number, whether it is judged, and how its string begins (pooled items)."""
+
+    id: int
+    complete: bool
+    kind: str
+    label: str = ""
+
+
+class AssessorView(Context):
+    """Who judges."""
+
+    id: int
+    name: str
+
+
+class Stage(Context):
+    """One stage of judging a question: a screen, how far it is, and whether it may be begun."""
+
+    screen: str
+    title: str
+    done: int
+    total: int
+    open: bool
+
+
+class Sheet(Context):
+    """One assessor's work on one question."""
+
+    assignment: int
+    screen: str
+    stages: list[Stage]
+    step: int
+    question: QuestionView
+    earlier: list[QuestionView]
+    labels: list[str]
+    items: list[PlaceView]
+    total: int
+    done: int
+    closed: bool
+    next: int | None
+    assessor: AssessorView
+    has_collection: bool
+
+
+class PartView(Context):
+    """A part of an item, with this assessor's verdict on it."""
+
+    part: str
+    kind: str
+    required: bool
+    verdict: dict[str, Any] | None
+    version: int
+
+
+class ItemView(Context):
+    """An item as it is shown: without its run."""
+
+    id: int
+    kind: str
+    body: dict[str, Any]
+    parts: list[PartView]
+    complete: bool
+
+
+class Decision(Input):
+    """A verdict on a part of an item. `expected` is the version that the assessor has seen."""
+
+    key: str = Field(min_length=16, max_length=100)
+    item: int
+    part: str = Field(max_length=1000)
+    expected: int = Field(ge=0)
+    verdict: dict[str, Any]
+    seconds: int = Field(default=0, ge=0, le=86_400)
+
+
+class Undoing(Input):
+    """Put back what stood at version `to` (0: nothing)."""
+
+    key: str = Field(min_length=16, max_length=100)
+    item: int
+    part: str = Field(max_length=1000)
+    expected: int = Field(ge=0)
+    to: int = Field(ge=0)
+
+
+class DecidedView(Context):
+    """What a save did."""
+
+    item: int
+    part: str
+    version: int
+    at: str
+    complete: bool
+    done: int
+    total: int
+    closed: bool
+
+
+@router.page("/judge/{assignment}", template="judge.html", roles=ASSESSORS, data=True)
+def judge(who: Who, place: Place, assignment: int, stage: str | None = None) -> Sheet:
+    """The sheet of an assignment: the question, the items of one stage of its judging, and how far they are."""
+    with place.store.read() as connection:
+        one = own_assignment(connection, who, assignment)
+        items = items_of(connection, one.question)
+        places = [
+            PlaceView(id=item.id, kind=item.kind, complete=complete, label=_label(item))
+            for item, complete in zip(items, completed(connection, one, items, who.name), strict=True)
+        ]
+        following = _following(connection, who, one)
+    stages = stages_of(places, one.step)
+    shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
+    question = question_named(place, one.question)
+    return Sheet(
+        assignment=one.id,
+        screen=shown.screen,
+        stages=stages,
+        step=one.step,
+        question=QuestionView.model_validate(question),
+        earlier=[QuestionView.model_validate(before) for before in earlier_in_series(place, question)],
+        labels=list(place.configuration.task.labels),
+        items=[two for two in places if SCREENS[two.kind] == shown.screen],
+        total=one.total,
+        done=one.done,
+        closed=one.closed is not None,
+        next=following,
+        assessor=AssessorView(id=who.id, name=who.name),
+        has_collection=place.folder.collection.is_dir(),
+    )
+
+
+@router.action("GET", "/judge/{assignment}/items/{item}", roles=ASSESSORS)
+def show_item(who: Who, place: Place, assignment: int, item: int) -> ItemView:
+    """One item with this assessor's verdicts."""
+    with place.store.read() as connection:
+        one = own_assignment(connection, who, assignment)
+        found = _item(connection, one, item)
+        parts = parts_for(connection, one, found, who.name)
+        return item_view(connection, one.set, found, parts)
+
+
+@router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
+def save(who: Who, place: Place, assignment: int, sent: Decision) -> DecidedView:
+    """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
+    with place.store.write() as connection, refusing():
+        one = own_assignment(connection, who, assignment)
+        item = _item(connection, one, sent.item)
+        part = _part(connection, one, item, sent.part, who)
+        decided = decide(
+            connection,
+            one,
+            item,
+            part,
+            sent.verdict,
+            task=place.configuration.task,
+            who=Assessor(who.id, who.name),
+            expected=sent.expected,
+            key=sent.key,
+            seconds=sent.seconds,
+        )
+    return _decided(sent.item, sent.part, decided)
+
+
+@router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
+def take_back(who: Who, place: Place, assignment: int, sent: Undoing) -> DecidedView:
+    """Take back a decision; the taking back is kept as well."""
+    with place.store.write() as connection, refusing():
+        one = own_assignment(connection, who, assignment)
+        item = _item(connection, one, sent.item)
+        part = _part(connection, one, item, sent.part, who)
+        decided = undo(
+            connection,
+            one,
+            item,
+            part,
+            task=place.configuration.task,
+            who=Assessor(who.id, who.name),
+            expected=sent.expected,
+            to=sent.to,
+            key=sent.key,
+        )
+    return _decided(sent.item, sent.part, decided)
+
+
+@router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
+def finish_again(who: Who, place: Place, assignment: int) -> DecidedView:
+    """Close a question that was opened again and needs no further change."""
+    with place.store.write() as connection, refusing():
+        one = own_assignment(connection, who, assignment)
+        done, total, closed = recount(connection, one, who.name)
+    if not closed:
+        raise Refusal(409, f"{total - done} of {total} items are not judged yet")
+    return DecidedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
+
+
+class KnownAnswer(Input):
+    """An answer that an assessor knows of, and the document that has it."""
+
+    answer: str = Field(min_length=1, max_length=500)
+    doc: str | None = Field(default=None, max_length=1000)
+
+
+class Noted(Context):
+    """The known answer as kept."""
+
+    question: str
+    answer: str
+
+
+@router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
+def note_answer(who: Who, place: Place, assignment: int, sent: KnownAnswer) -> Noted:
+    """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
+    with place.store.write() as connection:
+        one = own_assignment(connection, who, assignment)
+        add_answer(connection, question=one.question, answer=sent.answer, doc=sent.doc, account=who.id, by=who.name)
+    return Noted(question=one.question, answer=sent.answer)
+
+
+class refusing:  # noqa: N801  # reads as a statement: with refusing()
+    """Turn what the store says no to into answers: conflicts with both values, locks, keys used twice."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, ConflictError):
+            standing = error.standing
+            raise Refusal(
+                409, str(error), standing=_said(standing), version=standing.version if standing else 0
+            ) from error
+        if isinstance(error, LockedError):
+            raise Refusal(423, str(error)) from error
+        if isinstance(error, KeyReusedError):
+            raise Refusal(422, str(error)) from error
+
+
+def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
+    """An item with what stands for its parts in a judgment set."""
+    found = standing_rows(connection, set_name, [part.thing for part in parts])
+    views = []
+    for part in parts:
+        version, row = found.get(part.thing, (0, None))
+        verdict = None if row is None else verdict_of(part, row)
+        views.append(PartView(part=part.name, kind=part.kind, required=part.required, verdict=verdict, version=version))
+    complete = all(view.verdict is not None for view in views if view.required)
+    return ItemView(id=item.id, kind=item.kind, body=dict(item.body), parts=views, complete=complete)
+
+
+def stages_of(places: list[PlaceView], step: int) -> list[Stage]:
+    """The stages of judging a question, in order: writing nuggets comes before matching them."""
+    found: dict[str, list[bool]] = {}
+    for one in places:
+        found.setdefault(SCREENS[one.kind], []).append(one.complete)
+    stages = [
+        Stage(screen=screen, title=TITLES[screen], done=sum(found[screen]), total=len(found[screen]), open=True)
+        for screen in dict.fromkeys(SCREENS.values())
+        if screen in found
+    ]
+    if "matches" in found:
+        writing = Stage(screen="nuggets", title=TITLES["nuggets"], done=int(step > 1), total=1, open=True)
+        later = [one.model_copy(update={"open": one.screen != "matches" or step > 1}) for one in stages]
+        stages = [writing, *later]
+    return stages
+
+
+def current_stage(stages: list[Stage]) -> Stage:
+    """The first stage that is not finished; the last where all are."""
+    if not stages:
+        raise Refusal(404, "this question has nothing to judge; no run returned anything for it")
+    return next((one for one in stages if one.done < one.total), stages[-1])
+
+
+def own_assignment(connection: Connection, who: Person, number: int) -> Assignment:
+    """An assignment of this person; anybody else's does not exist."""
+    one = assignment_with_number(connection, number)
+    if one is None or one.account != who.id:
+        raise Refusal(404, "this is not assigned to you")
+    return one
+
+
+def _item(connection: Connection, one: Assignment, number: int) -> Item:
+    found = item_with_number(connection, number)
+    if found is None or found.question != one.question or not found.active:
+        raise Refusal(404, "this question has no such item")
+    return found
+
+
+def _part(connection: Connection, one: Assignment, item: Item, name: str, who: Person) -> Part:
+    for part in parts_for(connection, one, item, who.name):
+        if part.name == name:
+            return part
+    raise Refusal(404, f"this item has no part {name!r}")
+
+
+def _following(connection: Connection, who: Person, one: Assignment) -> int | None:
+    """The next assignment with open work, going round."""
+    own = assignments_of(connection, who.id)
+    at = next(index for index, other in enumerate(own) if other.id == one.id)
+    return next((other.id for other in [*own[at + 1 :], *own[:at]] if other.closed is None), None)
+
+
+def _label(item: Item) -> str:
+    return str(item.body.get("text") or item.body.get("doc") or "")[:80] if item.run is None else ""
+
+
+def _decided(item: int, part: str, decided: Decided) -> DecidedView:
+    saved = decided.saved
+    return DecidedView(
+        item=item,
+        part=part,
+        version=saved.version,
+        at=saved.at,
+        complete=decided.complete,
+        done=decided.done,
+        total=decided.total,
+        closed=decided.closed,
+    )
+
+
+def _said(saved: Saved | None) -> dict[str, Any] | None:
+    """The verdict of what stands; an assessor's sets hold nobody else's."""
+    if saved is None or saved.body is None:
+        return None
+    hidden = {"question", "run", "doc", "text", "start", "length", "assessor", "at", "item", "nugget", "sentence"}
+    return {name: value for name, value in saved.body.items() if name not in hidden}

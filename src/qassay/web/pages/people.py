@@ -1,0 +1,183 @@
+"""Who takes part: accounts, their roles, and invitations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from fastapi import Request
+from pydantic import Field
+
+from qassay.store.accounts import (
+    RESET,
+    Account,
+    accounts,
+    change_account,
+    invite,
+    later,
+    open_invitations,
+    withdraw_invitation,
+)
+from qassay.store.sessions import end_sessions
+from qassay.web.errors import Refusal
+from qassay.web.place import Premises, Role
+from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+
+router = Router()
+
+MAY: Final[dict[Role, str]] = {
+    "organiser": "everything: questions, runs, people, assignments, results",
+    "adjudicator": "rule on disagreements once every assessor has finished a question",
+    "assessor": "judge what is assigned",
+    "reader": "see the published results",
+}
+RESET_LIFE = timedelta(days=1)
+
+
+class PersonRow(Context):
+    """Somebody who takes part."""
+
+    id: int
+    name: str
+    role: str
+    active: bool
+    created: str
+    own: bool
+
+
+class InvitationRow(Context):
+    """A one-time link that was not used yet."""
+
+    id: int
+    role: str
+    name: str | None
+    created: str
+    expires: str
+    by: str | None
+
+
+class RoleRow(Context):
+    """A role, and what it may."""
+
+    role: str
+    may: str
+
+
+class People(Context):
+    """Everybody who takes part, or is invited to."""
+
+    people: list[PersonRow]
+    invitations: list[InvitationRow]
+    roles: list[RoleRow]
+
+
+class Inviting(Input):
+    """Whom to invite."""
+
+    role: Role
+    name: str | None = Field(default=None, max_length=100)
+    days: int = Field(default=7, ge=1, le=60)
+
+
+class OneTimeLink(Context):
+    """A link to hand on, told once."""
+
+    link: str
+    role: str
+    name: str | None
+    expires: str
+
+
+class Changing(Input):
+    """What to change of an account."""
+
+    role: Role | None = None
+    active: bool | None = None
+
+
+class Ended(Context):
+    """How many sessions ended."""
+
+    ended: int
+
+
+@router.page("/people", template="people.html", roles=ORGANISERS)
+def show(who: Who, place: Place) -> People:
+    """Everybody, and the open invitations."""
+    with place.store.read() as connection:
+        everybody, invited = accounts(connection), open_invitations(connection)
+    return People(
+        people=[_row(one, who.id) for one in everybody],
+        invitations=[InvitationRow.model_validate(one) for one in invited],
+        roles=[RoleRow(role=role, may=may) for role, may in MAY.items()],
+    )
+
+
+@router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
+def add_invitation(who: Who, place: Place, request: Request, sent: Inviting) -> OneTimeLink:
+    """Invite somebody: a link that works once."""
+    life = timedelta(days=sent.days)
+    with place.store.write() as connection:
+        token = invite(connection, sent.role, name=sent.name or None, by=who.id, life=life)
+    return OneTimeLink(link=link(place, token, request), role=sent.role, name=sent.name or None, expires=later(life))
+
+
+@router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
+def withdraw(who: Who, place: Place, number: int) -> Ended:
+    """Make an invitation useless."""
+    with place.store.write() as connection:
+        withdraw_invitation(connection, number, by=who.id)
+    return Ended(ended=1)
+
+
+@router.action("PATCH", "/people/{number}", roles=ORGANISERS)
+def change(who: Who, place: Place, number: int, sent: Changing) -> PersonRow:
+    """Change a role, or end or renew somebody's access; their sessions end at once."""
+    _known(place, number)
+    with place.store.write() as connection:
+        return _row(change_account(connection, number, by=who.id, role=sent.role, active=sent.active), who.id)
+
+
+@router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
+def reset(who: Who, place: Place, request: Request, number: int) -> OneTimeLink:
+    """A link with which somebody sets a new password."""
+    known = _known(place, number)
+    with place.store.write() as connection:
+        token = invite(connection, RESET, name=known.name, by=who.id, life=RESET_LIFE)
+    return OneTimeLink(link=link(place, token, request), role=RESET, name=known.name, expires=later(RESET_LIFE))
+
+
+@router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
+def sign_out_everywhere(who: Who, place: Place, number: int) -> Ended:
+    """End every session of an account."""
+    known = _known(place, number)
+    with place.store.write() as connection:
+        return Ended(ended=end_sessions(connection, known.id))
+
+
+def link(place: Premises, token: str, request: Request | None = None) -> str:
+    """The address of a one-time link, at the address that people use."""
+    settings = place.settings
+    if settings.origin is not None:
+        return f"{settings.origin}/welcome#{token}"
+    host = request.headers["host"] if request is not None else f"{settings.host}:{settings.port}"
+    return f"http://{host}/welcome#{token}"
+
+
+def _known(place: Premises, number: int) -> Account:
+    with place.store.read() as connection:
+        found = [one for one in accounts(connection) if one.id == number]
+    if not found:
+        raise Refusal(404, f"there is no account {number}")
+    return found[0]
+
+
+def _row(account: Account, own: int) -> PersonRow:
+    return PersonRow(
+        id=account.id,
+        name=account.name,
+        role=account.role,
+        active=account.active,
+        created=account.created,
+        own=account.id == own,
+    )

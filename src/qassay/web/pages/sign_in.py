@@ -1,0 +1,190 @@
+"""The door: signing in and out, and the page where a one-time link leads.
+
+The token of a link stands in the fragment of the address (/welcome#token), which browsers send to nobody: it is in no
+log of a server or proxy.
+"""
+
+from __future__ import annotations
+
+from fastapi import Query, Request, Response
+from pydantic import Field
+
+from qassay.store.accounts import (
+    RESET,
+    accept_invitation,
+    change_password,
+    find_account,
+    has_organiser,
+    look_at_invitation,
+)
+from qassay.store.passwords import PASSWORD_LENGTH, hash_password, outdated, verify_password
+from qassay.store.sessions import begin_session, end_secret, end_session
+from qassay.web.errors import GoTo, Refusal
+from qassay.web.identity import clear_session, client_address, header_name, set_session
+from qassay.web.limits import BY_ADDRESS, BY_NAME
+from qassay.web.place import Premises
+from qassay.web.routing import EVERYBODY, PUBLIC, Context, Input, Place, Router, Visitor, Who
+
+router = Router()
+
+# One answer for an unknown name, a wrong password and an account that was closed.
+WRONG = "the name or the password is wrong"
+
+
+class SignIn(Context):
+    """The page where one signs in."""
+
+    then: str
+    sign_on: str | None
+    is_new: bool
+
+
+class Welcome(Context):
+    """The page where a one-time link leads."""
+
+    shortest: int
+    longest: int
+    sign_on: str | None
+    vouched: str | None
+
+
+class Credentials(Input):
+    """A name and a password."""
+
+    name: str = Field(min_length=1, max_length=200)
+    password: str = Field(min_length=1, max_length=PASSWORD_LENGTH[1])
+
+
+class Offered(Input):
+    """The token of a one-time link."""
+
+    token: str = Field(min_length=10, max_length=100)
+
+
+class Offer(Context):
+    """What a one-time link offers."""
+
+    role: str
+    name: str | None
+    resets: bool
+    expires: str
+
+
+class Accepting(Offered):
+    """The name and password of a new account."""
+
+    name: str | None = Field(default=None, max_length=200)
+    password: str | None = Field(default=None, max_length=PASSWORD_LENGTH[1])
+
+
+class SignedIn(Context):
+    """Who has signed in."""
+
+    name: str
+    role: str
+
+
+class Done(Context):
+    """Nothing more to say."""
+
+    done: bool = True
+
+
+@router.page("/sign-in", template="sign_in.html", roles=PUBLIC)
+def sign_in_page(who: Visitor, place: Place, then: str = Query("/", max_length=2000)) -> SignIn:
+    """The page where one signs in."""
+    if who is not None:
+        raise GoTo(own_path(then))
+    with place.store.read() as connection:
+        is_new = not has_organiser(connection)
+    offered = place.settings.sign_on
+    return SignIn(then=own_path(then), sign_on=offered.name if offered else None, is_new=is_new)
+
+
+@router.action("POST", "/sign-in", roles=PUBLIC)
+def sign_in(place: Place, request: Request, response: Response, sent: Credentials) -> SignedIn:
+    """Sign in with a password."""
+    address, key = client_address(request, place), sent.name.strip().casefold()
+    place.limits.count(BY_ADDRESS, "sign-in address", address)
+    place.limits.count(BY_NAME, "sign-in name", key)
+    with place.store.read() as connection:
+        account, hashed = find_account(connection, sent.name)
+    if not verify_password(hashed, sent.password) or account is None or not account.active:
+        raise Refusal(401, WRONG)
+    place.limits.forget(BY_NAME, "sign-in name", key)
+    if outdated(hashed):
+        renewed = hash_password(sent.password)
+        with place.store.write() as connection:
+            change_password(connection, account.id, renewed)
+    begin(place, request, response, account.id)
+    return SignedIn(name=account.name, role=account.role)
+
+
+@router.action("POST", "/sign-out", roles=EVERYBODY)
+def sign_out(who: Who, place: Place, response: Response) -> Done:
+    """End this session."""
+    if who.session is not None:
+        with place.store.write() as connection:
+            end_session(connection, who.id, who.session)
+    clear_session(response, place)
+    return Done()
+
+
+@router.page("/welcome", template="welcome.html", roles=PUBLIC)
+def welcome_page(place: Place, request: Request) -> Welcome:
+    """The page where a one-time link leads; what it offers is asked for by its script."""
+    offered = place.settings.sign_on
+    shortest, longest = PASSWORD_LENGTH
+    return Welcome(
+        shortest=shortest,
+        longest=longest,
+        sign_on=offered.name if offered else None,
+        vouched=header_name(request, place),
+    )
+
+
+@router.action("POST", "/welcome/look", roles=PUBLIC)
+def look(place: Place, request: Request, sent: Offered) -> Offer:
+    """What a one-time link offers; it is not used up."""
+    place.limits.count(BY_ADDRESS, "link address", client_address(request, place))
+    with place.store.read() as connection:
+        found = look_at_invitation(connection, sent.token)
+    return Offer(role=found.role, name=found.name, resets=found.role == RESET, expires=found.expires)
+
+
+@router.action("POST", "/welcome", roles=PUBLIC)
+def accept(place: Place, request: Request, response: Response, sent: Accepting) -> SignedIn:
+    """Use a one-time link: make the account it offers, and sign in."""
+    place.limits.count(BY_ADDRESS, "link address", client_address(request, place))
+    vouched = header_name(request, place)
+    if sent.password is None and vouched is None:
+        raise Refusal(422, "choose a password", problems=({"field": "password", "message": "choose a password"},))
+    with place.store.read() as connection:
+        look_at_invitation(connection, sent.token)  # before the work of hashing
+    hashed = None if sent.password is None else hash_password(sent.password)
+    with place.store.write() as connection:
+        account = accept_invitation(connection, sent.token, name=sent.name or vouched, password=hashed, subject=vouched)
+    begin(place, request, response, account.id)
+    return SignedIn(name=account.name, role=account.role)
+
+
+def begin(place: Premises, request: Request, response: Response, number: int) -> None:
+    """Begin a new session, whatever secret the browser came with: that one ends."""
+    before = request.cookies.get(place.settings.cookie)
+    with place.store.write() as connection:
+        if before:
+            end_secret(connection, before)
+        secret = begin_session(
+            connection, number, address=client_address(request, place), agent=request.headers.get("user-agent")
+        )
+    set_session(response, secret, place)
+
+
+def own_path(then: str) -> str:
+    """A path of ours to go on to; the first page where it is anything else.
+
+    >>> own_path("/work?q=1"), own_path("//example.org"), own_path("https://example.org"), own_path("/\\\\example.org")
+    ('/work?q=1', '/', '/', '/')
+    """
+    fine = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable() and "\\" not in then
+    return then if fine and not then.startswith(("/sign-in", "/api/")) else "/"

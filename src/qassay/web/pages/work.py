@@ -1,0 +1,94 @@
+"""An assessor's work: what is assigned, how far it is, and how long the rest may take."""
+
+from __future__ import annotations
+
+from qassay.store.assignments import Assignment, assignments_of, is_work_waiting, take
+from qassay.web.errors import Refusal
+from qassay.web.questions import questions_of
+from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
+
+router = Router()
+
+
+class Piece(Context):
+    """One assigned question."""
+
+    assignment: int
+    question: str
+    type: str
+    text: str
+    series: str | None
+    target: str | None
+    done: int
+    total: int
+    closed: bool
+
+
+class WorkPage(Context):
+    """All of an assessor's work."""
+
+    pieces: list[Piece]
+    done: int
+    total: int
+    # Of the time spent on items so far; None before anything is judged.
+    minutes_left: int | None
+    next: int | None
+    waiting: bool
+
+
+class Taken(Context):
+    """The assignment that somebody who asked for work was given."""
+
+    assignment: int
+
+
+@router.page("/work", template="work.html", roles=ASSESSORS)
+def work(who: Who, place: Place) -> WorkPage:
+    """What is assigned to whoever asks."""
+    with place.store.read() as connection:
+        own = assignments_of(connection, who.id)
+        waiting = is_work_waiting(connection, who.id)
+    questions = questions_of(place).by_id
+    pieces = []
+    for one in own:
+        question = questions.get(one.question)
+        if question is None:
+            continue
+        pieces.append(
+            Piece(
+                assignment=one.id,
+                question=one.question,
+                type=question.type,
+                text=question.text,
+                series=question.series,
+                target=question.target,
+                done=one.done,
+                total=one.total,
+                closed=one.closed is not None,
+            )
+        )
+    return WorkPage(
+        pieces=pieces,
+        done=sum(one.done for one in own),
+        total=sum(one.total for one in own),
+        minutes_left=minutes_left(own),
+        next=next((piece.assignment for piece in pieces if not piece.closed), None),
+        waiting=waiting,
+    )
+
+
+@router.action("POST", "/work/take", roles=ASSESSORS)
+def take_work(who: Who, place: Place) -> Taken:
+    """Give whoever asks the next question that nobody has."""
+    with place.store.write() as connection:
+        given = take(connection, who.id)
+    if given is None:
+        raise Refusal(404, "no question is waiting for an assessor")
+    return Taken(assignment=given.id)
+
+
+def minutes_left(work: list[Assignment]) -> int | None:
+    """Minutes that the rest takes at the pace so far; None where nothing has been judged."""
+    done, seconds = sum(one.done for one in work), sum(one.seconds for one in work)
+    left = sum(one.total - one.done for one in work if one.closed is None)
+    return None if not done or not seconds else round(seconds / done * left / 60)

@@ -1,0 +1,116 @@
+"""Templates: what every page gets besides its own context."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from qassay._version import __version__
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+# What may be served, and as what; tsconfig.json and the like are for those who work on the code.
+TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+
+
+@functools.cache
+def static_files() -> dict[str, Path]:
+    """The files of the package that are served, by their path."""
+    found = sorted(path for path in STATIC.rglob("*") if path.suffix in TYPES and path.is_file())
+    return {path.relative_to(STATIC).as_posix(): path for path in found}
+
+
+@functools.cache
+def static_version() -> str:
+    """A name for what the static files are now: browsers keep them for good under it."""
+    content = hashlib.sha256(__version__.encode())
+    for name, path in static_files().items():
+        content.update(name.encode() + b"\0" + path.read_bytes())
+    return content.hexdigest()[:16]
+
+
+def static_url(name: str) -> str:
+    """The address of a static file; an error where there is none, so that a page cannot ask for a missing one."""
+    if name not in static_files():
+        raise LookupError(f"no static file {name}")
+    return f"/static/{static_version()}/{name}"
+
+
+def as_script(value: Any) -> Markup:
+    """A value as JSON within a script element: nothing in it can end the element."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    escapes: dict[str, str | int | None] = {
+        "<": "\\u003c",
+        ">": "\\u003e",
+        "&": "\\u0026",
+        "\u2028": "\\u2028",
+        "\u2029": "\\u2029",
+    }
+    return Markup(text.translate(str.maketrans(escapes)))  # noqa: S704  # escaped the line before
+
+
+def day(moment: str | None) -> str:
+    """A time of the store as a day and a time, for people."""
+    return "" if not moment else datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """The templates; a name that a context does not have is an error, not an empty string."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"static": static_url, "version": __version__}
+    made.filters |= {"script": as_script, "day": day}
+    return made
+
+
+def render(
+    request: Request,
+    template: str,
+    page: BaseModel | Mapping[str, Any],
+    *,
+    data: bool = False,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    """A page as HTML: `page` is its context; `who`, `site` and `navigation` come with it."""
+    from qassay.web.pages import navigation
+
+    who = request.scope.get("state", {}).get("who")
+    signed_in = {"name": who.name, "role": who.role} if who else None
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            page=page,
+            who=who,
+            site=request.app.state.place.configuration.name,
+            navigation=navigation(who.role if who else None, request.url.path, request.app),
+            page_data=page if data else None,
+            site_data={"account": signed_in, "shortcuts": who.preferences.get("shortcuts", {}) if who else {}},
+        )
+    )
+    return HTMLResponse(text, status, dict(headers or {}))

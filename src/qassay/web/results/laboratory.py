@@ -1,0 +1,225 @@
+"""Where results are computed: one process beside the server, a short queue before it, and what was found before.
+
+    laboratory = Laboratory(folder)
+    job = laboratory.ask(order, state)      # at once: a job that is done, is being done, or waits
+    await laboratory.wait(job, seconds)
+
+`state` is the fingerprint of the store. What was found is kept for as long as it fits, under what was asked, together
+with the state; whoever asks in another state gets a new answer, unless the last one is younger than FRESH seconds:
+while forty people save, no state lasts as long as a study. The answer tells when it was found and for which state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import pickle
+import queue
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, Literal, TypeAlias
+
+from qassay.store.engine import now
+from qassay.web.results.worker import Order, Worker, work
+
+Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
+
+FRESH = 60.0
+# A study that takes longer is broken off.
+LIMIT_SECONDS = 900.0
+# The process ends when nothing was asked for so long: it holds a whole evaluation.
+IDLE_SECONDS = 600.0
+QUEUE = 20
+KEPT_BYTES = 64 * 1024 * 1024
+
+
+class CrowdedError(Exception):
+    """Too much is waiting to be computed."""
+
+
+@dataclass(eq=False)
+class Job:
+    """One thing to compute. What was found is kept as bytes, so that it is known how much there is."""
+
+    order: Order
+    state: str
+    condition: Condition = "waiting"
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    at: str = ""
+    finished: float = 0.0
+    data: bytes = b""
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is an answer, of whatever kind."""
+        return self.ended.is_set()
+
+    def found(self) -> Any:
+        """What was found."""
+        return pickle.loads(self.data)  # noqa: S301  # from the process that this one started
+
+
+class Laboratory:
+    """The process that computes, its queue and its memory."""
+
+    def __init__(self, *, worker: Worker = work, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
+        self._worker = worker
+        self._limit = limit
+        self._most = kept
+        self._jobs: OrderedDict[Order, Job] = OrderedDict()
+        self._waiting: queue.Queue[Job] = queue.Queue()
+        self._turn = threading.Lock()
+        self._closed = threading.Event()
+        self._driver: threading.Thread | None = None
+        self._process: BaseProcess | None = None
+
+    def ask(self, order: Order, state: str, *, fresh: bool = False) -> Job:
+        """The job for an order: the last one where it still holds, else a new one.
+
+        With `fresh`, an answer for another state is never good enough.
+        """
+        with self._turn:
+            last = self._jobs.get(order)
+            if last is not None and self._holds(last, state, fresh=fresh):
+                self._jobs.move_to_end(order)
+                return last
+            if self._closed.is_set() or self._waiting.qsize() >= QUEUE:
+                raise CrowdedError
+            job = Job(order, state)
+            self._jobs[order] = job
+            self._jobs.move_to_end(order)
+            self._waiting.put(job)
+            if self._driver is None or not self._driver.is_alive():
+                self._driver = threading.Thread(target=self._drive, name="qassay-results", daemon=True)
+                self._driver.start()
+            return job
+
+    def _holds(self, last: Job, state: str, *, fresh: bool) -> bool:
+        if not last.is_over:
+            return last.state == state or not fresh
+        if last.condition == "broken":
+            return not fresh and time.monotonic() - last.finished < FRESH
+        return last.state == state or (not fresh and time.monotonic() - last.finished < FRESH)
+
+    async def wait(self, job: Job, seconds: float) -> bool:
+        """Wait for a job without holding a thread; tells whether it is over."""
+        deadline = time.monotonic() + seconds
+        pause = 0.01
+        while not job.is_over and time.monotonic() < deadline:
+            await asyncio.sleep(pause)
+            pause = min(0.1, pause * 1.5)
+        return job.is_over
+
+    def close(self) -> None:
+        """End the process and forget everything."""
+        self._closed.set()
+        with self._turn:
+            driver, process = self._driver, self._process
+            self._jobs.clear()
+        if process is not None:
+            process.kill()
+        if driver is not None:
+            driver.join(timeout=10)
+
+    # ---- the thread that drives the process --------------------------------------------------------------------------
+
+    def _drive(self) -> None:
+        pipe: Connection | None = None
+        try:
+            while not self._closed.is_set():
+                job = self._next()
+                if job is None:
+                    return
+                if pipe is None or self._process is None or not self._process.is_alive():
+                    pipe = self._start()
+                if not self._do(job, pipe):
+                    self._end()
+                    pipe = None
+        finally:
+            self._end()
+
+    def _next(self) -> Job | None:
+        """The next job; None where it is time to end. Whoever asks at this moment starts a new thread."""
+        idle = time.monotonic() + IDLE_SECONDS
+        while not self._closed.is_set():
+            with contextlib.suppress(queue.Empty):
+                return self._waiting.get(timeout=0.25)
+            with self._turn:
+                if time.monotonic() > idle and self._waiting.empty():
+                    self._driver = None
+                    return None
+        return None
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=self._worker, args=(theirs,), name="qassay-results", daemon=True)
+        process.start()
+        theirs.close()
+        self._process = process
+        return ours
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join(timeout=10)
+            process.close()
+
+    def _do(self, job: Job, pipe: Connection) -> bool:
+        """Have one job done; False where the process is of no use any more."""
+        deadline = time.monotonic() + self._limit
+        job.condition = "running"
+        try:
+            pipe.send_bytes(pickle.dumps(job.order))
+            while not self._closed.is_set():
+                if time.monotonic() > deadline:
+                    self._finish(job, "broken", f"it took longer than {self._limit / 60:.3g} minutes")
+                    return False
+                if not pipe.poll(0.25):
+                    continue
+                data = pipe.recv_bytes()
+                kind, *rest = pickle.loads(data)  # noqa: S301  # from the process that this one started
+                if kind == "progress":
+                    job.done, job.total = rest
+                    continue
+                self._take(job, kind, rest)
+                return True
+        except (EOFError, OSError):
+            why = "the process that computes was ended, perhaps because it took more memory than there is"
+            self._finish(job, "broken", why)
+            return False
+        self._finish(job, "broken", "the server is being stopped")
+        return False
+
+    def _take(self, job: Job, kind: Condition, rest: list[Any]) -> None:
+        if kind == "found":
+            job.data = pickle.dumps(rest[0], protocol=pickle.HIGHEST_PROTOCOL)
+            self._finish(job, "found")
+        else:
+            job.problems = rest[1] if len(rest) > 1 else []
+            self._finish(job, kind, rest[0])
+
+    def _finish(self, job: Job, condition: Condition, message: str = "") -> None:
+        job.condition, job.message, job.at, job.finished = condition, message, now(), time.monotonic()
+        job.ended.set()
+        with self._turn:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of what was asked for longest ago, until the rest fits; the last answer always stays."""
+        size = sum(len(job.data) + 1_000 for job in self._jobs.values())
+        for order in list(self._jobs)[:-1]:
+            if size <= self._most:
+                return
+            if self._jobs[order].is_over:
+                size -= len(self._jobs.pop(order).data) + 1_000

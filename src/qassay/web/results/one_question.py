@@ -1,0 +1,135 @@
+"""One question: all answers, and all judgments of all sets side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qassay.errors import QassayError, unknown
+from qassay.evaluation import Evaluation
+from qassay.questions import Question
+from qassay.tables import Cell, Column, Table, table
+from qassay.web.results.choices import Choice
+from qassay.web.results.finding import Finding, Part, cut
+from qassay.web.results.inquiry import Progress, scored
+from qassay.web.results.verdicts import Book, answer_of, book, documents_of, response_rows, verdict
+
+ANSWERS = 100
+
+
+def question(
+    evaluation: Evaluation,
+    choice: Choice,
+    progress: Progress,
+    *,
+    question: str,
+    page: int = 1,
+    whole: bool = False,
+) -> Finding:
+    """A question with all answers, what every set says of each, known answers, nuggets, and the runs' scores."""
+    asked = evaluation.questions.by_id
+    if question not in asked:
+        raise unknown("question", question, evaluation.questions.ids)
+    one = asked[question]
+    rows = response_rows(evaluation, [question])
+    books = {name: book(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
+    parts = [Part("about", _facts(one)), *_known(evaluation, question), *_nuggets(evaluation, question)]
+    made = _judged(evaluation, one, rows, books)
+    answers = [Part("answers", made)]
+    if evaluation.task.types[one.type].response == "answer":
+        answers.append(Part("support", _support(rows, books)))
+    if evaluation.task.types[one.type].response in ("decision", "justified"):
+        labels = [(name, found.pairs.get(question)) for name, found in books.items()]
+        parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
+    answers += _scores(evaluation, choice, one)
+    parts += [_windowed(part, page, whole=whole) for part in answers]
+    return Finding(tuple(parts), {"question": question, "type": one.type, "sets": list(evaluation.sets)})
+
+
+def _windowed(part: Part, page: int, *, whole: bool) -> Part:
+    return part if whole else cut(part, ANSWERS * (page - 1), ANSWERS)
+
+
+def _facts(question: Question) -> Table:
+    names = ("type", "series", "target", "target_type", "text", "hypothesis", "definition")
+    rows = [(name.replace("_", " "), value) for name in names if (value := getattr(question, name))]
+    return table(f"Question {question.id}", ["", Column("value", left=True)], rows)
+
+
+def _known(evaluation: Evaluation, question: str) -> list[Part]:
+    """Answers known from question development."""
+    rows = evaluation.answers.filter(pl.col("question") == question)
+    if not rows.height:
+        return []
+    body = [(row["answer"], row["doc"], bool(row["withdrawn"])) for row in rows.to_dicts()]
+    columns = ["answer", "document", "withdrawn"]
+    return [Part("known", table("Answers known from question development", columns, body))]
+
+
+def _nuggets(evaluation: Evaluation, question: str) -> list[Part]:
+    """The nuggets of every list: vital, okay, or not on it."""
+    lists = evaluation.folder.nugget_lists()
+    marks: dict[tuple[str, str], dict[str, str]] = {}
+    for name in lists:
+        for row in evaluation.nugget_list(name).filter(pl.col("question") == question).to_dicts():
+            marks.setdefault((row["nugget"], row["text"] or ""), {})[name] = "vital" if row["vital"] else "okay"
+    if not marks:
+        return []
+    body = [(number, text, *(given.get(name) for name in lists)) for (number, text), given in marks.items()]
+    return [Part("nuggets", table("Nuggets", ["nugget", "text", *lists], body))]
+
+
+def _judged(
+    evaluation: Evaluation, asked: Question, rows: Sequence[Mapping[str, Any]], books: Mapping[str, Book]
+) -> Table:
+    """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
+    rules = evaluation.task.types[asked.type]
+    pooled = rules.response in ("ranked", "one", "extract")
+    justified = rules.response == "justified"
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        answer = (answer_of(row, rules), documents_of(row))
+        groups.setdefault(answer if pooled else (row["run"], row.get("rank")), []).append(row)
+    body: list[list[Cell]] = []
+    for same in groups.values():
+        row = same[0]
+        runs = ", ".join(dict.fromkeys(one["run"] for one in same))
+        more = [row.get("justification")] if justified else []
+        said = [verdict(found, row, asked.type, rules) for found in books.values()]
+        body.append([answer_of(row, rules), *more, documents_of(row), *said, runs])
+    if pooled:
+        body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
+    columns = ["answer", *(["justification"] if justified else []), "document", *books, "runs" if pooled else "run"]
+    what = "each once" if pooled else "run by run"
+    return table(f"All answers, {what}, with what every set says of them", columns, body)
+
+
+def _support(rows: Sequence[Mapping[str, Any]], books: Mapping[str, Book]) -> Table:
+    """The support of every nugget by every answer."""
+    body: list[list[Cell]] = []
+    for run in dict.fromkeys((row["question"], row["run"]) for row in rows):
+        given = [found.support.get(run, {}) for found in books.values()]
+        numbers = dict.fromkeys(number for one in given for number in one)
+        body += [[run[1], number, *(one.get(number) for one in given)] for number in numbers]
+    return table("Support of the nuggets", ["run", "nugget", *books], body)
+
+
+def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Part]:
+    """The score of every run on the question; nothing where the evaluation cannot be scored yet."""
+    try:
+        scores = scored(evaluation, choice)
+    except QassayError:
+        return []
+    questions, values = scores.questions.get(asked.type, ((), None))
+    place = next((i for i, one in enumerate(questions) if one.id == asked.id), None)
+    if values is None or place is None:
+        return []
+    cells = {tag: float(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
+    rows = [(row.run, None if math.isnan(cells[row.run]) else cells[row.run]) for row in scores.runs]
+    rows.sort(key=lambda row: (row[1] is None, -(row[1] or 0.0)))
+    title = f"Scores of the runs on this question, key {scores.key}"
+    made = table(title, ["run", Column("score", ".3f")], rows)
+    return [Part("scores", made, "run", tuple(run for run, _ in rows))]

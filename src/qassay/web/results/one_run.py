@@ -1,0 +1,174 @@
+"""One run: what it got right and wrong, by type of question and answer by answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from qassay.errors import unknown
+from qassay.evaluation import Evaluation
+from qassay.judgments import JudgmentSet, Key
+from qassay.matrix import TIE
+from qassay.measures import measure as spelled
+from qassay.questions import Question
+from qassay.scores import Scores
+from qassay.tables import Cell, Column, Table, table
+from qassay.web.results.choices import Choice
+from qassay.web.results.finding import Finding, Part, Window
+from qassay.web.results.inquiry import Progress, contingency_table, scored
+from qassay.web.results.verdicts import (
+    answer_of,
+    asked_text,
+    book,
+    documents_of,
+    response_rows,
+    support_counts,
+    verdict,
+)
+
+RESPONSES = 100
+OUTCOMES = ("right", "partly", "wrong", "not-scored")
+
+
+def run(
+    evaluation: Evaluation,
+    choice: Choice,
+    progress: Progress,
+    *,
+    run: str,
+    outcome: str | None = None,
+    kind: str | None = None,
+    page: int = 1,
+    whole: bool = False,
+) -> Finding:
+    """A run's place, its scores by type of question, and each answer with its judgment."""
+    scores = scored(evaluation, choice)
+    if run not in scores.tags:
+        raise unknown("run", run, scores.tags)
+    key = evaluation.key(choice.key)
+    own = _question_scores(scores, run)
+    wanted = [
+        one
+        for one in evaluation.questions
+        if one.id in own
+        and (kind is None or one.type == kind)
+        and outcome in (None, _outcome(own[one.id], one, scores))
+    ]
+    window = wanted if whole else wanted[RESPONSES * (page - 1) : RESPONSES * page]
+    rows = response_rows(evaluation, [one.id for one in window], run)
+    answers = _answers(evaluation, key, rows, own)
+    parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
+    found = next(row for row in scores.runs if row.run == run)
+    if found.contingency:
+        parts.append(Part("contingency", contingency_table(f"Decisions of {run}", found.contingency)))
+    subjects = tuple(str(row[0]) for row in answers.rows)
+    here = None
+    if len(window) < len(wanted):
+        here = Window(RESPONSES * (page - 1), len(window), len(wanted), "questions")
+    parts.append(Part("answers", answers, "question", subjects, 0, here))
+    counted = dict.fromkeys(OUTCOMES, 0)
+    for one in evaluation.questions:
+        if one.id in own:
+            counted[_outcome(own[one.id], one, scores)] += 1
+    document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own}
+    return Finding(tuple(parts), document)
+
+
+def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
+    """The run's score on every question; None where it has none."""
+    row = scores.tags.index(run)
+    return {
+        question.id: None if np.isnan(value) else float(value)
+        for asked, values in scores.questions.values()
+        for question, value in zip(asked, values[row], strict=True)
+    }
+
+
+def _outcome(score: float | None, question: Question, scores: Scores) -> str:
+    if score is None:
+        return "not-scored"
+    return "wrong" if score < TIE else "right" if score > _full(scores) - TIE else "partly"
+
+
+def _full(scores: Scores) -> float:
+    """The highest score of a question: that of the measure, or 1 where types are combined."""
+    return spelled(scores.measure).high
+
+
+def _about(scores: Scores, run: str) -> Table:
+    """What the leaderboard says of the run, one figure a row."""
+    board = scores.leaderboard()
+    place = next(i for i, row in enumerate(scores.runs) if row.run == run)
+    about = scores.information[run]
+    rows: list[list[Cell]] = [["organisation", about.organisation], ["description", about.description]]
+    rows += [["processing", "manual"]] if about.manual else []
+    shown = board.cells()[place]
+    named = [column.header for column in board.columns]
+    rows += [[name, value] for name, value in zip(named, shown, strict=True) if name != "run"]
+    kept = [row for row in rows if row[1] is not None]
+    title = f"{run}, key {scores.key}, among {len(scores.runs)} runs"
+    return table(title, ["", Column("value", left=True)], kept, scores.said())
+
+
+def _types(scores: Scores, run: str) -> Table:
+    """Mean of the run and of all runs by type of question, with how many it got right and wrong."""
+    own = scores.tags.index(run)
+    rows: list[Sequence[Cell]] = []
+    for kind, (asked, values) in scores.questions.items():
+        there = ~np.isnan(values[own])
+        mine, others = values[own][there], values[:, there]
+        best = np.nanmean(others, axis=1).max() if there.any() else None
+        outcomes = [_outcome(float(value), asked[0], scores) for value in mine]
+        means = (float(mine.mean()), float(np.nanmean(others)), float(best)) if best is not None else (None,) * 3
+        counts = (outcomes.count("right"), outcomes.count("partly"), outcomes.count("wrong"))
+        rows.append((kind, int(there.sum()), *counts, *means))
+    counts_columns = [Column(name) for name in ("questions", "right", "partly", "wrong")]
+    means_columns = [Column(name, ".3f") for name in ("mean", "mean of all runs", "best mean")]
+    return table("By type of question", ["type", *counts_columns, *means_columns], rows)
+
+
+def _answers(
+    evaluation: Evaluation, key: Key, rows: Sequence[Mapping[str, Any]], own: Mapping[str, float | None]
+) -> Table:
+    """Every answer of the run with its judgment and the score of its question."""
+    asked = evaluation.questions.by_id
+    names = {row["question"] for row in rows}
+    found = book(key.judgments, names, key.pair_labels() if _has_pairs(evaluation) else None)
+    if key.ratings is not None:
+        found = book(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
+    nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
+    justified = any("justification" in row for row in rows)
+    columns: list[Column | str] = ["question", "type", "asked", "answer"]
+    columns += ["justification"] if justified else []
+    columns += ["document", "judgment", Column("score", ".3f")]
+    body: list[list[Cell]] = []
+    seen: set[str] = set()
+    for row in rows:
+        name = row["question"]
+        rules = evaluation.task.types[asked[name].type]
+        said = verdict(found, row, asked[name].type, rules)
+        if rules.nil and row.get("rank") == 0:
+            said = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
+        if rules.response == "answer" and name not in seen:
+            said = "; ".join(filter(None, (support_counts(found, name, row["run"]), said))) or None
+        more = [row.get("justification")] if justified else []
+        score = own.get(name) if name not in seen else ""
+        text = asked_text(asked[name]) if name not in seen else ""
+        body.append([name, asked[name].type, text, answer_of(row, rules), *more, documents_of(row), said, score])
+        seen.add(name)
+    return table("Answers, with their judgments and the scores of their questions", columns, body)
+
+
+def _ratings(key: Key) -> pl.DataFrame:
+    """The ratings of all judges, each response once, with all that was said of it."""
+    names = ("understandability", "correctness", "content", "organization")
+    rows = key.ratings if key.ratings is not None else pl.DataFrame()
+    means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
+    return rows.group_by("question", "run", maintain_order=True).agg(means)
+
+
+def _has_pairs(evaluation: Evaluation) -> bool:
+    return evaluation.task.has("decision", "justified")

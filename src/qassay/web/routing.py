@@ -1,0 +1,179 @@
+"""How a page module tells what it serves.
+
+    router = Router()
+
+    @router.page("/questions/{question}", template="question.html", roles=ORGANISERS, data=True)
+    def show(who: Who, place: Place, question: str) -> QuestionPage: ...
+
+    @router.action("POST", "/questions/{question}/drop", roles=ORGANISERS)
+    def drop(who: Who, place: Place, question: str, sent: Dropping) -> Dropped: ...
+
+A page is served as HTML at its path and as JSON at /api + its path, from the same model. An action is JSON alone, at
+/api + its path; all changes are actions. A download is a GET whose view returns the response itself (a CSV, a picture).
+Views may be plain functions: they run in a thread, and a store's connection belongs there.
+
+Every route names the roles that may use it; there is no default. EVERYBODY is everybody who is signed in; PUBLIC needs
+no sign-in and is for the door alone. What a role sees of what is behind a route is the view's to decide.
+
+Bodies are models derived from `Input` (what they do not name is refused), contexts from `Context`. A view that takes an
+`UploadFile` says `upload=True`. Refuse with `qassay.web.errors.Refusal`; send elsewhere with `GoTo`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+
+from fastapi import Depends
+from pydantic import BaseModel, ConfigDict
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from qassay.web.guard import PUBLIC as ANYONE
+from qassay.web.guard import GuardedRoute
+from qassay.web.place import Person, Premises
+from qassay.web.rendering import render
+
+ORGANISERS: Final = frozenset({"organiser"})
+ADJUDICATORS: Final = frozenset({"organiser", "adjudicator"})
+ASSESSORS: Final = frozenset({"organiser", "adjudicator", "assessor"})
+EVERYBODY: Final = frozenset({"organiser", "adjudicator", "assessor", "reader"})
+PUBLIC: Final = frozenset({ANYONE})
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Input(BaseModel):
+    """What an action takes."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, str_max_length=200_000)
+
+
+class Context(BaseModel):
+    """What a page shows, and what an action answers."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+async def _person(request: Request) -> Person:
+    # The guard has been there before: a route that is not public has somebody.
+    who: Person = request.state.who
+    return who
+
+
+async def _visitor(request: Request) -> Person | None:
+    who: Person | None = request.state.who
+    return who
+
+
+async def _premises(request: Request) -> Premises:
+    place: Premises = request.app.state.place
+    return place
+
+
+Who: TypeAlias = Annotated[Person, Depends(_person)]
+# Who is there on a public page: perhaps nobody.
+Visitor: TypeAlias = Annotated[Person | None, Depends(_visitor)]
+Place: TypeAlias = Annotated[Premises, Depends(_premises)]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One route as a page module declared it."""
+
+    method: str
+    path: str
+    view: Callable[..., Any]
+    roles: frozenset[str]
+    more: dict[str, Any] = field(default_factory=dict)
+    upload: bool = False
+
+    def route(self) -> GuardedRoute:
+        """The route itself."""
+        methods = ["GET", "HEAD"] if self.method == "GET" and not self.path.startswith("/api") else [self.method]
+        return GuardedRoute(self.path, self.view, roles=self.roles, upload=self.upload, methods=methods, **self.more)
+
+
+class Router:
+    """The routes of one page module."""
+
+    def __init__(self) -> None:
+        self.declared: list[Declared] = []
+
+    def page(
+        self, path: str, *, template: str, roles: Iterable[str], data: bool = False
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Declare a page; with `data`, its context is in the page for scripts too (`pageData()` of dom.js)."""
+
+        def declare(view: Callable[P, R]) -> Callable[P, R]:
+            roles_ = frozenset(roles)
+            self._add("GET", path, _as_html(view, template, data=data), roles_, include_in_schema=False)
+            self._add("GET", "/api" + path, view, roles_)
+            return view
+
+        return declare
+
+    def action(
+        self,
+        method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"],
+        path: str,
+        *,
+        roles: Iterable[str],
+        status: int = 200,
+        upload: bool = False,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Declare an endpoint that takes and answers JSON, at /api + path."""
+
+        def declare(view: Callable[P, R]) -> Callable[P, R]:
+            self._add(method, "/api" + path, view, frozenset(roles), upload=upload, status_code=status)
+            return view
+
+        return declare
+
+    def download(self, path: str, *, roles: Iterable[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Declare a GET whose view returns a response: a file, a picture, a text."""
+
+        def declare(view: Callable[P, R]) -> Callable[P, R]:
+            self._add("GET", path, view, frozenset(roles), response_model=None, include_in_schema=False)
+            return view
+
+        return declare
+
+    def _add(
+        self, method: str, path: str, view: Callable[..., Any], roles: frozenset[str], upload: bool = False, **more: Any
+    ) -> None:
+        strange = roles - EVERYBODY - PUBLIC
+        if not roles or strange:
+            raise ValueError(f"{method} {path}: names its roles among {', '.join(sorted(EVERYBODY | PUBLIC))}")
+        self.declared.append(Declared(method, path, view, roles, more, upload))
+
+
+def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable[..., Any]:
+    """The view with its context put into the template."""
+    hints = typing.get_type_hints(view, include_extras=True)
+    signature = inspect.signature(view)
+    wanted = [
+        parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+    ]
+    asked = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+
+    @functools.wraps(view)
+    async def showing(*, the_request: Request, **given: Any) -> Response:
+        if inspect.iscoroutinefunction(view):
+            shown = await view(**given)
+        else:
+            shown = await run_in_threadpool(view, **given)
+        return await run_in_threadpool(render, the_request, template, shown, data=data)
+
+    # The framework would look through the wrapping to the view's own signature.
+    del showing.__wrapped__
+    showing.__signature__ = inspect.Signature([asked, *wanted], return_annotation=Response)  # type: ignore[attr-defined]
+    showing.__annotations__ = {parameter.name: parameter.annotation for parameter in (asked, *wanted)}
+    return showing

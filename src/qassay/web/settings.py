@@ -1,0 +1,141 @@
+"""How the application is served."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from qassay.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SignOn:
+    """An identity provider: single sign-on with OpenID Connect."""
+
+    issuer: str
+    client: str
+    secret: str | None = field(default=None, repr=False)
+    name: str = "single sign-on"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the application is served; the defaults are those of one person on one machine."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public_url: str | None = None
+    insecure: bool = False
+    trusted_header: str | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    sign_on: SignOn | None = None
+    log: Literal["text", "json", "none"] = "text"
+    body_limit: int = MIB
+    upload_limit: int = 256 * MIB
+    body_seconds: float = 30.0
+    upload_seconds: float = 600.0
+    depth_limit: int = 40
+    more_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.public_url is not None:
+            parts = urlsplit(self.public_url)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+                raise UsageError(f"--public-url {self.public_url} is not an address like https://qa.example.org")
+        secure = self.public_url is not None and self.public_url.startswith("https://")
+        if self.host not in LOOPBACK and not secure and not self.insecure:
+            raise UsageError(
+                f"--host {self.host} is open to the network: name the https address that people use with --public-url, "
+                "or accept that passwords are sent in the clear with --insecure"
+            )
+        if self.trusted_header is not None and not self.trusted_proxies:
+            raise UsageError("--trusted-header needs --trusted-proxy: anybody else could send that header too")
+        for proxy in self.trusted_proxies:
+            _address(proxy)
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.public_url is not None and self.public_url.startswith("https://")
+
+    @property
+    def origin(self) -> str | None:
+        """Scheme, host and port of the public address, as browsers write it; None without one."""
+        if self.public_url is None:
+            return None
+        parts = urlsplit(self.public_url)
+        return f"{parts.scheme}://{parts.netloc}".lower()
+
+    @property
+    def cookie(self) -> str:
+        """The name of the session cookie; the prefix makes browsers refuse it from any other host."""
+        return "__Host-qassay" if self.is_secure else "qassay"
+
+    def accepts_host(self, host: str) -> bool:
+        """Whether a request for this host (without port) is meant for us: a name of somebody else's is not.
+
+        A name that an attacker points at this machine would otherwise make his page and ours the same origin.
+        """
+        allowed = {*LOOPBACK, *self.more_hosts, self.host}
+        if self.public_url is not None:
+            allowed.add(urlsplit(self.public_url).hostname or "")
+        if host in allowed:
+            return True
+        if self.host in LOOPBACK or self.public_url is not None:
+            return False
+        # Open to the network by --insecure: by number, or by the machine's own name.
+        return _is_address(host) or host == socket.gethostname().lower()
+
+    def is_proxy(self, peer: str | None) -> bool:
+        """Whether a connection comes from the trusted proxy."""
+        return peer is not None and _is_address(peer) and any(_covers(proxy, peer) for proxy in self.trusted_proxies)
+
+
+def _covers(proxy: str, peer: str) -> bool:
+    address = ipaddress.ip_address(peer)
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address) in _address(proxy)
+
+
+def _address(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        message = f"--trusted-proxy {text} is not an address like 10.0.0.2, or a range like 10.0.0.0/24"
+        raise UsageError(message) from None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def sign_on_from(variables: Mapping[str, str]) -> SignOn | None:
+    """The identity provider that QASSAY_SSO_* name; None where they name none.
+
+    They are variables and not keys of `qassay.toml`: a secret does not belong into a file that is handed around.
+    """
+    issuer, client = variables.get("QASSAY_SSO_ISSUER"), variables.get("QASSAY_SSO_CLIENT")
+    if not issuer and not client:
+        return None
+    if not issuer or not client:
+        raise UsageError("single sign-on needs both QASSAY_SSO_ISSUER and QASSAY_SSO_CLIENT")
+    parts = urlsplit(issuer)
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        raise UsageError(f"QASSAY_SSO_ISSUER {issuer} is not an https address")
+    return SignOn(
+        issuer=issuer,
+        client=client,
+        secret=variables.get("QASSAY_SSO_SECRET") or None,
+        name=variables.get("QASSAY_SSO_NAME") or "single sign-on",
+    )

@@ -1,0 +1,100 @@
+// The document of an answer beside it: plain text, the string marked and scrolled to.
+import { ApiError, get } from "./api.js";
+import { fill, h } from "./dom.js";
+
+/** @typedef {{id: string, title: string | null, text: string, marks: [number, number][], begins: number, length: number, found: string | null}} DocumentView */
+
+/** @type {Map<string, Promise<DocumentView>>} */
+const fetched = new Map();
+const KEPT = 40;
+
+const HOW = /** @type {Record<string, string>} */ ({
+  exact: "",
+  similar: "The string is there only with other blanks, punctuation or letter case.",
+  words: "The string is not there as such; its words are marked.",
+  none: "The string does not occur in this document.",
+});
+
+/**
+ * @param {string} doc
+ * @param {{find?: string, start?: number, length?: number}} mark
+ * @returns {Promise<DocumentView>}
+ */
+export function fetchDocument(doc, mark) {
+  const query = new URLSearchParams({ id: doc });
+  // An address has its limits; the beginning of a long string finds it as well.
+  if (mark.find) query.set("find", mark.find.slice(0, 2000));
+  if (mark.start !== undefined) query.set("start", String(mark.start));
+  if (mark.length !== undefined) query.set("length", String(mark.length));
+  const address = `/document?${query}`;
+  let found = fetched.get(address);
+  if (!found) {
+    found = get(address);
+    found.catch(() => fetched.delete(address));
+    fetched.set(address, found);
+    if (fetched.size > KEPT) fetched.delete(String(fetched.keys().next().value));
+  }
+  return found;
+}
+
+/**
+ * The panel for the document of an item.
+ * @param {boolean} hasCollection
+ * @param {{body: Record<string, any>}} view
+ */
+export function documentPanel(hasCollection, view) {
+  const { doc, text, start, length } = view.body;
+  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": `Document ${doc}` });
+  const remark = h("p", { class: "faint" });
+  const panel = h("section", { class: "document" }, h("h2", null, h("bdi", null, doc ?? "No document")), remark, body);
+  if (!doc || !hasCollection) {
+    remark.textContent = doc ? "The evaluation has no collection, so the document cannot be shown." : "";
+    return panel;
+  }
+  remark.textContent = "Loading…";
+  fetchDocument(doc, start === undefined || start === null ? { find: text } : { start, length }).then(
+    (found) => {
+      const cut = found.text.length < found.length ? ` Shown from character ${found.begins + 1} of ${found.length}.` : "";
+      remark.textContent = (HOW[found.found ?? (text ? "none" : "exact")] ?? "") + cut;
+      fill(body, marked(found));
+      reveal(body);
+    },
+    (error) => {
+      remark.textContent = error instanceof ApiError ? error.message : "The document cannot be loaded.";
+    },
+  );
+  return panel;
+}
+
+/**
+ * The text with its marks.
+ * @param {{text: string, marks: [number, number][]}} found
+ * @returns {(string | Node)[]}
+ */
+export function marked(found) {
+  /** @type {(string | Node)[]} */
+  const pieces = [];
+  // Offsets count code points, as Python's strings do; JavaScript's count otherwise beyond the basic plane.
+  const points = /[\ud800-\udbff]/.test(found.text) ? Array.from(found.text) : null;
+  const cut = (/** @type {number} */ from, /** @type {number} */ to) =>
+    points ? points.slice(from, to).join("") : found.text.slice(from, to);
+  let at = 0;
+  for (const [from, to] of found.marks) {
+    if (from < at) continue;
+    pieces.push(cut(at, from), h("mark", null, cut(from, to)));
+    at = to;
+  }
+  pieces.push(cut(at, points ? points.length : found.text.length));
+  return pieces;
+}
+
+/**
+ * Scroll the first mark to the middle of its box, and nothing else.
+ * @param {HTMLElement} box
+ */
+export function reveal(box) {
+  requestAnimationFrame(() => {
+    const mark = box.querySelector("mark");
+    if (mark) box.scrollTop = mark.offsetTop - box.offsetTop - box.clientHeight / 3;
+  });
+}

@@ -1,0 +1,114 @@
+// Building what a page shows. Text goes in as text, never as markup: answers and documents are other people's.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {string | number | boolean | null | undefined | ((event: any) => void) | Record<string, string>} Value */
+
+/**
+ * An element. Attributes: `onclick` and the like take functions, `class`, `dataset` an object, booleans switch
+ * attributes on and off, the properties `value`, `checked`, `disabled`, `selected` and `hidden` are set as such.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, Value> | null} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") {
+      if (!name.startsWith("on")) throw new TypeError(`${name} takes no function`);
+      element.addEventListener(name.slice(2), value);
+    } else if (typeof value === "object" && value !== null) {
+      Object.assign(element.dataset, value);
+    } else if (name.startsWith("on") || name === "style" || name === "srcdoc") {
+      throw new TypeError(`${name} is not set from text`);
+    } else if (["value", "checked", "disabled", "selected", "hidden"].includes(name)) {
+      Reflect.set(element, name, value);
+    } else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+/**
+ * Text as a node.
+ *
+ * @param {...(string | number)} parts
+ * @returns {Text}
+ */
+export function text(...parts) {
+  return document.createTextNode(parts.join(""));
+}
+
+/**
+ * Put other children into an element.
+ *
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function fill(element, ...children) {
+  element.replaceChildren(...nodes(children));
+}
+
+/**
+ * The element with this id; an error where the page has none of this kind.
+ *
+ * @template {HTMLElement} [Kind=HTMLElement]
+ * @param {string} id
+ * @param {new () => Kind} [kind]
+ * @returns {Kind}
+ */
+export function byId(id, kind) {
+  const found = document.getElementById(id);
+  if (!found || (kind && !(found instanceof kind))) throw new Error(`no element #${id}`);
+  return /** @type {Kind} */ (found);
+}
+
+/**
+ * The context of the page, for pages that are declared with data=True.
+ *
+ * @returns {any}
+ */
+export function pageData() {
+  return JSON.parse(byId("page-data").textContent ?? "null");
+}
+
+/**
+ * What every page knows: who is signed in, and their shortcuts.
+ *
+ * @returns {{account: {name: string, role: string} | null, shortcuts: Record<string, string>}}
+ */
+export function siteData() {
+  return JSON.parse(byId("site-data").textContent ?? "null");
+}
+
+/**
+ * Say something to screen readers, without showing it.
+ *
+ * @param {string} message
+ */
+export function announce(message) {
+  let place = document.getElementById("announcements");
+  if (!place) {
+    place = h("div", { id: "announcements", class: "visually-hidden", role: "status", "aria-live": "polite" });
+    document.body.append(place);
+  }
+  place.textContent = message;
+}
+
+/**
+ * @param {(Child | Child[])[]} children
+ * @returns {(Node | string)[]}
+ */
+function nodes(children) {
+  /** @type {(Node | string)[]} */
+  const found = [];
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    found.push(child instanceof Node ? child : String(child));
+  }
+  return found;
+}

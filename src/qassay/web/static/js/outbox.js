@@ -1,0 +1,140 @@
+// The outbox: decisions on their way to the server, in order, one at a time. It lives in the browser's storage, so that
+// nothing is lost when the server is away, the page is left or the machine goes down; every decision carries its own key,
+// so that one that is sent twice counts once.
+
+import { freshKey } from "./api.js";
+
+/**
+ * @typedef {{key: string, url: string, body: Record<string, unknown>, at: number}} Letter
+ * @typedef {"saved" | "saving" | "waiting" | "signed-out"} OutboxState
+ * @typedef {object} OutboxEvents
+ * @property {(state: OutboxState, waiting: number) => void} state  What the page says of the saves.
+ * @property {(letter: Letter, answer: any) => void} delivered
+ * @property {(letter: Letter, status: number, answer: any) => void} refused  The server said no: it will never be taken.
+ */
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 15_000;
+
+export class Outbox {
+  /**
+   * @param {string} owner  The account whose decisions these are: another who signs in here never sends them.
+   * @param {OutboxEvents} events
+   */
+  constructor(owner, events) {
+    this.place = `qassay-outbox-${owner}`;
+    this.events = events;
+    this.pause = FIRST_PAUSE;
+    this.sending = false;
+    this.timer = 0;
+    this.signedOut = false;
+    addEventListener("online", () => this.send());
+    addEventListener("storage", (event) => event.key === this.place && this.tell());
+    addEventListener("beforeunload", (event) => {
+      if (this.letters().length > 0 && !this.sending) event.preventDefault();
+    });
+  }
+
+  /** @returns {Letter[]} */
+  letters() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.place) ?? "[]");
+      return Array.isArray(kept) ? kept : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /**
+   * Keep a decision and send it as soon as its turn comes.
+   * @param {string} url
+   * @param {Record<string, unknown>} body
+   * @returns {string} Its key.
+   */
+  post(url, body) {
+    const key = freshKey();
+    const letter = { key, url, body: { ...body, key }, at: Date.now() };
+    localStorage.setItem(this.place, JSON.stringify([...this.letters(), letter]));
+    this.tell();
+    void this.send();
+    return key;
+  }
+
+  /** Send what is waiting, oldest first. Of several tabs one sends at a time. */
+  async send() {
+    if (this.sending) return;
+    this.sending = true;
+    clearTimeout(this.timer);
+    try {
+      if (navigator.locks) await navigator.locks.request(this.place, () => this.deliver());
+      else await this.deliver();
+    } finally {
+      this.sending = false;
+      this.tell();
+    }
+  }
+
+  async deliver() {
+    for (let letter = this.letters()[0]; letter; letter = this.letters()[0]) {
+      this.tell();
+      const answer = await this.carry(letter);
+      if (answer === null) return;
+      this.drop(letter);
+      this.pause = FIRST_PAUSE;
+      if (answer.status < 300) this.events.delivered(letter, answer.body);
+      else this.events.refused(letter, answer.status, answer.body);
+    }
+  }
+
+  /**
+   * @param {Letter} letter
+   * @returns {Promise<{status: number, body: any} | null>} Nothing where it has to be tried again.
+   */
+  async carry(letter) {
+    try {
+      const response = await fetch(letter.url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(letter.body),
+        credentials: "same-origin",
+        signal: AbortSignal.timeout(20_000),
+      });
+      this.signedOut = response.status === 401;
+      if (response.status >= 500 || response.status === 429 || response.status === 401) {
+        this.later();
+        return null;
+      }
+      return { status: response.status, body: await response.json().catch(() => null) };
+    } catch {
+      this.later();
+      return null;
+    }
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.send(), this.pause);
+    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+
+  /** Wait until nothing is on its way; where the server is away, for as long as that takes. */
+  async emptied() {
+    while (this.letters().length > 0) {
+      void this.send();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** @param {Letter} letter */
+  drop(letter) {
+    localStorage.setItem(this.place, JSON.stringify(this.letters().filter((one) => one.key !== letter.key)));
+  }
+
+  tell() {
+    const waiting = this.letters().length;
+    /** @type {OutboxState} */
+    let state = "saved";
+    if (waiting > 0) state = this.signedOut ? "signed-out" : this.pause > FIRST_PAUSE ? "waiting" : "saving";
+    this.events.state(state, waiting);
+  }
+}

@@ -1,0 +1,93 @@
+// Holistic scores of a response: content and organization, 0 to 10.
+import { announce, byId, fill, h } from "../dom.js";
+import { register } from "../keys.js";
+import { scale } from "../scale.js";
+import { Workbench } from "../workbench.js";
+
+/** @typedef {import("../workbench.js").ItemView} ItemView */
+
+/** @type {{item: number, content: number} | null} What is said and waits for the other score. */
+let half = null;
+
+const bench = new Workbench({ draw, begin });
+
+for (let number = 0; number <= 10; number += 1) {
+  register(`holistic.${number}`, number === 10 ? "t" : String(number), `${number} on the scale`, () => choose(number));
+}
+
+/** @param {number} number */
+function choose(number) {
+  const view = bench.view;
+  if (!view) return;
+  if (half?.item === view.id) save(half.content, number);
+  else begun(view, number);
+}
+
+/**
+ * @param {ItemView} view
+ * @param {number} content
+ */
+function begun(view, content) {
+  half = { item: view.id, content };
+  bench.draw();
+  announce(`Content ${content}. Now organization.`);
+}
+
+/**
+ * @param {number} content
+ * @param {number} organization
+ */
+function save(content, organization) {
+  half = null;
+  bench.decide("", { content, organization }, { advance: true });
+  announce(`Content ${content}, organization ${organization} saved`);
+}
+
+/** @param {Workbench} here */
+function begin(here) {
+  const { question } = here.sheet;
+  byId("question-id").textContent = question.id;
+  byId("question-text").textContent = question.text || question.target || question.id;
+}
+
+/**
+ * @param {Workbench} here
+ * @param {ItemView} view
+ */
+function draw(here, view) {
+  const { verdict } = view.parts[0];
+  if (half && half.item !== view.id) half = null;
+  const waiting = half;
+  const content = waiting?.content ?? verdict?.content ?? null;
+  fill(
+    here.stage,
+    h("div", { class: "judge-columns" },
+      h("div", null,
+        h("h2", null, "Response"),
+        h("ol", { class: "strings" },
+          view.body.elements.map((/** @type {any} */ one) => h("li", { dir: "auto" }, h("bdi", null, one.text))))),
+      h("div", { class: "judge-answer" },
+        scale({
+          label: "Content",
+          from: 0,
+          to: 10,
+          value: content,
+          active: waiting === null,
+          ends: ["worst", "best"],
+          choose: (number) => begun(view, number),
+        }),
+        scale({
+          label: "Organization",
+          from: 0,
+          to: 10,
+          value: waiting ? null : (verdict?.organization ?? null),
+          active: waiting !== null,
+          ends: ["worst", "best"],
+          choose: (number) => content !== null && save(content, number),
+          disabled: content === null,
+        }),
+        h("p", { class: "faint" }, "Digits set the scale that is marked; ", h("kbd", null, "T"), " is ten."))),
+  );
+}
+
+void bench.start();

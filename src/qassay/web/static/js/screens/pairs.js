@@ -1,0 +1,60 @@
+// Judging entailment: a text, a hypothesis, and one key for each label.
+import { announce, byId, fill, h } from "../dom.js";
+import { keyFor, register } from "../keys.js";
+import { Workbench } from "../workbench.js";
+
+/** @typedef {import("../workbench.js").ItemView} ItemView */
+
+const MEANING = /** @type {Record<string, string>} */ ({
+  YES: "follows from the text",
+  NO: "does not follow",
+  UNKNOWN: "cannot be told",
+});
+
+const bench = new Workbench({ draw, begin });
+// Three-way, NO is a contradiction; two-way, it is everything that does not follow.
+if (bench.sheet.labels.includes("UNKNOWN")) MEANING.NO = "is contradicted";
+
+bench.sheet.labels.forEach((label, index) => {
+  register(`pairs.${label}`, String(index + 1), `${label}: the hypothesis ${MEANING[label] ?? ""}`, () => decide(label));
+});
+
+/** @param {string} label */
+function decide(label) {
+  bench.decide("", { judgment: label }, { advance: true });
+  announce(`${label} saved`);
+}
+
+/** @param {Workbench} here */
+function begin(here) {
+  byId("question-id").textContent = here.sheet.question.id;
+  byId("question-text").textContent = "Does the hypothesis follow from the text?";
+}
+
+/**
+ * @param {Workbench} here
+ * @param {ItemView} view
+ */
+function draw(here, view) {
+  const { question } = here.sheet;
+  const { verdict } = view.parts[0];
+  fill(
+    here.stage,
+    h("div", { class: "pair" },
+      h("h2", null, "Text"),
+      h("p", { class: "answer-string", dir: "auto" }, question.text),
+      h("h2", null, "Hypothesis"),
+      h("p", { class: "answer-string", dir: "auto" }, question.hypothesis ?? "")),
+    h("div", { class: "decisions", role: "group", "aria-label": "Decision" },
+      here.sheet.labels.map((label) =>
+        h("button", {
+          type: "button",
+          class: "decision",
+          "aria-pressed": String(verdict?.judgment === label),
+          dataset: { label },
+          onclick: () => decide(label),
+        }, h("kbd", null, keyFor(`pairs.${label}`)), h("span", null, h("strong", null, label), ` ${MEANING[label] ?? ""}`)))),
+  );
+}
+
+void bench.start();

@@ -1,0 +1,128 @@
+// Rating justifications: understandability from 1 to 5, and correctness where it can be understood (from 3 up).
+import { get } from "../api.js";
+import { announce, byId, fill, h } from "../dom.js";
+import { register } from "../keys.js";
+import { scale } from "../scale.js";
+import { Workbench } from "../workbench.js";
+
+/** @typedef {import("../workbench.js").ItemView} ItemView */
+
+const UNDERSTOOD = 3;
+/** @type {{item: number, understandability: number} | null} What is said and waits for its correctness. */
+let half = null;
+/** @type {string | null} */
+let reference = null;
+
+const bench = new Workbench({ draw, begin });
+
+for (let number = 1; number <= 5; number += 1) {
+  register(`ratings.${number}`, String(number), `${number} on the scale`, () => choose(number));
+}
+register("ratings.again", "u", "Back to understandability", () => {
+  half = null;
+  redo = true;
+  bench.draw();
+});
+let redo = false;
+
+/** @param {number} number */
+function choose(number) {
+  const view = bench.view;
+  if (!view) return;
+  if (asksCorrectness(view)) rate(view, half?.understandability ?? view.parts[0].verdict?.understandability, number);
+  else understand(number);
+}
+
+/** @param {number} number */
+function understand(number) {
+  const view = bench.view;
+  if (!view) return;
+  redo = false;
+  if (number < UNDERSTOOD) {
+    half = null;
+    bench.decide("", { understandability: number }, { advance: true });
+    announce(`Understandability ${number} saved`);
+  } else {
+    half = { item: view.id, understandability: number };
+    bench.draw();
+    announce(`Understandability ${number}. Now correctness.`);
+  }
+}
+
+/**
+ * @param {ItemView} view
+ * @param {number} understandability
+ * @param {number} correctness
+ */
+function rate(view, understandability, correctness) {
+  half = null;
+  redo = false;
+  bench.decide("", { understandability, correctness }, { advance: true });
+  announce(`Understandability ${understandability}, correctness ${correctness} saved`);
+}
+
+/** @param {ItemView} view */
+function asksCorrectness(view) {
+  return !redo && half?.item === view.id;
+}
+
+/** @param {Workbench} here */
+function begin(here) {
+  byId("question-id").textContent = here.sheet.question.id;
+  byId("question-text").textContent = "How good is this justification?";
+  reference = null;
+  get(`/judge/${here.sheet.assignment}/aids`).then(
+    (aids) => {
+      reference = aids.reference;
+      if (here.view) here.draw();
+    },
+    () => null,
+  );
+}
+
+/**
+ * @param {Workbench} here
+ * @param {ItemView} view
+ */
+function draw(here, view) {
+  const { question } = here.sheet;
+  const { verdict } = view.parts[0];
+  if (half && half.item !== view.id) half = null;
+  const understandability = half?.understandability ?? verdict?.understandability ?? null;
+  const correctness = half ? null : (verdict?.correctness ?? null);
+  const asks = asksCorrectness(view);
+  fill(
+    here.stage,
+    h("div", { class: "judge-columns" },
+      h("div", { class: "pair" },
+        h("h2", null, "Text"),
+        h("p", { class: "answer-string", dir: "auto" }, question.text),
+        h("h2", null, "Hypothesis"),
+        h("p", { class: "answer-string", dir: "auto" }, question.hypothesis ?? ""),
+        h("p", null, "Reference answer: ", h("strong", null, reference ?? "not known"))),
+      h("div", { class: "judge-answer" },
+        h("h2", null, "Justification"),
+        h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, view.body.justification)),
+        scale({
+          label: "Understandability",
+          from: 1,
+          to: 5,
+          value: understandability,
+          active: !asks,
+          ends: ["not at all", "fully"],
+          choose: understand,
+        }),
+        scale({
+          label: "Correctness",
+          from: 1,
+          to: 5,
+          value: correctness,
+          active: asks,
+          ends: ["wrong", "entirely right"],
+          choose: (number) => rate(view, Number(understandability), number),
+          disabled: understandability === null || understandability < UNDERSTOOD,
+        }))),
+  );
+}
+
+void bench.start();

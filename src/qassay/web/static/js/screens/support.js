@@ -1,0 +1,129 @@
+// Nugget support of one answer, and the support of its citations: each part full, partial or none.
+import { get } from "../api.js";
+import { announce, byId, fill, h } from "../dom.js";
+import { documentPanel } from "../document.js";
+import { keyFor, register } from "../keys.js";
+import { Workbench } from "../workbench.js";
+
+/** @typedef {import("../workbench.js").ItemView} ItemView */
+/** @typedef {import("../workbench.js").PartView} PartView */
+
+const SUPPORT = [
+  { value: "full", key: "1", name: "Full" },
+  { value: "partial", key: "2", name: "Partial" },
+  { value: "none", key: "3", name: "None" },
+];
+
+/** @type {Map<string, string>} */
+let nuggets = new Map();
+let chosen = "";
+let drawn = 0;
+
+const bench = new Workbench({ draw, begin });
+
+for (const one of SUPPORT) register(`support.${one.value}`, one.key, `${one.name} support`, () => decide(chosen, one.value));
+register("support.down", "ArrowDown", "Next nugget or citation", () => move(1));
+register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1));
+
+/**
+ * @param {string} name
+ * @param {string} support
+ */
+function decide(name, support) {
+  const view = bench.view;
+  if (!view || !view.parts.some((one) => one.part === name)) return;
+  const left = view.parts.filter((one) => one.required && one.verdict === null && one.part !== name);
+  const at = view.parts.findIndex((one) => one.part === name);
+  const next = left.find((one) => view.parts.indexOf(one) > at) ?? left[0];
+  if (next) chosen = next.part;
+  bench.decide(name, { support }, { advance: left.length === 0 });
+  announce(`${support} saved`);
+}
+
+/** @param {number} by */
+function move(by) {
+  const parts = shownParts(bench.view);
+  const at = parts.findIndex((one) => one.part === chosen) + by;
+  if (at < 0 || at >= parts.length) return;
+  chosen = parts[at].part;
+  bench.draw();
+}
+
+/** @param {ItemView | null} view */
+function shownParts(view) {
+  return view ? view.parts.filter((one) => one.required) : [];
+}
+
+/** @param {Workbench} here */
+function begin(here) {
+  const { question } = here.sheet;
+  byId("question-id").textContent = question.id;
+  byId("question-text").textContent = question.text || question.target || question.id;
+  nuggets = new Map();
+  get(`/judge/${here.sheet.assignment}/aids`).then(
+    (aids) => {
+      nuggets = new Map(aids.nuggets.map((/** @type {any} */ one) => [one.nugget, one.text]));
+      if (here.view) here.draw();
+    },
+    () => here.complain("The nuggets cannot be loaded.", () => begin(here)),
+  );
+}
+
+/** @param {string} part "citation:SENTENCE:DOC" */
+function citation(part) {
+  const [, sentence, ...doc] = part.split(":");
+  return { sentence: Number(sentence), doc: doc.join(":") };
+}
+
+/**
+ * @param {Workbench} here
+ * @param {ItemView} view
+ */
+function draw(here, view) {
+  const parts = shownParts(view);
+  if (drawn !== view.id || !parts.some((one) => one.part === chosen)) {
+    chosen = (parts.find((one) => one.verdict === null) ?? parts[0])?.part ?? "";
+    drawn = view.id;
+  }
+  const cited = chosen.startsWith("citation:") ? citation(chosen) : null;
+  const sentences = view.body.elements.map((/** @type {any} */ one, /** @type {number} */ index) =>
+    h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
+      h("bdi", null, one.text),
+      (one.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${one.citations.join(", ")}]`) : null));
+  const facts = parts.filter((one) => one.kind === "support");
+  const cites = parts.filter((one) => one.kind === "citation");
+  fill(
+    here.stage,
+    h("div", { class: "judge-columns" },
+      h("div", { class: "judge-answer judge-aside", tabindex: "0", role: "region", "aria-label": "Answer" },
+        h("h2", null, "Answer"),
+        h("ol", { class: "strings answer-sentences" }, sentences),
+        cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: view.body.elements[cited.sentence].text } }) : null),
+      h("div", { class: "judge-answer" },
+        facts.length ? h("h2", null, "Nuggets") : null,
+        list(facts, (part) => nuggets.get(part.part.slice("nugget:".length)) ?? part.part),
+        cites.length ? h("h2", null, "Citations") : null,
+        list(cites, (part) => `sentence ${citation(part.part).sentence + 1}, ${citation(part.part).doc}`))),
+  );
+  here.stage.querySelector(".part.current")?.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * @param {PartView[]} parts
+ * @param {(part: PartView) => string} name
+ */
+function list(parts, name) {
+  return h("ol", { class: "parts" }, parts.map((part) =>
+    h("li", { class: part.part === chosen ? "part current" : "part", "aria-current": part.part === chosen ? "true" : null },
+      h("p", { dir: "auto" }, name(part)),
+      h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
+        SUPPORT.map((one) =>
+          h("button", {
+            type: "button",
+            class: "small",
+            "aria-pressed": String(part.verdict?.support === one.value),
+            onclick: () => decide(part.part, one.value),
+          }, part.part === chosen ? h("kbd", null, keyFor(`support.${one.value}`)) : null, ` ${one.name}`))))));
+}
+
+void bench.start();

@@ -1,0 +1,51 @@
+// A one-time link: its token is in the fragment, which no server sees until it is sent here.
+import { ApiError, post } from "./api.js";
+import { byId } from "./dom.js";
+import { followSignOn } from "./single_sign_on.js";
+
+followSignOn();
+const form = byId("welcome", HTMLFormElement);
+const offer = byId("offer");
+const token = location.hash.slice(1);
+// The history of the browser keeps addresses; the token need not be in it.
+history.replaceState(null, "", location.pathname);
+
+/** @param {string} message */
+function failed(message) {
+  offer.textContent = message;
+  offer.className = "notice error";
+}
+
+async function look() {
+  if (!token) {
+    failed("This page is reached by a one-time link. Ask an organiser for one.");
+    return;
+  }
+  try {
+    const found = await post("/welcome/look", { token });
+    offer.textContent = found.resets
+      ? `Set a new password for ${found.name}.`
+      : `You are invited as ${/^[aeiou]/.test(found.role) ? "an" : "a"} ${found.role}.`;
+    const name = byId("name", HTMLInputElement);
+    if (found.name) {
+      name.value = found.name;
+      name.readOnly = true;
+    }
+    const other = document.getElementById("single-sign-on");
+    if (other) other.hidden = found.resets;
+    for (const one of document.querySelectorAll("input[name=token]")) Reflect.set(one, "value", token);
+    form.hidden = false;
+    (found.name ? document.getElementById("password") : name)?.focus();
+  } catch (error) {
+    failed(error instanceof ApiError ? error.message : String(error));
+  }
+}
+
+const again = document.getElementById("again");
+const password = document.getElementById("password");
+if (again instanceof HTMLInputElement && password instanceof HTMLInputElement) {
+  const compare = () => again.setCustomValidity(again.value === password.value ? "" : "The two passwords differ.");
+  again.addEventListener("input", compare);
+  password.addEventListener("input", compare);
+}
+void look();

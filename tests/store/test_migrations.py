@@ -1,0 +1,110 @@
+"""The tables as the migrations make them, and stores of earlier releases."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, inspect, text
+
+from qassay.errors import InputError
+from qassay.store.engine import connect
+from qassay.store.migrating import HEAD, VERSION_TABLE, migrate
+from qassay.store.schema import metadata
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    url = f"sqlite:///{tmp_path / 'qassay.db'}"
+    made = connect(request.getfixturevalue("postgres_url") if request.param == "postgresql" else url)
+    yield made
+    made.dispose()
+
+
+def test_the_schema_of_the_migrations_is_that_of_the_tables(engine: Engine) -> None:
+    migrate(engine)
+    with engine.connect() as connection:
+        options = {
+            "compare_type": True,
+            "compare_server_default": True,
+            "include_name": lambda name, kind, _: (kind, name) != ("table", VERSION_TABLE),
+        }
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, metadata) == []
+
+
+def test_the_statements_of_the_migrations_are_those_of_the_tables(tmp_path: Path) -> None:
+    """Names of constraints, checks and defaults too, which a comparison of catalogues passes over."""
+    migrated, made = (create_engine(f"sqlite:///{tmp_path / name}") for name in ("migrated.db", "made.db"))
+    migrate(migrated)
+    metadata.create_all(made)
+
+    def statements(engine: Engine) -> dict[str, list[str]]:
+        with engine.connect() as connection:
+            rows = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")).all()
+        engine.dispose()
+        return {name: sorted(part.strip(" ,\t)") for part in sql.splitlines()) for name, sql in rows}
+
+    found = statements(migrated)
+    del found[VERSION_TABLE]
+    assert found == statements(made)
+
+
+def test_the_head_is_the_last_version() -> None:
+    config = Config()
+    config.set_main_option("script_location", "qassay.store:migrations")
+    config.set_main_option("path_separator", "os")
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_migrating_again_changes_nothing(engine: Engine) -> None:
+    migrate(engine)
+    before = sorted(inspect(engine).get_table_names())
+    migrate(engine)
+    assert sorted(inspect(engine).get_table_names()) == before
+
+
+def test_a_store_of_a_newer_release_is_refused(engine: Engine) -> None:
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
+    with pytest.raises(InputError, match="version 9999, made by a newer Qassay; this one knows versions up to"):
+        migrate(engine)
+
+
+def test_the_database_of_somebody_else_is_refused(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE customers (id INTEGER)"))
+    with pytest.raises(InputError, match=r"not of Qassay \(customers\); give the evaluation a database of its own"):
+        migrate(engine)
+    assert inspect(engine).get_table_names() == ["customers"]
+
+
+def test_many_may_open_a_new_store_at_once(engine: Engine) -> None:
+    failures: list[BaseException] = []
+    together = threading.Barrier(6)
+
+    def open_it() -> None:
+        other = connect(engine.url.render_as_string(hide_password=False))
+        together.wait()
+        try:
+            migrate(other)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            other.dispose()
+
+    threads = [threading.Thread(target=open_it) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with engine.connect() as connection:
+        assert connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]

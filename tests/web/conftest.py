@@ -1,0 +1,100 @@
+"""What the tests of the application share: a small evaluation with a store, accounts of every role, clients."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import argon2
+import pytest
+from fastapi import FastAPI
+
+from qassay.demo import demo_folder
+from qassay.store import passwords
+from qassay.store.accounts import add_account
+from qassay.store.engine import Store, open_store
+from qassay.store.schema import ROLES
+from qassay.store.sessions import begin_session
+from qassay.web.application import create_app
+from qassay.web.settings import Settings
+
+with warnings.catch_warnings():
+    # It says that a successor of httpx is to be had; what it does with httpx is the same.
+    warnings.filterwarnings("ignore", message="Using `httpx`")
+    from starlette.testclient import TestClient
+
+PASSWORD = "a long enough password"
+SETTINGS = Settings(more_hosts=("testserver",), log="none")
+ORIGIN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+
+
+@dataclass(frozen=True)
+class Served:
+    """An evaluation that is served: its folder, its store, and the application."""
+
+    folder: Path
+    store: Store
+    app: FastAPI
+
+    def with_settings(self, **changes: Any) -> Served:
+        """The same evaluation, served in another way."""
+        settings = replace(SETTINGS, **changes)
+        return Served(self.folder, self.store, create_app(self.folder, settings, store=self.store))
+
+    def client(self, role: str | None = None, **options: Any) -> TestClient:
+        """A browser in which the account of this role is signed in (None: nobody)."""
+        made = TestClient(self.app, follow_redirects=False, headers=ORIGIN, **options)
+        if role is not None:
+            with self.store.write() as connection:
+                number = 1 + ROLES.index(role)
+                secret = begin_session(connection, number, address="test", agent="test")
+            made.cookies.set(self.app.state.place.settings.cookie, secret)
+        return made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> Iterator[None]:
+    """Hashes that cost little: what is tested is not how long a guess takes."""
+    before = passwords.HASHER
+    passwords.HASHER = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    yield
+    passwords.HASHER = before
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory, _cheap_passwords: None) -> Path:
+    """A folder with an empty store and one account a role, to copy from."""
+    folder = tmp_path_factory.mktemp("prepared") / "eval"
+    shutil.copytree(demo_folder(), folder)
+    store = open_store(folder, create=True)
+    with store.write() as connection:
+        for role in ROLES:
+            add_account(connection, f"Some {role}", role, password=passwords.hash_password(PASSWORD))
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def place(prepared: Path, tmp_path: Path) -> Iterator[Served]:
+    """The demo evaluation, served, with the accounts `Some organiser`, `Some adjudicator`, ..."""
+    folder = tmp_path / "eval"
+    shutil.copytree(prepared, folder)
+    store = open_store(folder)
+    yield Served(folder, store, create_app(folder, SETTINGS, store=store))
+    store.close()
+
+
+@pytest.fixture
+def client(place: Served) -> Callable[..., TestClient]:
+    """`client("organiser")`: a browser in which that role is signed in; `client()`: nobody."""
+    return place.client
+
+
+@pytest.fixture
+def accounts() -> dict[str, int]:
+    """The number of each role's account."""
+    return {role: number for number, role in enumerate(ROLES, start=1)}

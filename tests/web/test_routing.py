@@ -1,0 +1,15 @@
+def test_home(client):
+    r = client("assessor").get("/")
+    print(r.status_code, r.text)
+    print(client("assessor").get("/api/").json())
+    r = client().get("/")
+    print(r.status_code, r.headers)
+    r = client().get("/nope")
+    print(r.status_code, r.text[:2000])
+    r = client().get("/health")
+    print(r.status_code, r.text[:200])
+    r = client("organiser").get("/metrics")
+    print(r.status_code, r.text[:300])
+    r = client("organiser").get("/api/openapi.json")
+    print(r.status_code, r.text[:300])
+    assert 0
