@@ -4,12 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# The version of TypeScript that reads the types of the browser's modules; nothing of it is shipped.
+TYPESCRIPT := 5.9.3
+TSC := $(VENV)/node/node_modules/.bin/tsc
+
 .PHONY: setup demo test check lint types docs pages bench soak clean
 
 setup: $(STAMP)
 
 # Anew only when what is to be installed has changed.
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh
+	./scripts/system_packages.sh
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(STAMP)
@@ -24,8 +29,12 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup
+types: setup $(TSC)
 	$(BIN)/mypy
+	$(TSC) -p src/qassay/web/static/js/tsconfig.json
+
+$(TSC):
+	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/node typescript@$(TYPESCRIPT)
 
 docs: setup
 	$(BIN)/python scripts/generate_docs.py --check

@@ -23,7 +23,7 @@ PURE = (
 )
 ADAPTERS = (
     *("formats", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors", "systems"),
-    *("web", "cli"),
+    *("client", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (

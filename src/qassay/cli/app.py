@@ -29,6 +29,7 @@ VERBS = {
     "run": "Drive a system over the questions and write a run.",
     "pool": "What is to be judged, and how much is not yet.",
     "serve": "The web application.",
+    "judge": "An automatic assessor judges the pool.",
     "score": "Scores and leaderboard.",
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",

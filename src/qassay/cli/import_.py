@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.places import carry_out, writable
 from qassay.errors import unknown
 from qassay.questions import TYPES
 
 if TYPE_CHECKING:
-    from qassay.formats.folder import Folder
     from qassay.formats.importing import Plan
-    from qassay.store.engine import Store
-
 
 FilesArgument: TypeAlias = Annotated[
     list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")
@@ -76,7 +74,7 @@ def command(
         raise unknown("question type", default_type, TYPES)
     from qassay.formats.importing import Options, plan_import
 
-    opened, store = _opened(folder)
+    opened, store = writable(folder)
     options = Options(
         set_name=set_name,
         encoding=encoding,
@@ -85,28 +83,8 @@ def command(
         lengths=(lambda: _lengths(opened.collection)) if opened.collection.is_dir() else None,
     )
     plan = plan_import(opened, paths, kind=kind, options=options)
-    if store is None:
-        plan.carry_out()
-    else:
-        from qassay.store.intake import carry_out
-
-        carry_out(plan, store)
-        store.close()
+    carry_out(plan, store)
     _say(plan, as_json=as_json)
-
-
-def _opened(path: Path) -> tuple[Folder, Store | None]:
-    """The folder and, where the evaluation has one, its store: then the folder's contents are the store's."""
-    from qassay.formats.folder import may_have_store, open_folder, read_configuration
-
-    folder = open_folder(path)
-    configuration = read_configuration(folder)
-    if not may_have_store(folder, configuration):
-        return folder, None
-    from qassay.store.snapshot import existing_store, snapshot
-
-    store = existing_store(folder, configuration)
-    return (folder, None) if store is None else (snapshot(store, folder), store)
 
 
 def _lengths(collection: Path) -> Mapping[str, int]:

@@ -105,9 +105,7 @@ def _prepare(folder: Path) -> Store:
         if _is_new(store):
             taken = take_in(store, opened)
             if taken:
-                print(
-                    f"Took {len(taken)} files of {folder} into its store. From now on the store holds the evaluation."
-                )
+                print(f"Took {len(taken)} files of {folder} into its store, which holds the evaluation from now on.")
     except BaseException:
         store.close()
         raise

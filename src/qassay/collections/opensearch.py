@@ -4,8 +4,9 @@ The server indexes and ranks; texts, offsets and matches stay ours, so that a hi
 It speaks the part of the protocol that OpenSearch 1 to 3 and Elasticsearch 7 to 9 share:
 
     PUT  /INDEX            settings (the analyser) and mapping; 400 resource_already_exists_exception is no fault
-    POST /INDEX/_bulk      units as JSON lines, under ids made of their place: adding one again changes nothing;
-                           an item that is turned away (429, 503) is sent again, one that is refused ends the work
+    POST /INDEX/_bulk      units as JSON lines, created under ids made of their place: one that is there already (409)
+                           stays as it is, since a second version would count in the scores until segments are
+                           merged; one that is turned away (429, 503) is sent again; one that is refused ends the work
     POST /INDEX/_refresh   what was added can be found from now on
     POST /INDEX/_search    the best units, or the largest document number; all of the index or an error, never a part
 
@@ -39,7 +40,11 @@ _LONGEST_ANSWER = 256 << 20
 _LONGEST_ERROR = 1 << 20
 # Seconds before a busy server is asked again, and again.
 _WAITS = (0.1, 0.4, 1.6, 6.4)
+# Seconds before units that were turned away are sent again: indexing is long work, and can wait longer than a search.
+_BULK_WAITS = (*_WAITS, 12.8, 25.6)
 _BUSY = (429, 502, 503, 504)
+# What a unit is answered that is in the index already.
+_THERE = 409
 # The server gives up waiting for a shard before we give up waiting for the server, and says what is missing.
 _BULK_PATH = "/_bulk?timeout=30s"
 _SEARCH_PATH = "/_search?allow_partial_search_results=false"
@@ -113,7 +118,7 @@ class OpenSearchEngine:
     def add(self, units: Iterable[Unit]) -> None:
         """Take all units of the next document; they are sent a few megabytes at a time."""
         for unit in units:
-            action = {"index": {"_id": f"{unit.document}-{unit.start}-{unit.length}"}}
+            action = {"create": {"_id": f"{unit.document}-{unit.start}-{unit.length}"}}
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in (action, unit._asdict())).encode()
             self._waiting.append(lines)
             self._size += len(lines)
@@ -149,17 +154,14 @@ class OpenSearchEngine:
 
     def _send(self) -> None:
         """Send what waits. A busy server may take some units and turn others away: those are sent again."""
-        if not self._waiting:
-            return
-        for wait in _WAITS:
-            self._waiting, said = self._left()
+        for wait in (*_BULK_WAITS, None):
             if not self._waiting:
-                self._size = 0
-                return
-            time.sleep(wait)
-        self._waiting, said = self._left()
-        if self._waiting:
-            raise self._fault(f"turns away {len(self._waiting)} units again and again: {said}")
+                break
+            self._waiting, said = self._left()
+            if self._waiting and wait is None:
+                raise self._fault(f"turns away {len(self._waiting)} units again and again: {said}")
+            if self._waiting and wait:
+                time.sleep(wait)
         self._size = 0
 
     def _left(self) -> tuple[list[bytes], str]:
@@ -168,27 +170,31 @@ class OpenSearchEngine:
             answer = self._ask("POST", _BULK_PATH, b"".join(self._waiting))
             if not answer["errors"]:
                 return [], ""
-            items = [item["index"] for item in answer["items"]]  # in the order in which they were sent
-            failed = [(lines, one) for lines, one in zip(self._waiting, items, strict=True) if "error" in one]
+            items = [item["create"] for item in answer["items"]]  # in the order in which they were sent
+            sent = zip(self._waiting, items, strict=True)
+            failed = [(lines, one) for lines, one in sent if "error" in one and one["status"] != _THERE]
             refused = [one["error"] for _, one in failed if one["status"] not in _BUSY]
             if refused:
                 raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
-            return [lines for lines, _ in failed], _reason(failed[0][1]["error"])
+            return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""
 
     def _whole(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """What the server answers for the whole of the index; an answer of some shards alone is an error."""
         answer = self._ask(method, path, body)
         with self._form():
-            failed = answer["_shards"]["failed"]
-            if failed or answer.get("timed_out"):
-                why = f"{failed} of {answer['_shards']['total']} shards failed" if failed else "the time was up"
+            shards = answer["_shards"]
+            # A search asks one copy of every shard. A shard that is nowhere counts as missing, not as failed; a refresh
+            # asks every copy, and copies may be missing.
+            missing = shards["total"] - shards["successful"] if "hits" in answer else shards["failed"]
+            if missing or answer.get("timed_out"):
+                why = f"{missing} of {shards['total']} shards are missing" if missing else "its time was up"
                 raise self._fault(f"answers for a part of the index only: {why}")
         return answer
 
     def _ask(self, method: str, path: str, body: object = None, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
         """What the server answers; a busy one is asked again a few times."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if body is data else {})}
+        headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if isinstance(body, bytes) else {})}
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
         for wait in _WAITS:
             try:
@@ -238,7 +244,7 @@ class OpenSearchEngine:
         """Reads an answer: what is not there, or is something else, is the server's fault."""
         try:
             yield
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError):
             raise self._fault(_STRANGE) from None
 
     def _fault(self, message: str) -> InputError:
@@ -275,8 +281,8 @@ def _reason(error: object) -> str:
         return str(error)[:300]
     roots, cause = error.get("root_cause"), error.get("caused_by")
     first = roots[0] if isinstance(roots, list) and roots else error
-    parts = [f"{one.get('type')}: {one.get('reason')}" for one in (first, cause) if isinstance(one, dict)]
-    return "; ".join(dict.fromkeys(parts))[:500]
+    told = [one for one in (first, cause) if isinstance(one, dict) and one.get("reason")] or [error]
+    return "; ".join(dict.fromkeys(f"{one.get('type')}: {one.get('reason')}" for one in told))[:500]
 
 
 def _hidden(url: str) -> str:

@@ -287,7 +287,9 @@ def admit_invited(connection: Connection, name: str) -> Account | None:
 def withdraw_invitation(connection: Connection, number: int, *, by: int) -> None:
     """Make an invitation useless."""
     done = connection.execute(
-        update(invitation).where(invitation.c.id == number, invitation.c.used.is_(None)).values(expires=now())
+        update(invitation)
+        .where(invitation.c.id == number, invitation.c.used.is_(None), invitation.c.expires > now())
+        .values(expires=now())
     )
     if done.rowcount != 1:
         raise UsageError(SPENT)

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Select, and_, delete, exists, func, insert, o
 from qassay.errors import InputError, Problem, unknown
 from qassay.questions import TestSet
 from qassay.store.engine import now
+from qassay.store.schema import account as people
 from qassay.store.schema import assignment, item, judgment
 from qassay.store.settings import forget_settled, note_action
 
@@ -74,8 +75,7 @@ def assign(
 def refresh_totals(connection: Connection) -> None:
     """Count everything anew after the pool has changed; a question with new items is open again.
 
-    Both counts change where one run goes and another comes. Afterwards `adjudication.settle_all` settles what is
-    closed now.
+    Both counts change where one run goes and another comes. What is closed is settled anew.
     """
     from qassay.store.counting import recount_question  # it builds on this module
 
@@ -100,7 +100,9 @@ def reassign(connection: Connection, number: int, account: int | None, *, by: in
 
 def take(connection: Connection, account: int) -> Assignment | None:
     """The next open assignment for somebody who asks for work: nobody's, or one whose lease ended unused."""
-    number = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
+    # Somebody who asks twice at once waits for himself: nobody gets two slots of one question.
+    connection.execute(select(people.c.id).where(people.c.id == account).with_for_update(key_share=True))
+    number: int | None = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
     if number is None:
         return None
     until = (datetime.now(UTC) + LEASE).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -113,7 +115,7 @@ def is_work_waiting(connection: Connection, account: int) -> bool:
     return connection.execute(_free(account)).first() is not None
 
 
-def _free(account: int) -> Select[tuple[int]]:
+def _free(account: int) -> Select[Any]:
     c = assignment.c
     mine = assignment.alias("mine")
     own = exists().where(mine.c.question == c.question, mine.c.account == account)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import msgspec
 from sqlalchemy import Connection, select, update
 
 from qassay.store import judgments
 from qassay.store.assignments import Assignment, hold
+from qassay.store.comparing import NUGGET_KINDS
 from qassay.store.engine import now
 from qassay.store.items import Item, items_of
 from qassay.store.nuggets import list_for
@@ -16,9 +18,15 @@ from qassay.store.parts import Part, parts_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import standing
 from qassay.store.settings import forget_settled
+from qassay.store.settling import settle
 
-# Kinds of items that are judged against a list of nuggets.
-NUGGET_KINDS = ("support", "match")
+
+@dataclass(frozen=True, slots=True)
+class Assessor:
+    """Who judges, or rules."""
+
+    id: int
+    name: str
 
 
 def nuggets_for(connection: Connection, set_name: str, item: Item) -> list[str]:
@@ -49,18 +57,43 @@ def rated_runs(connection: Connection, set_name: str, question: str) -> set[str]
     return {str(msgspec.json.decode(body)["run"]) for body in connection.execute(found).scalars()}
 
 
-def recount(connection: Connection, one: Assignment) -> tuple[int, int, bool]:
-    """Count the finished items of an assignment anew, after its nuggets or its pool have changed."""
-    here = next((held for held in hold(connection, one.question) if held.id == one.id), one)
-    return _recount(connection, here, items_of(connection, one.question), now())
+def completed(connection: Connection, one: Assignment, items: Sequence[Item], assessor: str | None) -> list[bool]:
+    """Which of the items of an assignment need nothing more: a few looks at the store for all of them."""
+    del assessor  # what one judge of a set has rated is done, whoever goes on with it
+    c = standing.c
+    said = select(c.thing).where(c.question == one.question, c.set == one.set, c.body.is_not(None))
+    things = set(connection.execute(said).scalars())
+    kinds = {item.kind: item for item in items}
+    nuggets = nuggets_for(connection, one.set, kinds["support"]) if "support" in kinds else []
+    rated = rated_runs(connection, one.set, one.question) if "rating" in kinds else set()
+    return [
+        str(item.run) in rated if item.kind == "rating" else _all_there(parts_of(item, nuggets=nuggets), things)
+        for item in items
+    ]
+
+
+def recount(connection: Connection, one: Assignment, assessor: str | None = None) -> tuple[int, int, bool]:
+    """Count the finished items of an assignment anew, after its nuggets have changed, or to close it."""
+    held = hold(connection, one.question)
+    here = next((other for other in held if other.id == one.id), one)
+    items = items_of(connection, one.question)
+    done, total = sum(completed(connection, here, items, assessor)), len(items)
+    closed = (here.closed or now()) if done >= total else None
+    _keep(connection, here, done, total, closed)
+    _settle_or_wait(connection, one.question, closed and all(other.closed for other in held if other.id != here.id))
+    return done, total, closed is not None
 
 
 def recount_question(connection: Connection, question: str) -> None:
-    """Count all assignments of a question anew."""
+    """Count all assignments of a question anew, after its pool has changed."""
     held, at = hold(connection, question), now()
     items = items_of(connection, question)
+    closed = []
     for one in held:
-        _recount(connection, one, items, at)
+        done, total = sum(completed(connection, one, items, None)), len(items)
+        closed.append(closed_at(one, done, total, at))
+        _keep(connection, one, done, total, closed[-1])
+    _settle_or_wait(connection, question, all(closed))
 
 
 def closed_at(one: Assignment, done: int, total: int, at: str) -> str | None:
@@ -73,33 +106,18 @@ def closed_at(one: Assignment, done: int, total: int, at: str) -> str | None:
     return one.closed or (at if one.done < one.total else None)
 
 
-def _recount(connection: Connection, one: Assignment, items: Sequence[Item], at: str) -> tuple[int, int, bool]:
-    done, total = _finished(connection, one.set, one.question, items), len(items)
-    closed = closed_at(one, done, total, at)
+def _keep(connection: Connection, one: Assignment, done: int, total: int, closed: str | None) -> None:
     if (done, total, closed) != (one.done, one.total, one.closed):
         values = {"done": done, "total": total, "closed": closed}
         connection.execute(update(assignment_table).where(assignment_table.c.id == one.id).values(values))
-        forget_settled(connection, one.question)
-    return done, total, closed is not None
 
 
-def _finished(connection: Connection, set_name: str, question: str, items: Iterable[Item]) -> int:
-    """How many items of a question a set has finished, in a few queries for all of them."""
-    c = standing.c
-    here = select(c.thing).where(c.question == question, c.set == set_name, c.body.is_not(None))
-    things = set(connection.execute(here).scalars())
-    nuggets: Sequence[str] | None = None
-    rated: set[str] | None = None
-    done = 0
-    for item in items:
-        if item.kind == "rating":
-            rated = rated_runs(connection, set_name, question) if rated is None else rated
-            done += str(item.run) in rated
-            continue
-        if item.kind == "support" and nuggets is None:
-            nuggets = nuggets_for(connection, set_name, item)
-        done += _all_there(parts_of(item, nuggets=nuggets or ()), things)
-    return done
+def _settle_or_wait(connection: Connection, question: str, is_closed: object) -> None:
+    """What the assessors agree on may have changed with the counts, or with the nuggets."""
+    if is_closed:
+        settle(connection, question)
+    else:
+        forget_settled(connection, question)
 
 
 def _all_there(parts: Sequence[Part], things: Collection[str]) -> bool:

@@ -1,7 +1,7 @@
 """What a store holds, as a short text that changes whenever something that scoring reads changes.
 
-Judgments, nuggets and answers are only ever appended: their last number tells. On PostgreSQL a lower number may be
-committed after a higher one, so that they are counted too. Questions and runs change in place and are few.
+Judgments, nuggets and answers are only ever appended: the last row tells. On PostgreSQL a lower number may be committed
+after a higher one, so that they are counted too. Questions and runs change in place and are few.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def fingerprint(connection: Connection) -> str:
 
 
 def _appended(connection: Connection, table: Table) -> list[Any]:
+    last = connection.execute(select(table).order_by(table.c.id.desc()).limit(1)).first()
     counted = connection.dialect.name != "sqlite"
-    columns = [func.max(table.c.id), *([func.count()] if counted else [])]
-    return list(connection.execute(select(*columns).select_from(table)).one())
+    count = connection.execute(select(func.count()).select_from(table)).scalar_one() if counted else None
+    return [None if last is None else tuple(last), count]

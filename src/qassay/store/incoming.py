@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import msgspec
 import polars as pl
 
 from qassay.errors import InputError, Problem
@@ -27,11 +26,10 @@ from qassay.questions import Question, TestSet, gather
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of a file: its text to the byte, what it says and, of a judgment, its kind."""
+    """One row of a file: its text to the byte, and what it says."""
 
     text: str
     row: jsonl.Row
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,9 @@ class Known:
 
 @dataclass
 class Incoming:
-    """What the files of a folder hold. Lists and sets are (file, rows) by name."""
+    """What the files of a folder hold. Lists and sets are (file, rows) by name; judgments are kind and text alone,
+    because there may be millions.
+    """
 
     questions_file: str = ""
     found: QuestionFile | None = None
@@ -62,7 +62,7 @@ class Incoming:
     information: tuple[str, list[Line]] = ("", [])
     runs: dict[str, RunFile] = field(default_factory=dict)
     nuggets: dict[str, tuple[str, list[Line]]] = field(default_factory=dict)
-    judgments: dict[str, tuple[str, list[Line]]] = field(default_factory=dict)
+    judgments: dict[str, tuple[str, list[tuple[str, str]]]] = field(default_factory=dict)
 
 
 def read_incoming(folder: Folder, configuration: Configuration, known: Known) -> Incoming:
@@ -166,8 +166,7 @@ class _Reader:
         kinds = with_kinds(table, self.incoming.questions)["kind"].to_list()
         lines = files.decode(files.read_bytes(path), file=file).split("\n")
         texts = (lines[number - 1].strip(" \t\r") for number in table["line"])
-        rows = [Line(text, msgspec.json.decode(text), kind) for text, kind in zip(texts, kinds, strict=True)]
-        self.incoming.judgments[name] = (file, rows)
+        self.incoming.judgments[name] = (file, list(zip(kinds, texts, strict=True)))
 
     def read_labels(self) -> None:
         """The labels that a file of pairs carries, where no set of that name has come or will come."""
@@ -180,10 +179,7 @@ class _Reader:
             "reference", jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file), file
         )
         texts = jsonl.dump_rows(rows).splitlines()
-        self.incoming.judgments["reference"] = (
-            file,
-            [Line(text, row, "pair") for text, row in zip(texts, rows, strict=True)],
-        )
+        self.incoming.judgments["reference"] = (file, [("pair", text) for text in texts])
 
     def _check_judgments(self, name: str, table: pl.DataFrame, file: str) -> None:
         judged = sort_out(name, table, self.incoming.questions, self.configuration.task, file=file)

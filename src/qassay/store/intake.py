@@ -7,7 +7,7 @@ the meantime is not there any more, and comes in anew.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,8 +88,8 @@ class _Taking:
         self.information()
         for name, (file, lines) in self.incoming.nuggets.items():
             self.nuggets(name, file, lines)
-        for name, (file, lines) in self.incoming.judgments.items():
-            self.judgments(name, file, lines)
+        for name, (file, rows) in self.incoming.judgments.items():
+            self.judgments(name, file, rows)
 
     def note(self, file: str, kind: str, added: int, changed: int = 0) -> None:
         """Remember what came in from a file."""
@@ -201,19 +201,17 @@ class _Taking:
             self.connection.execute(insert(nugget), rows)
         self.note(file, "nuggets", len(rows))
 
-    def judgments(self, name: str, file: str, lines: list[Line]) -> None:
-        """Judgments that are not in the set yet, in the order of the file."""
+    def judgments(self, name: str, file: str, rows: list[tuple[str, str]]) -> None:
+        """Judgments that are not in the set yet, given as kind and text, in the order of the file."""
         c = judgment.c
         there: dict[Hashable, list[bytes]] = {}
         for row in self.connection.execute(select(c.thing, c.body).where(c.set == name).order_by(c.id)):
             _lay(there, row.thing, row.body)
-        new: Iterable[Line] = lines
         if there:
-            named = ((thing(one.kind, one.row), canonical(one.row)) for one in lines)
-            new = [lines[place] for place in missing(named, there)]
-        rows = ((one.kind, one.text) for one in new)
-        added = append_many(self.connection, set_name=name, rows=rows, **self.by)
-        self.note(file, "judgments", added)
+            parsed = ((kind, msgspec.json.decode(text)) for kind, text in rows)
+            places = missing(((thing(kind, row), canonical(row)) for kind, row in parsed), there)
+            rows = [rows[place] for place in places]
+        self.note(file, "judgments", append_many(self.connection, set_name=name, rows=rows, **self.by))
 
     def _refuse_other_type(self, old: Question | None, new: Question) -> None:
         """What was judged of a question of one type says nothing of one of another."""

@@ -164,6 +164,25 @@ def history(connection: Connection, set_name: str, named: str) -> list[Saved]:
     return _saved(connection, judgment.c.set == set_name, judgment.c.thing == named)
 
 
+def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | None:
+    """What stood at a version (0: nothing); a version that never was is refused, it would take everything back."""
+    if version == 0:
+        return None
+    for saved in versions:
+        if saved.version == version:
+            return saved.body
+    message = f"question {question}: there is no version {version} to go back to; there are {len(versions)}"
+    raise InputError(Problem("syntax", message, None, None, question))
+
+
+def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
+    """What stood for a thing before a certain judgment, by its number."""
+    c = judgment.c
+    query = select(c.body).where(c.set == set_name, c.thing == named, c.id < number)
+    body = connection.execute(query.order_by(c.version.desc()).limit(1)).scalar()
+    return None if body is None else msgspec.json.decode(body)
+
+
 def by_key(connection: Connection, key: str) -> Saved | None:
     """The judgment that was saved under an idempotency key."""
     rows = _saved(connection, judgment.c.key == key)
@@ -229,8 +248,13 @@ def _versioned(
             "body": body,
             "account": account,
             # When it was made, where the row says so: a file that is taken in is older than today.
-            "at": row["at"] if isinstance(row.get("at"), str) else at,
+            "at": row["at"] if _is_moment(row.get("at")) else at,
         }
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether a value can be a time; files say many things there."""
+    return isinstance(value, str) and 0 < len(value) <= 40 and value.isascii() and value.isprintable()
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, func, insert, select
 
-from qassay.errors import QassayError
+from qassay.errors import QassayError, UsageError
 from qassay.store.assignments import SLOTS
 from qassay.store.engine import now
 from qassay.store.schema import nugget as table
@@ -150,6 +150,104 @@ def _list_names() -> Select[Any]:
 
 
 _LISTS = _list_names()
+
+
+def split_nugget(
+    connection: Connection,
+    *,
+    list_name: str,
+    question: str,
+    nugget: str,
+    texts: tuple[str, str],
+    expected: int,
+    key: str,
+    account: int | None = None,
+) -> tuple[Nugget, Nugget]:
+    """Make two nuggets of one. The first keeps its id, and so its links; the second comes right after it."""
+    standing = _standing(connection, list_name, question, nugget)
+    body = dict(standing.body or {})
+    named: dict[str, Any] = {"list_name": list_name, "question": question, "account": account}
+    first = write_nugget(
+        connection, **named, nugget=nugget, body={**body, "text": texts[0]}, expected=expected, key=key
+    )
+    second = write_nugget(connection, **named, nugget=None, body={**body, "text": texts[1]}, key=f"{key}.new")
+    order = [one.nugget for one in nuggets_of(connection, list_name, question) if one.nugget != second.nugget]
+    order.insert(order.index(nugget) + 1, second.nugget)
+    _reorder(connection, order, key=key, **named)
+    return first, second
+
+
+def merge_nuggets(
+    connection: Connection,
+    *,
+    list_name: str,
+    question: str,
+    kept: str,
+    gone: str,
+    text: str,
+    expected: tuple[int, int],
+    key: str,
+    account: int | None = None,
+) -> Nugget:
+    """Make one nugget of two: one keeps its id and place, the other is taken off. Vital where either was."""
+    if kept == gone:
+        raise UsageError("a nugget is merged with another one")
+    one, other = (_standing(connection, list_name, question, name) for name in (kept, gone))
+    named: dict[str, Any] = {"list_name": list_name, "question": question, "account": account}
+    body = {**(one.body or {}), "text": text, "vital": one.vital or other.vital}
+    merged = write_nugget(connection, **named, nugget=kept, body=body, expected=expected[0], key=key)
+    write_nugget(connection, **named, nugget=gone, body=None, expected=expected[1], key=f"{key}.gone")
+    return merged
+
+
+def move_nugget(
+    connection: Connection,
+    *,
+    list_name: str,
+    question: str,
+    nugget: str,
+    before: str | None,
+    expected: int,
+    key: str,
+    account: int | None = None,
+) -> None:
+    """Put a nugget before another one, or with None at the end."""
+    standing = _standing(connection, list_name, question, nugget)
+    if standing.version != expected:
+        raise NuggetConflictError(standing)
+    order = [one.nugget for one in nuggets_of(connection, list_name, question) if one.nugget != nugget]
+    if before is not None and before not in order:
+        raise NuggetConflictError(None)
+    order.insert(len(order) if before is None else order.index(before), nugget)
+    _reorder(connection, order, list_name=list_name, question=question, key=key, account=account)
+
+
+def _reorder(
+    connection: Connection, order: Sequence[str], *, list_name: str, question: str, key: str, account: int | None
+) -> None:
+    """Number the nuggets by their place; only those that move get a row."""
+    standing = {one.nugget: one for one in nuggets_of(connection, list_name, question)}
+    for place, name in enumerate(order, start=1):
+        one = standing[name]
+        if one.ordinal != place:
+            write_nugget(
+                connection,
+                list_name=list_name,
+                question=question,
+                nugget=name,
+                body=one.body,
+                ordinal=place,
+                key=f"{key}.{place}",
+                account=account,
+            )
+
+
+def _standing(connection: Connection, list_name: str, question: str, nugget: str) -> Nugget:
+    """A nugget that is on the list; where it is not any more, somebody else was first."""
+    for one in nuggets_of(connection, list_name, question):
+        if one.nugget == nugget:
+            return one
+    raise NuggetConflictError(None)
 
 
 def _read(row: Any) -> Nugget:

@@ -13,11 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
-from qassay.formats.exporting import own_task
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.folder import (
     CONFIGURATION,
@@ -36,6 +35,8 @@ from qassay.store.settings import get_setting
 
 # Rows fetched at once.
 _MANY = 10_000
+# Questions that are not in the test set: what was noted of them is not in the evaluation either.
+_DRAFTS = select(question.c.id).where(question.c.draft)
 
 _latest: dict[str, tuple[str, TemporaryFolder]] = {}
 _turn = threading.Lock()
@@ -46,6 +47,8 @@ def write_out(store: Store, target: Path, folder: Folder) -> None:
 
     Configuration, the evaluation's own task file and patterns are copied from its folder; the documents are not.
     """
+    from qassay.formats.exporting import own_task
+
     target.mkdir(parents=True, exist_ok=True)
     for path in (folder.configuration, *own_task(folder), folder.patterns):
         if path.is_file():
@@ -133,7 +136,8 @@ def write_contents(connection: Connection, target: Path) -> None:
     places = Folder(target)
     asked = select(question.c.body).where(~question.c.draft).order_by(question.c.ordinal, question.c.id)
     _write_lines(target / "questions.jsonl", connection.execute(asked).scalars())
-    _write_lines(places.answers, connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars())
+    known = select(answer.c.body).where(answer.c.question.not_in(_DRAFTS)).order_by(answer.c.id)
+    _write_lines(places.answers, connection.execute(known).scalars())
     _write_runs(connection, places)
     for name, lines in nugget_lines(connection).items():
         _write_lines(places.nugget_file(name), lines)
@@ -146,10 +150,11 @@ def nugget_lines(connection: Connection) -> dict[str, list[str]]:
     What was taken off a list, and what was said of it before, is left out: the last row of a file stands.
     """
     c = nugget.c
-    places = dict(connection.execute(select(question.c.id, question.c.ordinal)).tuples().all())
+    asked = connection.execute(select(question.c.id, question.c.ordinal))
+    places: dict[str, int] = {row.id: row.ordinal for row in asked}
     found: dict[tuple[str, str, str], tuple[int, list[str]]] = {}
     columns = (c.list, c.question, c.nugget, c.ordinal, c.body)
-    for row in connection.execute(select(*columns).order_by(c.id)):
+    for row in connection.execute(select(*columns).where(c.question.not_in(_DRAFTS)).order_by(c.id)):
         key = (row.list, row.question, row.nugget)
         if row.body is None:
             found.pop(key, None)
@@ -192,7 +197,7 @@ def _write_runs(connection: Connection, places: Folder) -> None:
 def _write_judgments(connection: Connection, places: Folder) -> None:
     """Write every set in one pass over the table, which is in the order in which things were said."""
     c = judgment.c
-    taken_back = select(c.set, c.thing, func.max(c.version)).where(c.body.is_(None)).group_by(c.set, c.thing)
+    taken_back = select(c.set, c.thing, c.version).where(c.body.is_(None)).order_by(c.version)
     gone: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in connection.execute(taken_back)}
     columns = (c.set, c.body, c.thing, c.version) if gone else (c.set, c.body)
     rows = connection.execution_options(yield_per=_MANY).execute(select(*columns).order_by(c.id))

@@ -37,10 +37,14 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
+        for kept in place.kept.values():
+            if callable(close := getattr(kept, "close", None)):
+                close()
         if store is None:
             place.store.close()
 
     app = FastAPI(title="Qassay", version=__version__, lifespan=life, openapi_url=None, docs_url=None, redoc_url=None)
+    app.router.redirect_slashes = False
     app.state.place = place
     app.state.pages = pages.load()
     for router in (health.router, *(module.router for module in app.state.pages.values())):

@@ -10,6 +10,7 @@ import json
 import logging
 import sys
 import threading
+import traceback
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
@@ -20,6 +21,13 @@ FIELDS = ("request", "method", "route", "status", "milliseconds", "account")
 log = logging.getLogger("qassay.web")
 
 
+def where(error: BaseException) -> str:
+    """Kind and place of an error, and of what caused it, without its message: that may quote what somebody wrote."""
+    told = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return f"{where(cause)}\n\n{told}" if cause is not None else told
+
+
 class JsonLines(logging.Formatter):
     """A record as one line of JSON."""
 
@@ -28,8 +36,8 @@ class JsonLines(logging.Formatter):
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line: dict[str, Any] = {"at": at, "level": record.levelname.lower(), "message": record.getMessage()}
         line |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
-        if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = where(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -47,7 +55,8 @@ class TextLines(logging.Formatter):
             line = f"{at} {status} {method} {route} {took:.0f} ms"
             account = getattr(record, "account", None)
             line += f" account {account}" if account is not None else ""
-        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
+        error = record.exc_info[1] if record.exc_info else None
+        return line + ("\n" + where(error) if error is not None else "")
 
 
 def set_up(form: Literal["text", "json", "none"], stream: TextIO | None = None) -> None:

@@ -77,10 +77,16 @@ async def _premises(request: Request) -> Premises:
     return place
 
 
+async def _request(request: Request) -> Request:
+    return request
+
+
 Who: TypeAlias = Annotated[Person, Depends(_person)]
 # Who is there on a public page: perhaps nobody.
 Visitor: TypeAlias = Annotated[Person | None, Depends(_visitor)]
 Place: TypeAlias = Annotated[Premises, Depends(_premises)]
+# The framework hands the request itself to one parameter only, and the view may have that one.
+TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,7 @@ def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable
         parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in signature.parameters.items()
     ]
-    asked = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+    asked = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=TheRequest)
 
     @functools.wraps(view)
     async def showing(*, the_request: Request, **given: Any) -> Response:

@@ -84,7 +84,7 @@ class Counts:
         return self.comparisons - self.ties if ties == "exclude" else self.comparisons
 
     def alone(self, ties: Ties) -> Floats:
-        """Sum over comparisons of (what it counts as - rate)^2: the variance of the swaps, comparisons being the draws."""
+        """Sum over comparisons of (what it counts as - rate)^2: their variance as draws of their own."""
         swap, one = np.array(AS_SWAPS[ties]), np.array(AS_COMPARISONS[ties])
         away = swap[:, None] - one[:, None] * np.nan_to_num(self.rates(ties))[:, None]
         return np.asarray((self.cells.sums * away**2).sum(axis=1))

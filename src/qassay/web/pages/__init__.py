@@ -20,12 +20,17 @@ MODULES = (
         "work",
         "judging",
         "judging_aids",
+        "list_classes",
+        "nugget_lists",
+        "nugget_sources",
         "development",
+        "question_draft",
+        "search",
         "documents",
         "runs",
         "assignments",
     ),
-    *("adjudication", "history", "results", "components"),
+    *("adjudication", "history", "results", "result_sheets", "result_publishing", "components"),
 )
 
 

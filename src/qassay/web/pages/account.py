@@ -14,6 +14,13 @@ from qassay.web.routing import EVERYBODY, Context, Input, Place, Router, Who
 
 router = Router()
 
+# Signs by which browsers and systems are told, the more particular first: most call themselves by each other's names.
+BROWSERS = (("Firefox/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+SYSTEMS = (
+    *(("Android", "Android"), ("iPhone", "iOS"), ("iPad", "iOS")),
+    *(("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux")),
+)
+
 
 class SessionRow(Context):
     """A browser where one is signed in."""
@@ -23,7 +30,7 @@ class SessionRow(Context):
     seen: str
     expires: str
     address: str | None
-    agent: str | None
+    browser: str
     current: bool
 
 
@@ -102,7 +109,7 @@ def show(who: Who, place: Place) -> AccountPage:
                 seen=one.seen,
                 expires=one.expires,
                 address=one.address,
-                agent=one.agent,
+                browser=browser_name(one.agent),
                 current=one.id == who.session,
             )
             for one in browsers
@@ -171,6 +178,19 @@ def revoke_token(who: Who, place: Place, number: int) -> Ended:
     with place.store.write() as connection:
         end_token(connection, who.id, number)
     return Ended(ended=1)
+
+
+def browser_name(agent: str | None) -> str:
+    """What people call a browser, from what it calls itself.
+
+    >>> browser_name("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0")
+    'Firefox on Linux'
+    """
+    if not agent:
+        return "unknown"
+    browser = next((name for sign, name in BROWSERS if sign in agent), agent[:40])
+    system = next((name for sign, name in SYSTEMS if sign in agent), None)
+    return browser if system is None else f"{browser} on {system}"
 
 
 def _in_person(who: Person) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from qassay.tables import Table
+from qassay.tables import Cell, Table
 
 # What the rows of a table are about, so that a page can lead there.
 About: TypeAlias = Literal["run", "question", "series"]
 
-# A page shows at most so many rows of a table; its CSV has all.
+# A page shows at most so many rows of a table, and characters of a cell; its CSV has all.
 ROWS_SHOWN = 500
+CHARACTERS_SHOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +77,22 @@ def cut(part: Part, first: int = 0, most: int | None = ROWS_SHOWN) -> Part:
         subjects=part.subjects[first : first + most],
         window=Window(first, len(rows), total),
     )
+
+
+def clipped(part: Part) -> Part:
+    """The part with its longest texts cut short, saying so."""
+    rows = part.table.rows
+    if not any(_is_long(cell) for row in rows for cell in row):
+        return part
+    shorter = tuple(tuple(_clip(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+    return replace(part, table=replace(part.table, rows=shorter))
+
+
+def _is_long(cell: Cell) -> bool:
+    return isinstance(cell, str) and len(cell) > CHARACTERS_SHOWN
+
+
+def _clip(text: str) -> str:
+    if len(text) <= CHARACTERS_SHOWN:
+        return text
+    return f"{text[:CHARACTERS_SHOWN]}… ({len(text):,} characters in all; the CSV has them)"

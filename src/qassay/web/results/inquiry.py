@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 from qassay.evaluation import Evaluation
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, table
-from qassay.web.results.choices import Choice
+from qassay.web.results.choices import Choice, Offer
+from qassay.web.results.finding import Finding
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -27,6 +28,16 @@ class Inquiry:
     def given(self) -> dict[str, Any]:
         """The study's own options."""
         return dict(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What there is to choose from, and what was found, or why nothing was."""
+
+    offer: Offer
+    finding: Finding | None = None
+    message: str = ""
+    problems: tuple[dict[str, Any], ...] = ()
 
 
 def scored(evaluation: Evaluation, choice: Choice) -> Scores:

@@ -9,7 +9,7 @@ from functools import partial
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
 from qassay.web.results import studies
-from qassay.web.results.finding import Finding, cut
+from qassay.web.results.finding import Finding, clipped, cut
 from qassay.web.results.inquiry import Inquiry, Progress
 from qassay.web.results.one_question import question
 from qassay.web.results.one_run import run
@@ -40,4 +40,4 @@ def investigate(evaluation: Evaluation, inquiry: Inquiry, progress: Progress) ->
     found = study(evaluation, inquiry.choice, progress, **inquiry.given)
     if inquiry.whole:
         return found
-    return replace(found, parts=tuple(one if one.window else cut(one) for one in found.parts))
+    return replace(found, parts=tuple(clipped(one if one.window else cut(one)) for one in found.parts))

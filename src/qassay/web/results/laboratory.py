@@ -1,6 +1,6 @@
 """Where results are computed: one process beside the server, a short queue before it, and what was found before.
 
-    laboratory = Laboratory(folder)
+    laboratory = Laboratory()
     job = laboratory.ask(order, state)      # at once: a job that is done, is being done, or waits
     await laboratory.wait(job, seconds)
 
@@ -16,6 +16,7 @@ import contextlib
 import multiprocessing
 import pickle
 import queue
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -57,6 +58,7 @@ class Job:
     finished: float = 0.0
     data: bytes = b""
     ended: threading.Event = field(default_factory=threading.Event)
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def is_over(self) -> bool:
@@ -80,7 +82,6 @@ class Laboratory:
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._driver: threading.Thread | None = None
-        self._process: BaseProcess | None = None
 
     def ask(self, order: Order, state: str, *, fresh: bool = False) -> Job:
         """The job for an order: the last one where it still holds, else a new one.
@@ -110,6 +111,11 @@ class Laboratory:
             return not fresh and time.monotonic() - last.finished < FRESH
         return last.state == state or (not fresh and time.monotonic() - last.finished < FRESH)
 
+    def find(self, number: str) -> Job | None:
+        """The job with this id, while it is remembered."""
+        with self._turn:
+            return next((job for job in self._jobs.values() if job.id == number), None)
+
     async def wait(self, job: Job, seconds: float) -> bool:
         """Wait for a job without holding a thread; tells whether it is over."""
         deadline = time.monotonic() + seconds
@@ -123,32 +129,28 @@ class Laboratory:
         """End the process and forget everything."""
         self._closed.set()
         with self._turn:
-            driver, process = self._driver, self._process
+            driver = self._driver
             self._jobs.clear()
-        if process is not None:
-            process.kill()
         if driver is not None:
             driver.join(timeout=10)
 
     # ---- the thread that drives the process --------------------------------------------------------------------------
 
     def _drive(self) -> None:
+        process: BaseProcess | None = None
         pipe: Connection | None = None
         try:
-            while not self._closed.is_set():
-                job = self._next()
-                if job is None:
-                    return
-                if pipe is None or self._process is None or not self._process.is_alive():
-                    pipe = self._start()
-                if not self._do(job, pipe):
-                    self._end()
-                    pipe = None
+            while (job := self._next()) is not None:
+                if pipe is None or process is None:
+                    process, pipe = self._start()
+                if not self._do(job, process, pipe):
+                    _end(process, pipe)
+                    process = pipe = None
         finally:
-            self._end()
+            _end(process, pipe)
 
     def _next(self) -> Job | None:
-        """The next job; None where it is time to end. Whoever asks at this moment starts a new thread."""
+        """The next job; None where it is time to end. Whoever asks after that starts a new thread."""
         idle = time.monotonic() + IDLE_SECONDS
         while not self._closed.is_set():
             with contextlib.suppress(queue.Empty):
@@ -159,23 +161,15 @@ class Laboratory:
                     return None
         return None
 
-    def _start(self) -> Connection:
+    def _start(self) -> tuple[BaseProcess, Connection]:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=self._worker, args=(theirs,), name="qassay-results", daemon=True)
         process.start()
         theirs.close()
-        self._process = process
-        return ours
+        return process, ours
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.join(timeout=10)
-            process.close()
-
-    def _do(self, job: Job, pipe: Connection) -> bool:
+    def _do(self, job: Job, process: BaseProcess, pipe: Connection) -> bool:
         """Have one job done; False where the process is of no use any more."""
         deadline = time.monotonic() + self._limit
         job.condition = "running"
@@ -195,8 +189,7 @@ class Laboratory:
                 self._take(job, kind, rest)
                 return True
         except (EOFError, OSError):
-            why = "the process that computes was ended, perhaps because it took more memory than there is"
-            self._finish(job, "broken", why)
+            self._finish(job, "broken", _cause(process))
             return False
         self._finish(job, "broken", "the server is being stopped")
         return False
@@ -223,3 +216,20 @@ class Laboratory:
                 return
             if self._jobs[order].is_over:
                 size -= len(self._jobs.pop(order).data) + 1_000
+
+
+def _end(process: BaseProcess | None, pipe: Connection | None) -> None:
+    """End the process, whatever it is doing."""
+    if pipe is not None:
+        pipe.close()
+    if process is not None:
+        process.kill()
+        process.join(timeout=10)
+
+
+def _cause(process: BaseProcess) -> str:
+    """Why the process is gone, as far as its end tells."""
+    process.join(timeout=5)
+    if process.exitcode is not None and process.exitcode < 0:
+        return "the process that computes was ended from outside, perhaps because it took more memory than there is"
+    return "an error of the program ended the process that computes; the log of the server has it"

@@ -29,7 +29,7 @@ from qassay.web.results.verdicts import (
     verdict,
 )
 
-RESPONSES = 100
+ANSWERS = 100
 OUTCOMES = ("right", "partly", "wrong", "not-scored")
 
 
@@ -57,18 +57,16 @@ def run(
         and (kind is None or one.type == kind)
         and outcome in (None, _outcome(own[one.id], one, scores))
     ]
-    window = wanted if whole else wanted[RESPONSES * (page - 1) : RESPONSES * page]
-    rows = response_rows(evaluation, [one.id for one in window], run)
-    answers = _answers(evaluation, key, rows, own)
+    rows = response_rows(evaluation, [one.id for one in wanted], run)
+    first = 0 if whole else ANSWERS * (page - 1)
+    here = rows if whole else rows[first : first + ANSWERS]
+    answers = _answers(evaluation, key, here, own)
     parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
     found = next(row for row in scores.runs if row.run == run)
     if found.contingency:
         parts.append(Part("contingency", contingency_table(f"Decisions of {run}", found.contingency)))
-    subjects = tuple(str(row[0]) for row in answers.rows)
-    here = None
-    if len(window) < len(wanted):
-        here = Window(RESPONSES * (page - 1), len(window), len(wanted), "questions")
-    parts.append(Part("answers", answers, "question", subjects, 0, here))
+    window = None if len(here) == len(rows) else Window(first, len(here), len(rows), "answers")
+    parts.append(Part("answers", answers, "question", tuple(row["question"] for row in here), 0, window))
     counted = dict.fromkeys(OUTCOMES, 0)
     for one in evaluation.questions:
         if one.id in own:

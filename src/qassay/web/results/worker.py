@@ -18,13 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from qassay.errors import QassayError
     from qassay.evaluation import Evaluation
-    from qassay.web.results.inquiry import Inquiry
+    from qassay.web.results.finding import Finding
+    from qassay.web.results.inquiry import Inquiry, Reply
 
 # How much the process gives way to the one that serves.
 NICENESS = 10
 # Progress is told at most so often (seconds).
 TELL_EVERY = 0.2
+# So many problems of an input travel to the page.
+PROBLEMS = 100
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Order:
     """What to compute on the evaluation in a folder; with a file, the named table goes there as CSV."""
 
     folder: str
-    inquiry: Inquiry | None
+    inquiry: Inquiry
     part: str | None = None
     file: str | None = None
     provisional: str | None = None
@@ -59,34 +63,35 @@ class Desk:
         self.told = 0.0
 
     def answer(self, order: Order) -> None:
-        """Compute one thing, and say how it went."""
-        from qassay.errors import InputError, QassayError
+        """Compute one thing, and say how it went. A bug ends the process, with its traceback in the server's log."""
+        from qassay.errors import QassayError
 
         try:
             self.send("found", self.compute(order))
         except QassayError as error:
-            problems = [one.as_json() for one in error.problems[:100]] if isinstance(error, InputError) else []
-            first = str(error.problems[0]) if isinstance(error, InputError) else str(error)
-            self.send("refused", first, problems)
+            self.send("refused", *_told(error))
         except MemoryError:
             self.send("broken", "it takes more memory than there is")
-        except Exception as error:  # a bug in a study must not end the process, and is told by its kind alone
-            self.send("broken", f"an error of the program ({type(error).__name__})")
 
-    def compute(self, order: Order) -> Any:
-        """What was ordered: an offer, a finding, or the number of rows written to a file."""
+    def compute(self, order: Order) -> Reply:
+        """What was ordered; what cannot be computed is said beside what there is to choose from."""
+        from qassay.errors import QassayError
         from qassay.web.results import choices
+        from qassay.web.results.inquiry import Reply
         from qassay.web.results.investigate import investigate
 
         evaluation = self.evaluation(order.folder)
-        if order.inquiry is None:
-            return choices.offer(evaluation)
-        if order.inquiry.choice.changed():
-            choices.checked(order.inquiry.choice, choices.offer(evaluation))
-        found = investigate(evaluation, order.inquiry, self.progress)
-        if order.file is None:
-            return found
-        return _write(found, order)
+        offered = choices.offer(evaluation)
+        try:
+            choices.checked(order.inquiry.choice, offered)
+            found = investigate(evaluation, order.inquiry, self.progress)
+            if order.file is not None:
+                _write(found, order)
+                return Reply(offered)
+        except QassayError as error:
+            message, problems = _told(error)
+            return Reply(offered, None, message, tuple(problems))
+        return Reply(offered, found)
 
     def evaluation(self, folder: str) -> Evaluation:
         """The evaluation, read anew only where its store or its configuration has changed."""
@@ -112,7 +117,16 @@ class Desk:
         self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def _write(found: Any, order: Order) -> int:
+def _told(error: QassayError) -> tuple[str, list[dict[str, Any]]]:
+    """An error as a sentence, and its first problems."""
+    from qassay.errors import InputError
+
+    if isinstance(error, InputError):
+        return str(error.problems[0]), [one.as_json() for one in error.problems[:PROBLEMS]]
+    return str(error), []
+
+
+def _write(found: Finding, order: Order) -> None:
     from qassay.errors import unknown
     from qassay.web.results.sheets import lines
 
@@ -121,7 +135,6 @@ def _write(found: Any, order: Order) -> int:
         raise unknown("table", order.part or "", [one.name for one in found.parts])
     with Path(order.file or "").open("w", encoding="utf-8", newline="") as target:
         target.writelines(lines(part.table, provisional=order.provisional))
-    return len(part.table.rows)
 
 
 Worker = Callable[[Connection], None]

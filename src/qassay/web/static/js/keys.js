@@ -225,7 +225,7 @@ function draw(message) {
   fill(
     done,
     h("h2", { id: "shortcuts-title" }, "Shortcuts"),
-    h("div", { class: "scroll", tabindex: "0" }, h("table", null, h("tbody", null, rows))),
+    h("div", { class: "scroll" }, h("table", null, h("tbody", null, rows))),
     h("p", { role: "status", class: "faint" }, message),
     h(
       "div",

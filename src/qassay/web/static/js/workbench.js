@@ -36,7 +36,7 @@ import { Outbox } from "./outbox.js";
  */
 
 const AHEAD = 4;
-const STATES = {
+export const STATES = {
   saved: "Saved",
   saving: "Saving…",
   waiting: "Not saved: the server cannot be reached. Your decisions are kept here and sent later.",

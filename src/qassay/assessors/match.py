@@ -1,0 +1,71 @@
+"""The match assessor: an item is right where its string is a known answer.
+
+R where the string equals a known answer of the question (answers.jsonl, not withdrawn), U where it does but documents
+are known for that answer and the item's is not among them, W else. `match(normalise=true)` compares after lower case,
+without articles, punctuation and double blanks. A question without a known answer is not judged: nothing can be said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qassay.assessors.records import Opinion
+from qassay.questions import Question
+from qassay.store.parts import Part
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_NOT_WORD = re.compile(r"[^\w]+")
+
+
+def normalised(text: str) -> str:
+    """A string as it is compared where spelling is not the point.
+
+    >>> normalised("The  Eiffel-Tower.")
+    'eiffel tower'
+    """
+    return " ".join(_ARTICLE.sub(" ", _NOT_WORD.sub(" ", text.casefold())).split())
+
+
+@dataclass(frozen=True)
+class Match:
+    """Judges factoid and list items by the known answers."""
+
+    # Question -> compared string -> the answer's own string and the documents known for it.
+    answers: Mapping[str, Mapping[str, tuple[str, frozenset[str]]]]
+    normalise: bool = False
+
+    @property
+    def name(self) -> str:
+        """The spelling says how it compares."""
+        return "match(normalise=true)" if self.normalise else "match"
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], *, normalise: bool = False) -> Match:
+        """The assessor of known answers (question, answer, doc, withdrawn)."""
+        found: dict[str, dict[str, tuple[str, frozenset[str]]]] = {}
+        for row in rows:
+            if row.get("withdrawn"):
+                continue
+            compared = normalised(row["answer"]) if normalise else row["answer"]
+            own = found.setdefault(row["question"], {})
+            first, docs = own.get(compared, (row["answer"], frozenset()))
+            own[compared] = (first, docs | ({row["doc"]} if row.get("doc") else frozenset()))
+        return cls(found, normalise)
+
+    def judge(self, question: Question, part: Part) -> Opinion | None:
+        """The label of an item, or nothing where no answer is known or the part has no string."""
+        text = part.row.get("text")
+        own = self.answers.get(question.id)
+        if part.kind not in ("item", "list") or text is None or not own:
+            return None
+        known = own.get(normalised(str(text)) if self.normalise else str(text))
+        if known is None:
+            return Opinion({"judgment": "W"}, {"answer": None})
+        answer, docs = known
+        if docs and part.row.get("doc") not in docs:
+            return Opinion({"judgment": "U"}, {"answer": answer})
+        named = {"answer": answer} if part.kind == "list" else {}
+        return Opinion({"judgment": "R", **named}, {"answer": answer})

@@ -1,0 +1,86 @@
+"""The pattern assessor: regular expressions that right answers match, and the documents that support them.
+
+W where no pattern of the question matches anywhere in the string. U where documents are given and the item's is not
+among those of any pattern that matches. R else. Patterns find an answer; few are written to tell where it ends, so
+`patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
+around it, where the task has that label. A question without a pattern is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import regex
+
+from qassay.assessors.records import Opinion
+from qassay.errors import InputError, Problem
+from qassay.questions import Question
+from qassay.store.parts import Part
+from qassay.tasks import Task
+
+# Patterns are other people's: one that runs away is told, not waited for.
+SECONDS = 2.0
+_AROUND = " \t\r\n.,;:!?\"'()[]“”‘’"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One pattern of a question."""
+
+    expression: Any
+    text: str
+    docs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Judges factoid and list items by patterns."""
+
+    patterns: Mapping[str, tuple[Pattern, ...]]
+    exact: bool = False
+
+    @property
+    def name(self) -> str:
+        """The spelling says whether it tells exact answers from others."""
+        return "patterns(exact=true)" if self.exact else "patterns"
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], task: Task, *, exact: bool = False) -> Patterns:
+        """The assessor of parsed patterns (question, pattern, docs)."""
+        found: dict[str, list[Pattern]] = {}
+        for row in rows:
+            made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
+            found.setdefault(row["question"], []).append(made)
+        return cls({question: tuple(own) for question, own in found.items()}, exact and "X" in task.labels)
+
+    def judge(self, question: Question, part: Part) -> Opinion | None:
+        """The label of an item, or nothing where the question has no pattern or the part no string."""
+        text = part.row.get("text")
+        own = self.patterns.get(question.id)
+        if part.kind not in ("item", "list") or text is None or not own:
+            return None
+        matching = [pattern for pattern in own if _search(pattern, str(text), question.id)]
+        if not matching:
+            return Opinion({"judgment": "W"}, {"pattern": None})
+        doc = part.row.get("doc")
+        supported = [pattern for pattern in matching if not pattern.docs or doc in pattern.docs]
+        if not supported:
+            return Opinion({"judgment": "U"}, {"pattern": matching[0].text})
+        bare = str(text).strip(_AROUND)
+        whole = [pattern for pattern in supported if _search(pattern, bare, question.id, whole=True)]
+        if self.exact and not whole:
+            return Opinion({"judgment": "X"}, {"pattern": supported[0].text})
+        chosen = (whole or supported)[0]
+        answer = {"answer": bare or str(text)} if part.kind == "list" else {}
+        return Opinion({"judgment": "R", **answer}, {"pattern": chosen.text})
+
+
+def _search(pattern: Pattern, text: str, question: str, *, whole: bool = False) -> bool:
+    try:
+        find = pattern.expression.fullmatch if whole else pattern.expression.search
+        return find(text, timeout=SECONDS) is not None
+    except TimeoutError:
+        message = f"question {question}: the pattern {pattern.text[:60]!r} takes too long on an answer; simplify it"
+        raise InputError(Problem("syntax", message, "patterns.txt", None, question)) from None

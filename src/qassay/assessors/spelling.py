@@ -1,0 +1,38 @@
+"""Assessors by their spelling: `patterns`, `patterns(exact=true)`, `match`, `match(normalise=true)`."""
+
+from __future__ import annotations
+
+from qassay.assessors.match import Match
+from qassay.assessors.patterns import Patterns
+from qassay.assessors.records import Assessor
+from qassay.errors import InputError, Problem, unknown
+from qassay.evaluation import Evaluation
+from qassay.formats import files
+from qassay.formats.nist import parse_patterns
+
+NAMES = {
+    "patterns": "regular expressions of patterns.txt, with the documents that support them",
+    "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
+    "match": "the known answers of answers.jsonl, compared exactly",
+    "match(normalise=true)": "the same without case, articles and punctuation",
+}
+
+
+def open_assessor(spelled: str, evaluation: Evaluation) -> Assessor:
+    """The assessor with this spelling, with what it needs from the evaluation."""
+    name = spelled.replace(" ", "").lower()
+    if name in ("patterns", "patterns(exact=true)", "patterns(exact=false)"):
+        path = evaluation.folder.patterns
+        if not path.is_file():
+            message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
+            raise InputError(Problem("configuration", message, evaluation.folder.name()))
+        documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
+        rows = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
+        return Patterns.from_rows((row for _, row in rows), evaluation.task, exact="true" in name)
+    if name in ("match", "match(normalise=true)", "match(normalise=false)"):
+        answers = evaluation.answers
+        if not answers.height:
+            message = "there are no known answers to match; add answers.jsonl with: qassay import FOLDER ANSWERS"
+            raise InputError(Problem("configuration", message, evaluation.folder.name()))
+        return Match.from_rows(answers.iter_rows(named=True), normalise="true" in name)
+    raise unknown("assessor", spelled, tuple(NAMES))

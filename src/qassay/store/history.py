@@ -1,0 +1,115 @@
+"""The history of an evaluation: every judgment, from what to what, and what organisers did; the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, and_, or_, select
+
+from qassay.store.schema import account, judgment, record
+
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One judgment and what stood before it; None is: not judged."""
+
+    id: int
+    at: str
+    who: str | None
+    set: str
+    question: str
+    kind: str
+    version: int
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something an organiser or adjudicator did."""
+
+    id: int
+    at: str
+    who: str | None
+    action: str
+    question: str | None
+    details: Mapping[str, Any]
+
+
+def changes(
+    connection: Connection,
+    *,
+    question: str | None = None,
+    set_name: str | None = None,
+    person: int | None = None,
+    before: int | None = None,
+    limit: int = PAGE,
+) -> list[Change]:
+    """The newest judgments, those before a certain one where it is given."""
+    c = judgment.c
+    wanted = [
+        *([c.question == question] if question else []),
+        *([c.set == set_name] if set_name else []),
+        *([c.account == person] if person else []),
+        *([c.id < before] if before else []),
+    ]
+    query = (
+        select(c.id, c.at, account.c.name, c.set, c.question, c.kind, c.thing, c.version, c.body)
+        .outerjoin(account, account.c.id == c.account)
+        .where(*wanted)
+        .order_by(c.id.desc())
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()
+    earlier = _earlier(connection, rows)
+    return [
+        Change(
+            row.id,
+            row.at,
+            row.name,
+            row.set,
+            row.question,
+            row.kind,
+            row.version,
+            earlier.get((row.set, row.thing, row.version - 1)),
+            _decoded(row.body),
+        )
+        for row in rows
+    ]
+
+
+def actions(connection: Connection, *, question: str | None = None, limit: int = PAGE) -> list[Action]:
+    """What organisers and adjudicators did last."""
+    c = record.c
+    query = (
+        select(c.id, c.at, account.c.name, c.action, c.question, c.body)
+        .outerjoin(account, account.c.id == c.account)
+        .where(*([c.question == question] if question else []))
+        .order_by(c.id.desc())
+        .limit(limit)
+    )
+    return [
+        Action(row.id, row.at, row.name, row.action, row.question, msgspec.json.decode(row.body))
+        for row in connection.execute(query)
+    ]
+
+
+def _earlier(connection: Connection, rows: Sequence[Any]) -> dict[tuple[str, str, int], Mapping[str, Any] | None]:
+    """What stood before these judgments, in one look."""
+    c = judgment.c
+    wanted = [
+        and_(c.set == row.set, c.thing == row.thing, c.version == row.version - 1) for row in rows if row.version > 1
+    ]
+    if not wanted:
+        return {}
+    found = connection.execute(select(c.set, c.thing, c.version, c.body).where(or_(*wanted)))
+    return {(row.set, row.thing, row.version): _decoded(row.body) for row in found}
+
+
+def _decoded(body: str | None) -> Mapping[str, Any] | None:
+    return None if body is None else dict(msgspec.json.decode(body))

@@ -1,0 +1,167 @@
+"""Runs in the store: kept to the byte, described, withdrawn and restored; never overwritten here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.formats import files
+from qassay.formats.folder import file_name
+from qassay.runs import RunInformation
+from qassay.store.engine import now
+from qassay.store.fingerprint import WAITING
+from qassay.store.schema import account as accounts
+from qassay.store.schema import run as table
+from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.things import digest
+
+# The longest file name that the usual file systems take, in bytes.
+LONGEST_FILE_NAME = 255
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run, without its responses."""
+
+    tag: str
+    file: str
+    size: int
+    information: RunInformation
+    withdrawn: bool
+    at: str
+    by: str | None
+
+
+def list_runs(connection: Connection, *, limit: int, offset: int = 0) -> list[StoredRun]:
+    """Runs by tag, some of them."""
+    rows = connection.execute(_runs().order_by(table.c.tag).limit(limit).offset(offset))
+    return [_read(row) for row in rows]
+
+
+def find_run(connection: Connection, tag: str) -> StoredRun:
+    """One run; an error where there is none."""
+    row = connection.execute(_runs().where(table.c.tag == tag)).one_or_none()
+    if row is None:
+        raise unknown("run", tag, ())
+    return _read(row)
+
+
+def count_runs(connection: Connection) -> tuple[int, int]:
+    """How many runs there are, and how many of them are withdrawn."""
+    rows = connection.execute(select(table.c.withdrawn, func.count()).group_by(table.c.withdrawn))
+    counts = {bool(withdrawn): count for withdrawn, count in rows}
+    return sum(counts.values()), counts.get(True, 0)
+
+
+def keep_run(
+    connection: Connection, tag: str, data: bytes, *, called: str, information: RunInformation, account: int | None
+) -> None:
+    """Keep a checked run; where there is one of its tag, that is an error that says which way out there is."""
+    name = file_name(tag) + suffix_of(data)
+    if len(name.encode()) > LONGEST_FILE_NAME:
+        message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
+        raise InputError(Problem("configuration", message, called))
+    told = _information_row(tag, information, _waiting(connection, tag))
+    values = {"tag": tag, "file": name, "data": data, "information": told, "account": account, "at": now()}
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    made = connection.execute(
+        dialect.insert(table).values(**values).on_conflict_do_nothing().returning(table.c.tag)
+    ).first()
+    if made is not None:
+        note_action(connection, "upload-run", account=account, run=tag, file=called, size=len(data))
+        return
+    there = connection.execute(select(table.c.data, table.c.withdrawn).where(table.c.tag == tag)).one()
+    path = Path(called)
+    what = "this run" if files.unpack(bytes(there.data), path) == files.unpack(data, path) else "another run"
+    way = "restore it, or give" if there.withdrawn else "give"
+    withdrawn = ", which is withdrawn" if there.withdrawn else ""
+    message = f"{what} {tag} is here already{withdrawn}; {way} this file a tag of its own"
+    raise InputError(Problem("second-tag", message, called))
+
+
+def describe_run(connection: Connection, tag: str, information: RunInformation, *, account: int | None) -> None:
+    """Say what a run is: its row of runs.jsonl; recorded."""
+    before = connection.execute(select(table.c.information).where(table.c.tag == tag)).one_or_none()
+    if before is None:
+        raise unknown("run", tag, ())
+    text = _information_row(tag, information, before.information)
+    if text == before.information:
+        return
+    connection.execute(update(table).where(table.c.tag == tag).values(information=text))
+    was = None if before.information is None else msgspec.json.decode(before.information)
+    now_is = None if text is None else msgspec.json.decode(text)
+    note_action(connection, "describe-run", account=account, run=tag, before=was, after=now_is)
+
+
+def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: str, account: int | None) -> None:
+    """Withdraw a run, or restore it; recorded, and its judgments stay."""
+    there = connection.execute(select(table.c.withdrawn).where(table.c.tag == tag)).one_or_none()
+    if there is None:
+        raise unknown("run", tag, ())
+    if bool(there.withdrawn) == withdrawn:
+        raise UsageError(f"run {tag} is {'withdrawn already' if withdrawn else 'not withdrawn'}")
+    connection.execute(update(table).where(table.c.tag == tag).values(withdrawn=withdrawn))
+    action = "withdraw-run" if withdrawn else "restore-run"
+    note_action(connection, action, account=account, run=tag, reason=reason)
+
+
+def runs_mark(connection: Connection) -> str:
+    """Changes whenever a run comes, goes or is replaced: what was made of the runs under the same mark is current."""
+    rows = connection.execute(select(table.c.tag, table.c.at).where(~table.c.withdrawn).order_by(table.c.tag))
+    return digest([tuple(row) for row in rows])
+
+
+def suffix_of(data: bytes) -> str:
+    """The ending of a run's file name, as its content tells: the form, and the compression."""
+    content = files.unpack(data, Path("run"))
+    suffix = ".jsonl" if content.removeprefix(files.BOM).lstrip()[:1] == b"{" else ".txt"
+    packed = {files.GZIP: ".gz", files.ZSTANDARD: ".zst"}
+    return suffix + next((ending for start, ending in packed.items() if data.startswith(start)), "")
+
+
+def _runs() -> Select[Any]:
+    c = table.c
+    size = func.length(c.data).label("size")
+    columns = (c.tag, c.file, size, c.information, c.withdrawn, c.at, accounts.c.name.label("by"))
+    return select(*columns).join(accounts, accounts.c.id == c.account, isouter=True)
+
+
+def _read(row: Any) -> StoredRun:
+    told: Mapping[str, Any] = {} if row.information is None else msgspec.json.decode(row.information)
+    information = RunInformation(
+        told.get("organisation"), told.get("description"), bool(told.get("manual")), told.get("priority")
+    )
+    return StoredRun(row.tag, row.file, row.size, information, bool(row.withdrawn), row.at, row.by)
+
+
+def _information_row(tag: str, information: RunInformation, before: str | None) -> str | None:
+    """The row of runs.jsonl; what it has of other fields stays. Nothing where there is nothing to say."""
+    row: dict[str, Any] = {"run": tag} if before is None else msgspec.json.decode(before)
+    said: dict[str, Any] = {
+        "organisation": information.organisation,
+        "description": information.description,
+        "manual": information.manual or (False if "manual" in row else None),
+        "priority": information.priority,
+    }
+    for name, value in said.items():
+        if value is not None:
+            row[name] = value
+        else:
+            row.pop(name, None)
+    return None if row.keys() == {"run"} else msgspec.json.encode(row).decode()
+
+
+def _waiting(connection: Connection, tag: str) -> str | None:
+    """What was said of the run before it came, used up."""
+    waiting: dict[str, str] = get_setting(connection, WAITING) or {}
+    found = waiting.pop(tag, None)
+    if found is not None:
+        put_setting(connection, WAITING, waiting or None)
+    return found

@@ -1,0 +1,165 @@
+"""Questions under development as pages show them: in their series, with numbers, known answers and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from qassay.questions import Question, TestSet
+from qassay.store.drafts import Stored, grouped, read_drafts
+from qassay.store.known import KnownAnswer, known_answers
+from qassay.store.publishing import numbered
+from qassay.tasks import Task
+from qassay.web.cautions import Asked, asked, question_cautions, same_questions, series_cautions
+from qassay.web.place import Premises
+from qassay.web.questions import questions_of
+from qassay.web.routing import Context
+
+
+class AnswerView(Context):
+    """A known answer."""
+
+    answer: str
+    doc: str | None
+    withdrawn: bool
+    reason: str | None
+
+
+class QuestionRow(Context):
+    """A question in the list; `number` is its id, or the one that it would get."""
+
+    id: str
+    number: str
+    type: str
+    text: str
+    hypothesis: str | None
+    draft: bool
+    answers: list[AnswerView]
+    cautions: list[str]
+
+
+class Group(Context):
+    """A series, or the questions of a task that has none (then without an id)."""
+
+    id: str
+    number: str
+    target: str | None
+    target_type: str | None
+    series_type: str | None
+    draft: bool
+    # Whether all of it is still under development.
+    whole: bool
+    questions: list[QuestionRow]
+    cautions: list[str]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All questions as an author has them: the test set, the drafts, and the numbers that these would get."""
+
+    published: TestSet
+    drafts: list[Stored]
+    names: dict[str, str]
+    same: dict[Asked, list[str]]
+
+    @property
+    def draft_ids(self) -> set[str]:
+        """The names of the drafts."""
+        return {one.question.id for one in self.drafts}
+
+    def groups(self, *, only_drafts: bool) -> list[list[Question]]:
+        """Series with drafts first, in their order, then those of the test set."""
+        drafts = [[one.question for one in group] for group in grouped(self.drafts)]
+        series = {one.id: list(one.questions) for one in self.published.series}
+        mixed = [_merged(series.pop(group[0].series or "", []), group) for group in drafts]
+        if only_drafts:
+            return mixed
+        alone = [[one] for one in self.published if one.series is None]
+        return [*mixed, *series.values(), *alone]
+
+    def series_of(self, question: Question) -> list[Question]:
+        """The series of a question, drafts included; the question alone where it is in none."""
+        if question.series is None:
+            return [question]
+        members = [one for one in self.published if one.series == question.series]
+        return _merged(members, [one.question for one in self.drafts if one.question.series == question.series])
+
+
+def bench(place: Premises, connection: Connection) -> Bench:
+    """What the store has of questions."""
+    published = questions_of(place)
+    drafts = read_drafts(connection)
+    found = numbered(published, [[one.question for one in group] for group in grouped(drafts)])
+    names = {name: one.id for name, one in found.items()}
+    names |= {one.question.series: found[one.question.id].series or "" for one in drafts if one.question.series}
+    same = dict(_same(place, published))
+    for key, ids in same_questions(one.question for one in drafts).items():
+        same[key] = [*same.get(key, ()), *ids]
+    return Bench(published, drafts, names, same)
+
+
+def forget(place: Premises) -> None:
+    """Have the test set read anew, after a change of it."""
+    place.kept.pop("questions", None)
+
+
+def group_view(found: Bench, task: Task, questions: Sequence[Question], answers: dict[str, list[KnownAnswer]]) -> Group:
+    """A series with its warnings."""
+    first = questions[0]
+    drafts = found.draft_ids
+    inside = [one.id in drafts for one in questions]
+    rows = [
+        question_row(found, one, questions[:at] if one.series is not None else (), answers)
+        for at, one in enumerate(questions)
+    ]
+    return Group(
+        id=first.series or "",
+        number=found.names.get(first.series or "", first.series or ""),
+        target=next((one.target for one in questions if one.target), None),
+        target_type=first.target_type,
+        series_type=first.series_type,
+        draft=any(inside),
+        whole=all(inside),
+        questions=rows,
+        cautions=series_cautions(questions, task.types) if first.series is not None else [],
+    )
+
+
+def question_row(
+    found: Bench, one: Question, earlier: Sequence[Question], answers: dict[str, list[KnownAnswer]]
+) -> QuestionRow:
+    """A question with its warnings."""
+    draft = one.id in found.draft_ids
+    key = asked(one)
+    same = found.same.get(key, ()) if key is not None else ()
+    return QuestionRow(
+        id=one.id,
+        number=found.names.get(one.id, one.id),
+        type=one.type,
+        text=one.text,
+        hypothesis=one.hypothesis,
+        draft=draft,
+        answers=[AnswerView.model_validate(answer) for answer in answers.get(one.id, ())],
+        cautions=question_cautions(one, earlier, answers, same, found.names, draft=draft),
+    )
+
+
+def answers_for(connection: Connection, groups: Sequence[Sequence[Question]]) -> dict[str, list[KnownAnswer]]:
+    """The known answers of all questions of some groups."""
+    return known_answers(connection, [one.id for group in groups for one in group])
+
+
+def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Question]:
+    """A series with its drafts where they will stand: at its end, before the `other` question."""
+    return sorted([*published, *drafts], key=lambda one: one.type == "other" and one.series is not None)
+
+
+def _same(place: Premises, published: TestSet) -> dict[Asked, list[str]]:
+    """What the test set asks: worked out once for each state of it."""
+    kept = place.kept.get("same questions")
+    if kept is None or kept[0] is not published:
+        kept = place.kept["same questions"] = (published, same_questions(published))
+    found: dict[Asked, list[str]] = kept[1]
+    return found

@@ -1,0 +1,71 @@
+"""Work that takes longer than a page may: done in a thread, one of each kind at a time, and looked at meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from qassay.errors import QassayError
+from qassay.web.errors import MESSAGES, Refusal
+from qassay.web.place import Premises
+
+log = logging.getLogger("qassay.web")
+_turn = threading.Lock()
+
+State = Literal["running", "done", "failed"]
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work: what it is doing, how it ended."""
+
+    says: str
+    state: State = "running"
+    began: float = field(default_factory=time.monotonic)
+    # Asked for again while it was running: what it read at its beginning may be old.
+    again: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+def job_named(place: Premises, name: str) -> Job | None:
+    """The job of this kind that runs, or ran last."""
+    found: Job | None = place.kept.get(f"job {name}")
+    return found
+
+
+def start(place: Premises, name: str, says: str, work: Callable[[Job], str]) -> Job:
+    """Do the work in a thread; while one of the kind runs, have it done once more after it.
+
+    `work` returns the sentence that tells what was done.
+    """
+    with _turn:
+        running = job_named(place, name)
+        if running is not None and running.state == "running":
+            running.again = True
+            return running
+        job = Job(says)
+        place.kept[f"job {name}"] = job
+    threading.Thread(target=_run, args=(job, work), name=f"qassay {name}", daemon=True).start()
+    return job
+
+
+def _run(job: Job, work: Callable[[Job], str]) -> None:
+    while True:
+        state: State
+        try:
+            said, state = work(job), "done"
+        except (QassayError, Refusal) as error:
+            said, state = str(error), "failed"
+        except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
+            log.error("unforeseen error", exc_info=error)
+            said, state = MESSAGES[500], "failed"
+        with _turn:
+            if not job.again:
+                job.says, job.state = said, state
+                break
+            job.again = False
+    job.ended.set()

@@ -1,0 +1,286 @@
+"""Adjudication: only what assessors disagree on, their verdicts side by side without names, and a ruling.
+
+A question is here when every assigned assessor has finished it, and not before: neither its verdicts nor how many
+differ can be fetched earlier.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import Field
+from sqlalchemy import Connection
+
+from qassay.store.adjudication import (
+    LISTS,
+    Disagreement,
+    NotClosedError,
+    adopt,
+    choice,
+    disagreements,
+    progress,
+    rule,
+    undo_ruling,
+)
+from qassay.store.assignments import reopen
+from qassay.store.comparing import ADJUDICATED
+from qassay.store.items import Item, item_with_number
+from qassay.store.judging import Assessor
+from qassay.store.nuggets import list_for
+from qassay.web.errors import Refusal
+from qassay.web.pages.judging import refusing
+from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
+from qassay.web.routing import ADJUDICATORS, Context, Input, Place, Router, Who
+
+router = Router()
+
+Id = Annotated[str, Query(max_length=200)]
+Key = Annotated[str, Field(min_length=16, max_length=100)]
+
+
+class QuestionProgress(Context):
+    """How far a question is on its way to an adjudicated one; counts are there only once it is closed."""
+
+    question: str
+    text: str
+    closed: bool
+    unanimous: int | None
+    disagreements: int | None
+    left: int | None
+
+
+class AdjudicationPage(Context):
+    """All questions that are assigned."""
+
+    questions: list[QuestionProgress]
+    left: int
+    waiting: int
+
+
+class DisagreementView(Context):
+    """What assessors disagree on; `shown` is what they saw, without the run."""
+
+    item: int | None
+    part: str
+    kind: str
+    left: bool
+    verdicts: list[dict[str, Any]]
+    ruling: dict[str, Any] | None
+    version: int
+    shown: dict[str, Any]
+
+
+class NuggetText(Context):
+    """A nugget by its id."""
+
+    nugget: str
+    text: str
+
+
+class AdjudicationSheet(Context):
+    """The disagreements of one question."""
+
+    question: QuestionView
+    earlier: list[QuestionView]
+    labels: list[str]
+    disagreements: list[DisagreementView]
+    nuggets: list[NuggetText]
+    next: str | None
+    assessor: int
+    has_collection: bool
+
+
+class Ruling(Input):
+    """An adjudicator's verdict."""
+
+    key: Key
+    question: str = Field(max_length=200)
+    item: int
+    part: str = Field(max_length=1000)
+    expected: int = Field(ge=0)
+    verdict: dict[str, Any]
+
+
+class RulingUndone(Input):
+    """Put back what stood at version `to`."""
+
+    key: Key
+    question: str = Field(max_length=200)
+    item: int
+    part: str = Field(max_length=1000)
+    expected: int = Field(ge=0)
+    to: int = Field(ge=0)
+
+
+class Adoption(Input):
+    """Take the list of nuggets at this place of the disagreement, with its matches."""
+
+    key: Key
+    question: str = Field(max_length=200)
+    place: int = Field(ge=0, le=20)
+    expected: int = Field(ge=0)
+
+
+class Reopening(Input):
+    """Give a question back to its assessors."""
+
+    question: str = Field(max_length=200)
+    reason: str = Field(min_length=1, max_length=2000)
+
+
+class Ruled(Context):
+    """What a ruling did."""
+
+    version: int
+    at: str
+
+
+class Done(Context):
+    """Says that it was done."""
+
+    done: bool
+
+
+@router.page("/adjudication", template="adjudication.html", roles=ADJUDICATORS)
+def adjudication(place: Place) -> AdjudicationPage:
+    """Which questions are finished by their assessors, and how much of each is left to rule on."""
+    known = questions_of(place).by_id
+    with place.store.read() as connection:
+        found = progress(connection)
+    rows = []
+    for one in found:
+        asked = known.get(one.question)
+        counts = one.settled if one.closed else None
+        rows.append(
+            QuestionProgress(
+                question=one.question,
+                text=(asked.text or asked.target or "") if asked else "",
+                closed=one.closed,
+                unanimous=counts.unanimous if counts else None,
+                disagreements=counts.disagreements if counts else None,
+                left=counts.left if counts else None,
+            )
+        )
+    left = sum(row.left or 0 for row in rows)
+    return AdjudicationPage(questions=rows, left=left, waiting=sum(not row.closed for row in rows))
+
+
+@router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)
+def sheet(who: Who, place: Place, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
+    """What the assessors of a finished question disagree on."""
+    question = question_named(place, id)
+    with place.store.read() as connection:
+        try:
+            found = disagreements(connection, id, place.configuration.task)
+        except NotClosedError as error:
+            raise Refusal(409, str(error)) from error
+        nuggets = list_for(connection, ADJUDICATED, id)[1]
+        following = next((one.question for one in progress(connection) if _left(one) and one.question != id), None)
+    return AdjudicationSheet(
+        question=QuestionView.model_validate(question),
+        earlier=[QuestionView.model_validate(one) for one in earlier_in_series(place, question)],
+        labels=list(place.configuration.task.labels),
+        disagreements=[_view(one) for one in found],
+        nuggets=[NuggetText(nugget=one.nugget, text=one.text) for one in nuggets],
+        next=following,
+        assessor=who.id,
+        has_collection=place.folder.collection.is_dir(),
+    )
+
+
+@router.action("POST", "/adjudication/rulings", roles=ADJUDICATORS)
+def save_ruling(who: Who, place: Place, sent: Ruling) -> Ruled:
+    """Rule on a part of an item."""
+    with place.store.write() as connection, refusing():
+        item = _item(connection, sent.item, sent.question)
+        saved = rule(
+            connection,
+            item,
+            sent.part,
+            sent.verdict,
+            task=place.configuration.task,
+            who=Assessor(who.id, who.name),
+            expected=sent.expected,
+            key=sent.key,
+        )
+    return Ruled(version=saved.version, at=saved.at)
+
+
+@router.action("POST", "/adjudication/undo", roles=ADJUDICATORS)
+def take_back_ruling(who: Who, place: Place, sent: RulingUndone) -> Ruled:
+    """Take a ruling back; that too is kept."""
+    with place.store.write() as connection, refusing():
+        item = _item(connection, sent.item, sent.question)
+        saved = undo_ruling(
+            connection,
+            item,
+            sent.part,
+            task=place.configuration.task,
+            who=Assessor(who.id, who.name),
+            expected=sent.expected,
+            to=sent.to,
+            key=sent.key,
+        )
+    return Ruled(version=saved.version, at=saved.at)
+
+
+@router.action("POST", "/adjudication/adopt", roles=ADJUDICATORS)
+def adopt_list(who: Who, place: Place, sent: Adoption) -> Done:
+    """Adopt one assessor's nuggets and matches for a question."""
+    with place.store.write() as connection, refusing():
+        set_name = choice(connection, sent.question, sent.place)
+        adopt(
+            connection,
+            sent.question,
+            set_name,
+            who=Assessor(who.id, who.name),
+            key=sent.key,
+            expected=sent.expected,
+        )
+    return Done(done=True)
+
+
+@router.action("POST", "/adjudication/reopen", roles=ADJUDICATORS)
+def reopen_question(who: Who, place: Place, sent: Reopening) -> Done:
+    """Open a question again for its assessors; recorded with the reason."""
+    question_named(place, sent.question)
+    with place.store.write() as connection:
+        reopen(connection, sent.question, by=who.id, reason=sent.reason)
+    return Done(done=True)
+
+
+def _left(one: Any) -> bool:
+    return one.closed and one.settled is not None and one.settled.left > 0
+
+
+def _item(connection: Connection, number: int, question: str) -> Item:
+    found = item_with_number(connection, number)
+    if found is None or found.question != question or not found.active:
+        raise Refusal(404, "this question has no such item")
+    return found
+
+
+def _view(one: Disagreement) -> DisagreementView:
+    return DisagreementView(
+        item=one.item.id if one.item else None,
+        part=one.part,
+        kind=one.kind,
+        left=one.left,
+        verdicts=[dict(verdict) for verdict in one.verdicts],
+        ruling=None if one.ruling is None else dict(one.ruling),
+        version=one.version,
+        shown={} if one.item is None or one.kind == LISTS else _shown(one.item, one.part),
+    )
+
+
+def _shown(item: Item, part: str) -> dict[str, Any]:
+    """What the assessors saw of a part: its string and document, or the whole response."""
+    body = dict(item.body)
+    elements = body.get("elements")
+    if item.kind == "list" and elements is not None:
+        return dict(elements[int(part)])
+    if part.startswith("citation:"):
+        _, sentence, doc = part.split(":", 2)
+        return {"doc": doc, "text": elements[int(sentence)]["text"] if elements else ""}
+    return body

@@ -1,0 +1,239 @@
+"""Who judges what, and how far they are: the pool, the assignment, progress by assessor and by question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+from sqlalchemy import Connection
+
+from qassay.errors import UsageError
+from qassay.store.accounts import Account, accounts
+from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, reopen, withdraw_assignments
+from qassay.store.progress import assigned_questions, hand_over, shares
+from qassay.web.errors import Refusal
+from qassay.web.pooling import PoolView, make_pool, pool_view
+from qassay.web.progress import (
+    Listing,
+    PersonRow,
+    QuestionProgress,
+    Show,
+    SlotRow,
+    Sort,
+    listed,
+    pace_of,
+    people_rows,
+    slot_rows,
+)
+from qassay.web.questions import questions_of
+from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+
+router = Router()
+
+JUDGES = ("assessor", "adjudicator", "organiser")
+
+Numbers = Annotated[list[int], Field(max_length=500)]
+
+
+class Assessor(Context):
+    """Somebody who may be given work."""
+
+    id: int
+    name: str
+    role: str
+
+
+class AssignmentsPage(Context):
+    """The pool, the people and a page of the questions."""
+
+    pool: PoolView
+    assessors: list[Assessor]
+    default: int
+    most: int
+    slots: list[SlotRow]
+    people: list[PersonRow]
+    done: int
+    total: int
+    minutes_left: int | None
+    # Questions with items that nobody was given.
+    unassigned: int
+    questions: list[QuestionProgress]
+    found: int
+    listing: Listing
+    pages: int
+    types: list[str]
+
+
+class Pooling(Input):
+    """What else is judged."""
+
+    holistic: bool | None = None
+    citations: bool | None = None
+
+
+class Assigning(Input):
+    """Who judges, and how many of them each question; nobody: whoever asks for work."""
+
+    assessors: Annotated[int, Field(ge=1, le=len(SLOTS))]
+    accounts: Numbers = []
+
+
+class Reassigning(Input):
+    """Who takes it; None: whoever asks for work."""
+
+    account: int | None
+
+
+class HandingOver(Input):
+    """Whose unfinished work goes (None: what is open to all), and to whom; nobody: whoever asks for work."""
+
+    source: int | None
+    accounts: Numbers = []
+
+
+class Reopening(Input):
+    """A finished question to open again, and why."""
+
+    question: Annotated[str, Field(min_length=1, max_length=200)]
+    reason: Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class Slot(Input):
+    """The last slot, to take back where nothing was judged."""
+
+    slot: Annotated[int, Field(ge=1, le=len(SLOTS))]
+
+
+class Counted(Context):
+    """How many assignments were made, given or taken away, and how many were not."""
+
+    done: int
+    kept: int = 0
+
+
+@router.page("/assignments", template="assignments.html", roles=ORGANISERS)
+def assignments(
+    place: Place,
+    show: Annotated[Show, Query()] = "all",
+    sort: Annotated[Sort, Query()] = "order",
+    type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
+    person: Annotated[str, Query(max_length=20, pattern=r"^(|nobody|\d+)$")] = "",
+    find: Annotated[str, Query(max_length=200)] = "",
+    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+) -> AssignmentsPage:
+    """The whole of the judging."""
+    task = place.configuration.task
+    questions = questions_of(place)
+    if type and type not in task.types:
+        raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
+    listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)
+    with place.store.read() as connection:
+        everybody = accounts(connection)
+        names = {one.id: one.name for one in everybody}
+        pool = pool_view(place, connection)
+        work = shares(connection)
+        rows, found, listing, pages = listed(connection, questions, listing, names, pace_of(work))
+        unassigned = max(0, pool.questions - assigned_questions(connection))
+    done, total = sum(one.done for one in work), sum(one.total for one in work)
+    pace, left = pace_of(work), sum(one.left for one in work)
+    return AssignmentsPage(
+        pool=pool,
+        assessors=[Assessor(id=one.id, name=one.name, role=one.role) for one in everybody if _can_judge(one)],
+        default=max(task.assessors, len({one.slot for one in work})),
+        most=len(SLOTS),
+        slots=slot_rows(work, pool.questions),
+        people=people_rows(work, everybody),
+        done=done,
+        total=total,
+        minutes_left=None if pace is None else round(pace * left / 60),
+        unassigned=unassigned,
+        questions=rows,
+        found=found,
+        listing=listing,
+        pages=pages,
+        types=list(task.types),
+    )
+
+
+@router.action("GET", "/assignments/pool", roles=ORGANISERS)
+def pool_state(place: Place) -> PoolView:
+    """The pool as it stands, and whether it is being made."""
+    with place.store.read() as connection:
+        return pool_view(place, connection)
+
+
+@router.action("POST", "/assignments/pool", roles=ORGANISERS)
+def pool(who: Who, place: Place, sent: Pooling) -> PoolView:
+    """Make the pool from the runs, or make it anew."""
+    return make_pool(place, account=who.id, holistic=sent.holistic, citations=sent.citations)
+
+
+@router.action("POST", "/assignments", roles=ORGANISERS)
+def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
+    """Give every question to so many assessors; what is assigned stays so."""
+    with place.store.write() as connection:
+        if pool_view(place, connection).made is None:
+            raise UsageError("there is no pool yet; make it first, so that there is something to judge")
+        _check_people(connection, sent.accounts)
+        made = assign(connection, questions_of(place), assessors=sent.assessors, accounts=sent.accounts, by=who.id)
+    return Counted(done=made)
+
+
+@router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
+def reassign_one(who: Who, place: Place, number: int, sent: Reassigning) -> Counted:
+    """Give one question of somebody to somebody else; what was judged stays."""
+    with place.store.write() as connection:
+        if assignment_with_number(connection, number) is None:
+            raise Refusal(404, "there is no such assignment")
+        _check_people(connection, [sent.account] if sent.account is not None else [])
+        reassign(connection, number, sent.account, by=who.id)
+    return Counted(done=1)
+
+
+@router.action("POST", "/assignments/hand-over", roles=ORGANISERS)
+def hand_over_all(who: Who, place: Place, sent: HandingOver) -> Counted:
+    """Give all unfinished work of somebody to others; what was judged stays."""
+    with place.store.write() as connection:
+        _check_people(connection, sent.accounts)
+        given, kept = hand_over(connection, questions_of(place), sent.source, sent.accounts, by=who.id)
+    return Counted(done=given, kept=kept)
+
+
+@router.action("POST", "/assignments/reopen", roles=ORGANISERS)
+def reopen_question(who: Who, place: Place, sent: Reopening) -> Counted:
+    """Open a finished question again for its assessors."""
+    if not sent.reason.strip():
+        raise UsageError("say why the question is opened again: the reason is recorded")
+    with place.store.write() as connection:
+        if sent.question not in questions_of(place).by_id:
+            raise Refusal(404, f"there is no question {sent.question}")
+        reopen(connection, sent.question, by=who.id, reason=sent.reason.strip())
+    return Counted(done=1)
+
+
+@router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
+def withdraw_slot(who: Who, place: Place, sent: Slot) -> Counted:
+    """Take back the last slot where nothing was judged of it."""
+    with place.store.write() as connection:
+        there = {one.slot: one.questions for one in shares(connection)}
+        if sent.slot != max(there, default=0):
+            raise UsageError(
+                f"only the last assessor of the questions can be taken back, which is {max(there, default=0)}"
+            )
+        total = sum(one.questions for one in shares(connection) if one.slot == sent.slot)
+        gone = withdraw_assignments(connection, slot=sent.slot, by=who.id)
+    return Counted(done=gone, kept=total - gone)
+
+
+def _can_judge(one: Account) -> bool:
+    return one.active and one.role in JUDGES
+
+
+def _check_people(connection: Connection, chosen: list[int]) -> None:
+    known = {one.id: one for one in accounts(connection)}
+    for number in chosen:
+        if number not in known:
+            raise Refusal(422, f"there is no account {number}")
+        if not _can_judge(known[number]):
+            raise Refusal(422, f"{known[number].name} cannot judge: the account is not active, or a reader's")

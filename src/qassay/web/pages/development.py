@@ -1,0 +1,209 @@
+"""Question development: series and their questions, drafts and published, with what an author should look at."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query
+from pydantic import Field
+from sqlalchemy import func, select
+
+from qassay.questions import Question
+from qassay.store import drafts as store
+from qassay.store.known import add_answer
+from qassay.store.publishing import publish
+from qassay.store.schema import run
+from qassay.web.drafts import Group, answers_for, bench, forget, group_view
+from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+
+router = Router()
+
+SERIES_A_PAGE = 20
+QUESTIONS_A_PAGE = 50
+
+Text = Annotated[str, Field(max_length=20_000)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Target = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class DevelopmentPage(Context):
+    """The questions of an evaluation, a page of them."""
+
+    in_series: bool
+    # Types that a question may be given; `other` comes by itself where questions come in series.
+    types: list[str]
+    series_types: bool
+    groups: list[Group]
+    show: str
+    page: int
+    pages: int
+    drafts: int
+    published: int
+    has_collection: bool
+    runs: int
+
+
+class SeriesSent(Input):
+    """A series to begin, or to change."""
+
+    target: Target
+    target_type: Annotated[str, Field(max_length=100)] | None = None
+    series_type: Literal["gathering", "browsing"] | None = None
+
+
+class SeriesChange(SeriesSent):
+    """What a series is about, as it is to be."""
+
+    series: Name
+
+
+class QuestionSent(Input):
+    """A draft to add, with an answer where one was found first."""
+
+    type: Name
+    text: Text = ""
+    hypothesis: Text | None = None
+    series: Name | None = None
+    answer: Text | None = None
+    doc: Annotated[str, Field(max_length=1_000)] | None = None
+
+
+class Moving(Input):
+    """A series or a draft to move, and by how many places."""
+
+    id: Name
+    places: Annotated[int, Field(ge=-10_000, le=10_000)]
+
+
+class Named(Input):
+    """A series."""
+
+    series: Name
+
+
+class Publishing(Input):
+    """What is to be published: series, or drafts that are in none."""
+
+    groups: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+
+
+class Made(Context):
+    """A draft that was made."""
+
+    question: str
+    series: str | None
+
+
+class Done(Context):
+    """Done."""
+
+    done: bool = True
+
+
+class Published(Context):
+    """The ids that drafts were published under."""
+
+    questions: list[str]
+
+
+@router.page("/development", template="development.html", roles=ORGANISERS)
+def development(
+    place: Place,
+    show: Annotated[Literal["all", "drafts"], Query()] = "all",
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+) -> DevelopmentPage:
+    """All questions: drafts first, then the test set."""
+    task = place.configuration.task
+    in_series = task.unit == "series"
+    with place.store.read() as connection:
+        found = bench(place, connection)
+        runs = connection.execute(select(func.count()).select_from(run).where(~run.c.withdrawn)).scalar_one()
+        groups = found.groups(only_drafts=show == "drafts")
+        size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
+        pages = max(1, -(-len(groups) // size))
+        page = min(page, pages)
+        shown = groups[(page - 1) * size : page * size]
+        answers = answers_for(connection, shown)
+    views = [group_view(found, task, group, answers) for group in shown]
+    return DevelopmentPage(
+        in_series=in_series,
+        types=store.writable_types(task),
+        series_types=task.name == "qaciad",
+        groups=views,
+        show=show,
+        page=page,
+        pages=pages,
+        drafts=len(found.drafts),
+        published=len(found.published),
+        has_collection=place.folder.collection.is_dir(),
+        runs=runs,
+    )
+
+
+@router.action("POST", "/development/series", roles=ORGANISERS, status=201)
+def begin_series(who: Who, place: Place, sent: SeriesSent) -> Made:
+    """Begin a series of drafts; its `other` question comes with it."""
+    with place.store.write() as connection:
+        made = store.new_series(
+            connection,
+            place.configuration.task,
+            target=sent.target.strip(),
+            target_type=sent.target_type,
+            series_type=sent.series_type,
+            account=who.id,
+        )
+    return Made(question=made.question.id, series=made.question.series)
+
+
+@router.action("PUT", "/development/series", roles=ORGANISERS)
+def change_series(who: Who, place: Place, sent: SeriesChange) -> Done:
+    """Change what a series is about, in all of its questions."""
+    changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": sent.series_type}
+    with place.store.write() as connection:
+        store.change_series(connection, sent.series, changes, account=who.id)
+    forget(place)
+    return Done()
+
+
+@router.action("POST", "/development/series/move", roles=ORGANISERS)
+def move_series(place: Place, sent: Moving) -> Done:
+    """Move a series of drafts among the others."""
+    with place.store.write() as connection:
+        store.move_series(connection, sent.id, sent.places)
+    return Done()
+
+
+@router.action("POST", "/development/series/remove", roles=ORGANISERS)
+def remove_series(who: Who, place: Place, sent: Named) -> Done:
+    """Remove a series of drafts."""
+    with place.store.write() as connection:
+        store.remove_series(connection, sent.series, account=who.id)
+    return Done()
+
+
+@router.action("POST", "/development/questions", roles=ORGANISERS, status=201)
+def add_question(who: Who, place: Place, sent: QuestionSent) -> Made:
+    """Add a draft, at the end of its series and before the `other` question."""
+    asked = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis)
+    with place.store.write() as connection:
+        made = store.new_question(connection, place.configuration.task, asked, account=who.id)
+        if sent.answer is not None:
+            add_answer(connection, made.question.id, sent.answer, sent.doc, account=who.id)
+    return Made(question=made.question.id, series=made.question.series)
+
+
+@router.action("POST", "/development/questions/move", roles=ORGANISERS)
+def move_question(place: Place, sent: Moving) -> Done:
+    """Move a draft within its series, or among the drafts."""
+    with place.store.write() as connection:
+        store.move_question(connection, sent.id, sent.places)
+    return Done()
+
+
+@router.action("POST", "/development/publish", roles=ORGANISERS)
+def publish_drafts(who: Who, place: Place, sent: Publishing) -> Published:
+    """Put drafts into the test set; everything or nothing."""
+    with place.store.write() as connection:
+        names = publish(connection, place.configuration.task, sent.groups, account=who.id)
+    forget(place)
+    return Published(questions=list(names.values()))

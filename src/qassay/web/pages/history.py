@@ -1,0 +1,131 @@
+"""The history of every judgment: who, when, from what to what; and what organisers did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import select
+
+from qassay.store.accounts import accounts
+from qassay.store.history import PAGE, Change, actions, changes
+from qassay.store.parts import FIELDS
+from qassay.store.schema import standing
+from qassay.web.routing import ORGANISERS, Context, Place, Router
+
+router = Router()
+# What is shown of an answer; the rest is one click away, on its question's page.
+LONGEST = 200
+
+
+class ChangeView(Context):
+    """A judgment as the history shows it."""
+
+    id: int
+    at: str
+    who: str | None
+    set: str
+    question: str
+    kind: str
+    what: str
+    before: str | None
+    after: str | None
+    note: str | None
+
+
+class ActionView(Context):
+    """What an organiser did."""
+
+    at: str
+    who: str | None
+    action: str
+    question: str | None
+    details: str
+
+
+class PersonView(Context):
+    """Somebody to look for."""
+
+    id: int
+    name: str
+
+
+class HistoryPage(Context):
+    """One page of the history, and what it is narrowed to."""
+
+    changes: list[ChangeView]
+    actions: list[ActionView]
+    people: list[PersonView]
+    sets: list[str]
+    question: str | None
+    set: str | None
+    person: int | None
+    # The page after this one begins before the change with this number.
+    more: int | None
+
+
+@router.page("/history", template="history.html", roles=ORGANISERS)
+def history(
+    place: Place,
+    question: Annotated[str | None, Query(max_length=200)] = None,
+    set: Annotated[str | None, Query(max_length=200)] = None,  # noqa: A002  # the name in the address
+    person: Annotated[str | None, Query(pattern=r"^\d{0,18}$")] = None,
+    before: Annotated[int | None, Query(ge=1)] = None,
+) -> HistoryPage:
+    """Every judgment, the newest first; narrowed to a question, a set or a person."""
+    number = int(person) if person else None
+    with place.store.read() as connection:
+        found = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
+        done = actions(connection, question=question or None) if before is None else []
+        people = [PersonView(id=one.id, name=one.name) for one in accounts(connection)]
+        sets = list(connection.execute(select(standing.c.set).distinct().order_by(standing.c.set)).scalars())
+    return HistoryPage(
+        changes=[_view(one) for one in found],
+        actions=[
+            ActionView(at=one.at, who=one.who, action=one.action, question=one.question, details=told(one.details))
+            for one in done
+        ],
+        people=people,
+        sets=sets,
+        question=question or None,
+        set=set or None,
+        person=number,
+        more=found[-1].id if len(found) == PAGE else None,
+    )
+
+
+def told(details: Mapping[str, Any]) -> str:
+    """Details of an action as a line."""
+    return ", ".join(f"{name}: {value}" for name, value in details.items() if value is not None)[:LONGEST]
+
+
+def verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
+    """A verdict as a few words; None where there is none."""
+    if row is None:
+        return None
+    said = [(name, row[name]) for name in FIELDS[kind] if row.get(name) is not None]
+    words = []
+    for name, value in said:
+        shown = ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+        words.append(shown if name in ("judgment", "support") else f"{name} {shown}")
+    settled = f" ({row['settled']})" if row.get("settled") else ""
+    return "; ".join(words)[:LONGEST] + settled
+
+
+def _view(one: Change) -> ChangeView:
+    row = one.after or one.before or {}
+    names = ("run", "doc", "text", "start", "length", "item", "nugget", "sentence")
+    what = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)
+    return ChangeView(
+        id=one.id,
+        at=one.at,
+        who=one.who or str(row.get("assessor") or "") or None,
+        set=one.set,
+        question=one.question,
+        kind=one.kind,
+        what=what,
+        before=verdict_in_words(one.kind, one.before),
+        after=verdict_in_words(one.kind, one.after),
+        note=str(row["note"])[:LONGEST] if row.get("note") else None,
+    )

@@ -1,0 +1,211 @@
+"""Writing nuggets (step 1) and what matching them (step 2) needs: the list, the strings, what the series has asked.
+
+Every change names the version it has seen and carries a key: a second tab is told, and a change sent twice is one. As
+soon as a response has been looked through, a change of what the list says has to say which responses are to be looked
+at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from qassay.store.assignments import Assignment
+from qassay.store.items import Item, items_of
+from qassay.store.judging import Assessor, completed
+from qassay.store.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.nuggets import Nugget, NuggetConflictError, nuggets_of
+from qassay.web.errors import Refusal
+from qassay.web.nugget_input import (
+    Adding,
+    Merging,
+    Moving,
+    Removing,
+    Rewriting,
+    Sent,
+    Splitting,
+    TakingBack,
+    to_look_at,
+)
+from qassay.web.pages.judging import own_assignment, refusing
+from qassay.web.place import Person, Premises
+from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
+
+router = Router()
+
+
+class NuggetView(Context):
+    """A nugget of the assessor's list, with the number of responses that he has found it in."""
+
+    nugget: str
+    text: str
+    vital: bool
+    version: int
+    linked: int
+
+
+class NuggetList(Context):
+    """The assessor's list for a question, and how far matching is."""
+
+    nuggets: list[NuggetView]
+    step: int
+    looked_through: int
+    done: int
+    total: int
+    closed: bool
+
+
+@router.action("GET", "/judge/{assignment}/nuggets", roles=ASSESSORS)
+def show_nuggets(who: Who, place: Place, assignment: int) -> NuggetList:
+    """The assessor's own list."""
+    with place.store.read() as connection:
+        return _view(connection, who, assignment)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/begin", roles=ASSESSORS)
+def begin(who: Who, place: Place, assignment: int) -> NuggetList:
+    """The assessor's own list; the first time, a copy of the one from question development."""
+    with place.store.write() as connection:
+        one = own_assignment(connection, who, assignment)
+        _responses(connection, one)
+        begin_list(connection, one, who.id)
+        return _view(connection, who, assignment)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/add", roles=ASSESSORS)
+def add(who: Who, place: Place, assignment: int, sent: Adding) -> NuggetList:
+    """Write a nugget."""
+    return _change(
+        who, place, assignment, sent, lambda connection, change: change.add(connection, sent.text, vital=sent.vital)
+    )
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
+def rewrite(who: Who, place: Place, assignment: int, sent: Rewriting) -> NuggetList:
+    """Say a nugget otherwise, or mark it vital or okay."""
+
+    def do(connection: Connection, change: Change) -> None:
+        change.rewrite(connection, sent.nugget, sent.text, vital=sent.vital, expected=sent.expected)
+
+    return _change(who, place, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
+def remove(who: Who, place: Place, assignment: int, sent: Removing) -> NuggetList:
+    """Take a nugget off the list, and its links with it."""
+
+    def do(connection: Connection, change: Change) -> None:
+        change.remove(connection, sent.nugget, expected=sent.expected)
+
+    return _change(who, place, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
+def split(who: Who, place: Place, assignment: int, sent: Splitting) -> NuggetList:
+    """Make two nuggets of one."""
+
+    def do(connection: Connection, change: Change) -> None:
+        change.split(connection, sent.nugget, sent.texts, expected=sent.expected)
+
+    return _change(who, place, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
+def merge(who: Who, place: Place, assignment: int, sent: Merging) -> NuggetList:
+    """Make one nugget of two."""
+
+    def do(connection: Connection, change: Change) -> None:
+        expected = (sent.expected, sent.other_expected)
+        change.merge(connection, sent.nugget, sent.other, sent.text, expected=expected)
+
+    return _change(who, place, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
+def move(who: Who, place: Place, assignment: int, sent: Moving) -> NuggetList:
+    """Put a nugget elsewhere in the list."""
+
+    def do(connection: Connection, change: Change) -> None:
+        change.move(connection, sent.nugget, sent.before, expected=sent.expected)
+
+    return _change(who, place, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
+def take_back(who: Who, place: Place, assignment: int, sent: TakingBack) -> NuggetList:
+    """Take a change of the list back, with everything that hung on it."""
+    return _change(who, place, assignment, sent, lambda connection, change: change.take_back(connection, sent.of))
+
+
+@router.action("POST", "/judge/{assignment}/matching", roles=ASSESSORS)
+def go_on(who: Who, place: Place, assignment: int) -> NuggetList:
+    """Go on to step 2."""
+    with place.store.write() as connection:
+        one = own_assignment(connection, who, assignment)
+        _responses(connection, one)
+        begin_matching(connection, one)
+        return _view(connection, who, assignment)
+
+
+def _change(
+    who: Person,
+    place: Premises,
+    assignment: int,
+    sent: Sent | Moving | TakingBack,
+    do: Callable[[Connection, Change], object],
+) -> NuggetList:
+    """Do a change once, open the responses that are to be looked at again, and show the list."""
+    with place.store.write() as connection, refusing():
+        one = own_assignment(connection, who, assignment)
+        responses = _responses(connection, one)
+        change = Change(one, Assessor(who.id, who.name), sent.key)
+        if change.is_new(connection):
+            again: list[Item] = []
+            if isinstance(sent, Sent):
+                again = to_look_at(connection, one, responses, sent, who.name)
+            try:
+                do(connection, change)
+            except NuggetConflictError as error:
+                raise Refusal(409, str(error), standing=_said(error.standing)) from error
+            change.look_again(connection, again)
+        return _view(connection, who, assignment)
+
+
+def _responses(connection: Connection, one: Assignment) -> list[Item]:
+    found = [item for item in items_of(connection, one.question) if item.kind == "match"]
+    if not found:
+        raise Refusal(404, "this question takes no nuggets")
+    return found
+
+
+def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
+    one = own_assignment(connection, who, assignment)
+    responses = _responses(connection, one)
+    found: dict[str, set[str | None]] = {}
+    for _, row in match_rows(connection, one.set, one.question):
+        for name in row["nuggets"]:
+            found.setdefault(name, set()).add(row.get("run"))
+    return NuggetList(
+        nuggets=[
+            NuggetView(
+                nugget=nugget.nugget,
+                text=nugget.text,
+                vital=nugget.vital,
+                version=nugget.version,
+                linked=len(found.get(nugget.nugget, ())),
+            )
+            for nugget in nuggets_of(connection, one.set, one.question)
+        ],
+        step=one.step,
+        looked_through=sum(completed(connection, one, responses, who.name)),
+        done=one.done,
+        total=one.total,
+        closed=one.closed is not None,
+    )
+
+
+def _said(standing: Nugget | None) -> dict[str, object] | None:
+    if standing is None or standing.body is None:
+        return None
+    return {"text": standing.text, "vital": standing.vital, "version": standing.version}

@@ -1,0 +1,98 @@
+"""What nuggets are written from: the strings of all responses, without their runs, and what the series has asked."""
+
+from __future__ import annotations
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from qassay.store.assignments import Assignment, assignments_of
+from qassay.store.classes import class_of, developed_answers
+from qassay.store.items import items_of
+from qassay.store.schema import standing
+from qassay.store.things import digest
+from qassay.web.pages.judging import own_assignment
+from qassay.web.questions import earlier_in_series, question_named
+from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
+from qassay.web.similar_strings import grouped
+
+router = Router()
+
+# Questions whose groups of strings are kept at hand.
+KEPT = 50
+
+
+class StringView(Context):
+    """A string that some response holds, and a document that it came from."""
+
+    text: str
+    doc: str | None
+
+
+class Strings(Context):
+    """The strings of all responses of a question, each once, in groups of similar ones."""
+
+    groups: list[list[StringView]]
+
+
+class EarlierView(Context):
+    """An earlier question of the series and what is known to answer it: nothing of this is a nugget."""
+
+    id: str
+    type: str
+    text: str
+    answers: list[str]
+
+
+class Earlier(Context):
+    """The questions of a series that come before this one."""
+
+    questions: list[EarlierView]
+
+
+@router.action("GET", "/judge/{assignment}/strings", roles=ASSESSORS)
+def strings(who: Who, place: Place, assignment: int) -> Strings:
+    """All strings of all responses; their order depends on the strings alone."""
+    with place.store.read() as connection:
+        one = own_assignment(connection, who, assignment)
+        items = [item for item in items_of(connection, one.question) if item.kind == "match"]
+    docs: dict[str, str | None] = {}
+    for item in items:
+        for element in item.body["elements"]:
+            text, doc = str(element.get("text") or ""), element.get("doc")
+            if text.strip():
+                docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
+    kept: dict[str, list[list[str]]] = place.kept.setdefault("strings", {})
+    mark = digest(one.question, sorted(docs))
+    if mark not in kept:
+        while len(kept) >= KEPT:
+            kept.pop(next(iter(kept)), None)
+        kept[mark] = grouped(docs)
+    return Strings(groups=[[StringView(text=text, doc=docs[text]) for text in group] for group in kept[mark]])
+
+
+@router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
+def earlier(who: Who, place: Place, assignment: int) -> Earlier:
+    """The earlier questions of the series, with answers from question development and what the assessor called right."""
+    with place.store.read() as connection:
+        one = own_assignment(connection, who, assignment)
+        own = {other.question: other for other in assignments_of(connection, who.id)}
+        found = [
+            EarlierView(
+                id=question.id,
+                type=question.type,
+                text=question.text,
+                answers=_answers(connection, question.id, own.get(question.id), who.id),
+            )
+            for question in earlier_in_series(place, question_named(place, one.question))
+        ]
+    return Earlier(questions=found)
+
+
+def _answers(connection: Connection, question: str, own: Assignment | None, account: int) -> list[str]:
+    found = developed_answers(connection, question, account)
+    if own is not None:
+        c = standing.c
+        here = (c.set == own.set, c.question == question, c.kind.in_(("item", "list")), c.body.is_not(None))
+        rows = map(msgspec.json.decode, connection.execute(select(c.body).where(*here).order_by(c.judgment)).scalars())
+        found += [class_of(row) for row in rows if row.get("judgment") == "R"]
+    return list(dict.fromkeys(one for one in found if one))

@@ -1,0 +1,263 @@
+"""One question under development: what it asks, its known answers with their documents, and the author's nuggets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+from sqlalchemy import Connection
+
+from qassay.errors import UsageError
+from qassay.store import drafts as store
+from qassay.store.known import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
+from qassay.web.drafts import QuestionRow, bench, forget, question_row
+from qassay.web.errors import Refusal
+from qassay.web.pages.development import Done, Name, Text
+from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+
+router = Router()
+
+Answer = Annotated[str, Field(min_length=1, max_length=LONGEST_ANSWER)]
+Doc = Annotated[str, Field(max_length=1_000)]
+# Judged by nuggets where the task does not say otherwise.
+NUGGET_TYPES = ("definition", "other")
+
+
+class NuggetView(Context):
+    """A fact that the author noted."""
+
+    nugget: str
+    version: int
+    text: str
+    vital: bool
+
+
+class Neighbour(Context):
+    """Another question of the series."""
+
+    id: str
+    number: str
+    type: str
+    text: str
+    current: bool
+
+
+class QuestionDraftPage(Context):
+    """A question as its author works on it."""
+
+    question: QuestionRow
+    version: int
+    definition: str | None
+    series: str | None
+    series_number: str | None
+    target: str | None
+    neighbours: list[Neighbour]
+    types: list[str]
+    # Whether type and being may change: nothing was judged of it, and no run answers it.
+    fixed: str | None
+    nuggets: list[NuggetView] | None
+    has_collection: bool
+
+
+class Change(Input):
+    """A question as it is to be; `version` is the one that was seen."""
+
+    id: Name
+    version: Annotated[int, Field(ge=1)]
+    text: Text = ""
+    type: Name | None = None
+    hypothesis: Text | None = None
+    definition: Text | None = None
+
+
+class Removal(Input):
+    """A question to remove."""
+
+    id: Name
+
+
+class AnswerSent(Input):
+    """An answer, and the document that supports it."""
+
+    id: Name
+    answer: Answer
+    doc: Doc | None = None
+
+
+class Withdrawal(AnswerSent):
+    """An answer to withdraw; a reason is needed where the question is in the test set."""
+
+    reason: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class NuggetSent(Input):
+    """A fact to note, or a change of one."""
+
+    id: Name
+    text: Annotated[str, Field(min_length=1, max_length=2_000)]
+    vital: bool = False
+    nugget: Name | None = None
+    version: Annotated[int, Field(ge=0)] = 0
+
+
+class NuggetRemoval(Input):
+    """A fact to take off the list."""
+
+    id: Name
+    nugget: Name
+    version: Annotated[int, Field(ge=0)]
+
+
+class Changed(Context):
+    """The version that a question has now."""
+
+    version: int
+
+
+@router.page("/development/question", template="question_draft.html", roles=ORGANISERS)
+def show(place: Place, id: Annotated[str, Query(max_length=200)]) -> QuestionDraftPage:  # noqa: A002  # in the address
+    """One question with all that its author noted."""
+    task = place.configuration.task
+    with place.store.read() as connection:
+        stored = _stored(connection, id)
+        found = bench(place, connection)
+        series = found.series_of(stored.question)
+        answers = known_answers(connection, [one.id for one in series])
+        nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
+        fixed = _fixed(connection, stored)
+    question = stored.question
+    at = next(place for place, one in enumerate(series) if one.id == id)
+    types = store.writable_types(task)
+    name = found.names.get
+    return QuestionDraftPage(
+        question=question_row(found, question, series[:at] if question.series is not None else (), answers),
+        version=stored.version,
+        definition=question.definition,
+        series=question.series,
+        series_number=None if question.series is None else name(question.series, question.series),
+        target=question.target,
+        neighbours=[
+            Neighbour(id=one.id, number=name(one.id, one.id), type=one.type, text=one.text, current=one.id == id)
+            for one in series
+            if len(series) > 1
+        ],
+        types=types if question.type in types else [question.type],
+        fixed=fixed,
+        nuggets=None if nuggets is None else [_nugget(one) for one in nuggets],
+        has_collection=place.folder.collection.is_dir(),
+    )
+
+
+@router.action("PUT", "/development/question", roles=ORGANISERS)
+def change(who: Who, place: Place, sent: Change) -> Changed:
+    """Change a question; what one of the test set said before is recorded."""
+    changes = {
+        "text": sent.text.strip(),
+        "hypothesis": _or_none(sent.hypothesis),
+        "definition": _or_none(sent.definition),
+    }
+    if sent.type is not None:
+        changes["type"] = sent.type
+    try:
+        with place.store.write() as connection:
+            stored = _stored(connection, sent.id)
+            if not stored.draft and not changes["text"] and stored.question.text:
+                raise UsageError("a question of the test set needs a text")
+            task = place.configuration.task
+            made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
+    except store.ChangedError as error:
+        stands = error.standing
+        raise Refusal(409, str(error), stands=stands.question.text, version=stands.version) from error
+    forget(place)
+    return Changed(version=made.version)
+
+
+@router.action("POST", "/development/question/remove", roles=ORGANISERS)
+def remove(who: Who, place: Place, sent: Removal) -> Done:
+    """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
+    with place.store.write() as connection:
+        _stored(connection, sent.id)
+        store.remove_question(connection, sent.id, account=who.id)
+    forget(place)
+    return Done()
+
+
+@router.action("POST", "/development/question/answers", roles=ORGANISERS, status=201)
+def note_answer(who: Who, place: Place, sent: AnswerSent) -> Done:
+    """Note a known answer."""
+    doc = _or_none(sent.doc)
+    with place.store.write() as connection:
+        _stored(connection, sent.id)
+        add_answer(connection, sent.id, sent.answer, doc, account=who.id)
+    return Done()
+
+
+@router.action("POST", "/development/question/answers/withdraw", roles=ORGANISERS)
+def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
+    """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
+    with place.store.write() as connection:
+        if _stored(connection, sent.id).draft:
+            forget_answer(connection, sent.id, sent.answer, sent.doc)
+        else:
+            withdraw_answer(connection, sent.id, sent.answer, sent.doc, reason=sent.reason, account=who.id)
+    return Done()
+
+
+@router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
+def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
+    """Note a fact on the list of question development, or change one."""
+    with place.store.write() as connection:
+        if _stored(connection, sent.id).question.type not in NUGGET_TYPES:
+            raise UsageError("only definition and other questions have nuggets")
+        made = write_nugget(
+            connection,
+            list_name=DEVELOPMENT,
+            question=sent.id,
+            nugget=sent.nugget,
+            body={"vital": sent.vital, "text": " ".join(sent.text.split())},
+            expected=sent.version,
+            account=who.id,
+        )
+    return _nugget(made)
+
+
+@router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
+def remove_nugget(who: Who, place: Place, sent: NuggetRemoval) -> Done:
+    """Take a fact off the list of question development."""
+    with place.store.write() as connection:
+        _stored(connection, sent.id)
+        write_nugget(
+            connection,
+            list_name=DEVELOPMENT,
+            question=sent.id,
+            nugget=sent.nugget,
+            body=None,
+            expected=sent.version,
+            account=who.id,
+        )
+    return Done()
+
+
+def _stored(connection: Connection, number: str) -> store.Stored:
+    try:
+        return store.find_stored(connection, number)
+    except UsageError:
+        raise Refusal(404, f"there is no question {number}") from None
+
+
+def _fixed(connection: Connection, stored: store.Stored) -> str | None:
+    try:
+        store.refuse_where_used(connection, stored, "its type stays, and it cannot be removed")
+    except UsageError as error:
+        return str(error)
+    return None
+
+
+def _nugget(one: Nugget) -> NuggetView:
+    return NuggetView(nugget=one.nugget, version=one.version, text=one.text, vital=one.vital)
+
+
+def _or_none(text: str | None) -> str | None:
+    return text.strip() or None if text is not None else None

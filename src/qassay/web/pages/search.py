@@ -1,0 +1,192 @@
+"""Search in the documents during question development: passages that match, and a document to take an answer from."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from qassay.collections import Hit
+from qassay.store import drafts as store
+from qassay.web.documents import DocumentView, collection_of
+from qassay.web.documents import show as document_view
+from qassay.web.drafts import Bench, bench
+from qassay.web.errors import Refusal
+from qassay.web.jobs import Job, job_named, start
+from qassay.web.place import Premises
+from qassay.web.routing import ORGANISERS, Context, Place, Router
+
+router = Router()
+
+INDEX = "index"
+# How long a page waits for the index before it says that it is being made: a small collection is ready by then.
+PATIENCE = 1.0
+LONGEST_PASSAGE = 5_000
+MOST_DRAFTS = 500
+
+Query_ = Annotated[str, Query(max_length=1_000)]
+Id = Annotated[str | None, Query(max_length=200)]
+State = Literal["ready", "making", "failed", "none"]
+
+
+class HitView(Context):
+    """A passage that was found; marks count in `text`."""
+
+    doc: str
+    title: str | None
+    text: str
+    marks: list[tuple[int, int]]
+
+
+class DraftChoice(Context):
+    """A draft that an answer can be noted for."""
+
+    id: str
+    number: str
+    type: str
+    text: str
+    target: str | None
+
+
+class SearchPage(Context):
+    """What was looked for, and what was found."""
+
+    q: str
+    question: DraftChoice | None
+    state: State
+    says: str
+    documents: int | None
+    hits: list[HitView]
+    limit: int
+
+
+class IndexState(Context):
+    """How far the index is."""
+
+    state: State
+    says: str
+
+
+class SourcePage(Context):
+    """A document from which a passage is taken as an answer."""
+
+    document: DocumentView
+    q: str
+    question: DraftChoice | None
+    drafts: list[DraftChoice]
+    series: list[DraftChoice]
+    in_series: bool
+    types: list[str]
+
+
+@router.page("/development/search", template="search.html", roles=ORGANISERS, data=True)
+def search(place: Place, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20) -> SearchPage:
+    """Passages of the documents that match, with the words that do marked."""
+    state = index_state(place, patience=PATIENCE)
+    hits: list[HitView] = []
+    documents = None
+    if state.state == "ready":
+        collection = collection_of(place)
+        documents = len(collection)
+        hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
+    with place.store.read() as connection:
+        chosen = _choice(place, connection, question)
+    return SearchPage(
+        q=q, question=chosen, state=state.state, says=state.says, documents=documents, hits=hits, limit=limit
+    )
+
+
+@router.action("GET", "/development/search/state", roles=ORGANISERS)
+def search_state(place: Place) -> IndexState:
+    """Whether the documents can be searched yet."""
+    return index_state(place, patience=0.0)
+
+
+@router.page("/development/document", template="search_document.html", roles=ORGANISERS, data=True)
+def source(
+    place: Place,
+    id: Annotated[str, Query(max_length=1000)],  # noqa: A002  # the name in the address
+    find: Annotated[str | None, Query(max_length=LONGEST_PASSAGE)] = None,
+    q: Query_ = "",
+    question: Id = None,
+) -> SourcePage:
+    """A document, in which a passage is selected as the answer of a draft."""
+    task = place.configuration.task
+    with place.store.read() as connection:
+        found = bench(place, connection)
+        chosen = _choice(place, connection, question)
+    drafts = [_draft(found, one) for one in found.drafts if one.question.type != "other"][:MOST_DRAFTS]
+    series = {one.question.series: _draft(found, one) for one in found.drafts if one.question.series}
+    return SourcePage(
+        document=document_view(place, id, find=find),
+        q=q,
+        question=chosen,
+        drafts=drafts,
+        series=[
+            one.model_copy(update={"id": name, "number": found.names.get(name, name)})
+            for name, one in series.items()
+            if name is not None
+        ],
+        in_series=task.unit == "series",
+        types=store.writable_types(task),
+    )
+
+
+def index_state(place: Premises, *, patience: float) -> IndexState:
+    """Whether the index is there; where it is not, it is being made from now on."""
+    if not place.folder.collection.is_dir():
+        return IndexState(state="none", says="This evaluation has no documents: there is no folder collection/.")
+    job = job_named(place, INDEX)
+    if job is None or job.state == "failed":
+        job = start(place, INDEX, "The documents are being read.", lambda job: _make_index(place, job))
+    job.ended.wait(patience)
+    state: State = "ready" if job.state == "done" else "making" if job.state == "running" else "failed"
+    return IndexState(state=state, says=job.says)
+
+
+def hit_view(hit: Hit) -> HitView:
+    """A hit as a reader sees it, its marks brought from the stored text to the plain one."""
+    if hit.markup == "none":
+        marks = [(first, first + length) for first, length in hit.highlights]
+        return HitView(doc=hit.doc, title=hit.title, text=hit.text, marks=_apart(marks))
+    plain = hit.plain()
+    matched = {first for first, _ in hit.highlights}
+    words = [match.span() for match in re.finditer(r"\w+", plain.text)]
+    marks = [span for span in words if plain.origin(*span)[0] in matched]
+    return HitView(doc=hit.doc, title=hit.title, text=plain.text, marks=marks)
+
+
+def _make_index(place: Premises, job: Job) -> str:
+    collection = collection_of(place)
+    job.says = f"{len(collection):,} documents are being indexed. This happens once."
+    collection.index(passages=True)
+    return ""
+
+
+def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Marks in order, none within another."""
+    kept: list[tuple[int, int]] = []
+    for first, end in sorted(marks):
+        if not kept or first >= kept[-1][1]:
+            kept.append((first, end))
+    return kept
+
+
+def _choice(place: Premises, connection: Connection, question: str | None) -> DraftChoice | None:
+    if not question:
+        return None
+    found = bench(place, connection)
+    known = found.published.by_id.get(question)
+    if known is not None:
+        return DraftChoice(id=known.id, number=known.id, type=known.type, text=known.text, target=known.target)
+    one = next((one for one in found.drafts if one.question.id == question), None)
+    if one is None:
+        raise Refusal(404, f"there is no question {question}")
+    return _draft(found, one)
+
+
+def _draft(found: Bench, one: store.Stored) -> DraftChoice:
+    asked = one.question
+    return DraftChoice(id=asked.id, number=found.names[asked.id], type=asked.type, text=asked.text, target=asked.target)

@@ -1,0 +1,181 @@
+"""Judgment sets for programs: the evaluation, its pool and its sets through the API (used by `qassay.client`).
+
+Organisers only: a program that judges the pool sees runs, as an assessor never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Query
+from pydantic import Field
+from sqlalchemy import Connection, select
+
+from qassay.formats.folder import name_fault
+from qassay.formats.jsonl import rows_table
+from qassay.formats.questions import question_row
+from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
+from qassay.questions import TestSet
+from qassay.store.engine import now
+from qassay.store.judgments import append_many, standing_rows
+from qassay.store.schema import assignment, item, standing
+from qassay.store.settings import note_action
+from qassay.store.things import thing
+from qassay.tasks import Task
+from qassay.web.errors import Refusal
+from qassay.web.questions import questions_of
+from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+
+router = Router()
+MOST_ROWS = 1_000
+
+
+class EvaluationView(Context):
+    """What is evaluated: the task as a definition, and the questions as rows."""
+
+    name: str
+    task: dict[str, Any]
+    questions: list[dict[str, Any]]
+
+
+class PooledView(Context):
+    """An item of the pool, with its run."""
+
+    id: int
+    question: str
+    kind: str
+    run: str | None
+    ordinal: int
+    body: dict[str, Any]
+    parts: int
+
+
+class PoolPart(Context):
+    """Some items of the pool in the order of their numbers; `after` asks for the rest, None where there is none."""
+
+    items: list[PooledView]
+    after: int | None
+
+
+class Things(Context):
+    """The things that a set has judged, by digest; `after` asks for the rest."""
+
+    things: list[str]
+    after: str | None
+
+
+class Rows(Input):
+    """Rows of a judgment set, as FORMATS writes them."""
+
+    rows: list[dict[str, Any]] = Field(max_length=MOST_ROWS)
+
+
+class Appended(Context):
+    """How many rows are new; those that stand as they are were not repeated."""
+
+    added: int
+
+
+@router.action("GET", "/evaluation", roles=ORGANISERS)
+def evaluation(place: Place) -> EvaluationView:
+    """The task and the questions."""
+    return EvaluationView(
+        name=place.configuration.name,
+        task=_definition(place.configuration.task),
+        questions=[question_row(one) for one in questions_of(place)],
+    )
+
+
+@router.action("GET", "/pool", roles=ORGANISERS)
+def pool(
+    place: Place, after: Annotated[int, Query(ge=0)] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
+) -> PoolPart:
+    """The items to judge, a part at a time."""
+    c = item.c
+    query = select(item).where(c.active, c.id > after).order_by(c.id).limit(limit)
+    with place.store.read() as connection:
+        rows = connection.execute(query).all()
+    items = [
+        PooledView(
+            id=row.id,
+            question=row.question,
+            kind=row.kind,
+            run=row.run,
+            ordinal=row.ordinal,
+            body=msgspec.json.decode(row.body),
+            parts=row.parts,
+        )
+        for row in rows
+    ]
+    return PoolPart(items=items, after=items[-1].id if len(items) == limit else None)
+
+
+@router.action("GET", "/sets/{name}/things", roles=ORGANISERS)
+def judged_things(
+    place: Place,
+    name: str,
+    after: Annotated[str, Query(max_length=64)] = "",
+    limit: Annotated[int, Query(ge=1, le=20_000)] = 10_000,
+) -> Things:
+    """What a set has judged already."""
+    c = standing.c
+    query = select(c.thing).where(c.set == name, c.body.is_not(None), c.thing > after).order_by(c.thing).limit(limit)
+    with place.store.read() as connection:
+        things = list(connection.execute(query).scalars())
+    return Things(things=things, after=things[-1] if len(things) == limit else None)
+
+
+@router.action("POST", "/sets/{name}/judgments", roles=ORGANISERS)
+def append_judgments(who: Who, place: Place, name: str, sent: Rows) -> Appended:
+    """Append rows to a set of a program's own; all of them are checked first, and one fault refuses all."""
+    if fault := name_fault(name):
+        raise Refusal(422, f"the set name {name!r} {fault}")
+    typed = _checked(name, sent.rows, questions_of(place), place.configuration.task)
+    with place.store.write() as connection:
+        _refuse_assessors_sets(connection, name)
+        new = _news(connection, name, typed)
+        rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]
+        added = append_many(connection, set_name=name, rows=rows, at=now(), account=who.id)
+        if added:
+            note_action(connection, "append-judgments", account=who.id, set=name, rows=added)
+    return Appended(added=added)
+
+
+def _checked(
+    name: str, rows: list[dict[str, Any]], questions: TestSet, task: Task
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """The rows with their kinds; the rules are those of files."""
+    file = f"judgments/{name}.jsonl"
+    table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=file)
+    sort_out(name, table, questions, task, file=file)
+    kinds = with_kinds(table, questions)["kind"].to_list()
+    return list(zip(kinds, rows, strict=True))
+
+
+def _refuse_assessors_sets(connection: Connection, name: str) -> None:
+    used = connection.execute(select(assignment.c.id).where(assignment.c.set == name).limit(1)).first()
+    if name in SETTLED_SETS or used is not None:
+        raise Refusal(409, f"the set {name} belongs to the people who judge here; name another")
+
+
+def _news(
+    connection: Connection, name: str, rows: list[tuple[str, Mapping[str, Any]]]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """The rows that differ from what stands."""
+    things = [thing(kind, row) for kind, row in rows]
+    stands = standing_rows(connection, name, things)
+    return [one for one, named in zip(rows, things, strict=True) if stands.get(named, (0, None))[1] != dict(one[1])]
+
+
+def _definition(task: Task) -> dict[str, Any]:
+    """A task as the keys of its TOML file; what is not set is left out."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: bare(one) for name, one in value.items() if one is not None}
+        return list(value) if isinstance(value, tuple) else value
+
+    return {name: bare(value) for name, value in asdict(task).items() if value not in (None, {}, ())}

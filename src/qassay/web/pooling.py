@@ -1,0 +1,146 @@
+"""The pool as pages show it, and its making: in a thread, because a million items take a while."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from qassay.errors import InputError, Problem
+from qassay.evaluation import Evaluation, open_evaluation
+from qassay.runs import Runs
+from qassay.store.items import order_seed, pool_items
+from qassay.store.pooling import pool_mark, pool_summary, store_pool
+from qassay.web.jobs import job_named, start
+from qassay.web.place import Premises
+from qassay.web.routing import Context
+
+POOL = "pool"
+# How long an answer waits for the pool: a small one is made by then.
+PATIENCE = 1.0
+
+KINDS = {
+    "item": "distinct items",
+    "extract": "distinct extracts",
+    "list": "lists, run by run",
+    "match": "responses, for nuggets",
+    "support": "answers, for nuggets",
+    "holistic": "responses, for holistic scores",
+    "pair": "pairs",
+    "rating": "justifications",
+}
+
+
+class PoolType(Context):
+    """What is judged of one type of question."""
+
+    type: str
+    judged: str
+    questions: int
+    items: int
+
+
+class PoolView(Context):
+    """The pool: what there is to judge, and whether it is current."""
+
+    made: str | None
+    items: int
+    questions: int
+    # Questions for which no run returned anything.
+    nothing: int
+    types: list[PoolType]
+    # Whether runs or questions have changed since.
+    stale: bool
+    holistic: bool
+    citations: bool
+    can_holistic: bool
+    can_citations: bool
+    state: Literal["idle", "running", "failed"]
+    says: str
+
+
+def pool_view(place: Premises, connection: Connection) -> PoolView:
+    """The pool as it stands; nothing is counted here."""
+    found = pool_summary(connection)
+    job = job_named(place, POOL)
+    task = place.configuration.task
+    state: Literal["idle", "running", "failed"] = "idle"
+    if job is not None and job.state != "done":
+        state = "running" if job.state == "running" else "failed"
+    return PoolView(
+        made=found.at if found else None,
+        items=found.items if found else 0,
+        questions=found.questions if found else 0,
+        nothing=found.nothing if found else 0,
+        types=[
+            PoolType(type=kind, judged=KINDS[way], questions=asked, items=items)
+            for kind, way, asked, items in (found.types if found else ())
+        ],
+        stale=found is not None and found.mark != pool_mark(connection),
+        holistic=found.holistic if found else False,
+        citations=found.citations if found else False,
+        can_holistic=any(
+            kind in ("definition", "other") and rules.response == "set" for kind, rules in task.types.items()
+        ),
+        can_citations=task.has("answer"),
+        state=state,
+        says=job.says if job else "",
+    )
+
+
+def make_pool(
+    place: Premises, *, account: int, holistic: bool | None = None, citations: bool | None = None
+) -> PoolView:
+    """Have the pool made, or made anew; options that are not said stay as they were."""
+    start(
+        place,
+        POOL,
+        "The pool is being made.",
+        lambda _: _make(place, account=account, holistic=holistic, citations=citations),
+    ).ended.wait(PATIENCE)
+    with place.store.read() as connection:
+        return pool_view(place, connection)
+
+
+def _make(place: Premises, *, account: int, holistic: bool | None, citations: bool | None) -> str:
+    with place.store.write() as connection:
+        seed = order_seed(connection)
+        earlier = pool_summary(connection)
+        mark = pool_mark(connection)
+    if holistic is None:
+        holistic = earlier.holistic if earlier else False
+    if citations is None:
+        citations = earlier.citations if earlier else False
+    evaluation = open_evaluation(place.folder.path, store=place.store)
+    made = pool_items(
+        _runs(evaluation),
+        evaluation.questions,
+        evaluation.task,
+        seed=seed,
+        justified=evaluation.configuration.justified,
+        holistic=holistic,
+        citations=citations,
+    )
+    with place.store.write() as connection:
+        done = store_pool(
+            connection,
+            made,
+            evaluation.questions,
+            mark=mark,
+            holistic=holistic,
+            citations=citations,
+            account=account,
+        )
+    return f"The pool has {done.items:,} items: {done.added:,} new, {done.retired:,} no longer returned by any run."
+
+
+def _runs(evaluation: Evaluation) -> Runs:
+    """The runs; pairs are judged without any."""
+    found = evaluation.run_files
+    if found.problems:
+        raise InputError(found.problems)
+    if not found.runs.tags and not all(rules.response == "decision" for rules in evaluation.task.types.values()):
+        raise InputError(
+            Problem("configuration", "there are no runs yet, so there is nothing to judge; add them first")
+        )
+    return found.runs

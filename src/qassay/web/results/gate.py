@@ -1,0 +1,91 @@
+"""The completeness gate: nothing is scored while assigned work is open, and what was forgotten is named.
+
+TREC 2004 lost a whole series because one of its questions was never judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from qassay.store.schema import assignment, item, question, standing
+
+# So many questions are named; the others are counted.
+NAMED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question on which somebody's work is open: how many assessors', and how many items in all."""
+
+    question: str
+    assessors: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What is not complete. Lists name the first few; the numbers count all."""
+
+    open_items: int
+    open_assignments: int
+    open_questions: int
+    unassigned_questions: int
+    unjudged_questions: int
+    open: tuple[OpenQuestion, ...] = ()
+    unassigned: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether assigned work is open."""
+        return self.open_assignments > 0
+
+    @property
+    def mark(self) -> str | None:
+        """What every number says while assigned work is open."""
+        if not self.is_open:
+            return None
+        return f"{self.open_items:,} {'item' if self.open_items == 1 else 'items'} open"
+
+
+def look(connection: Connection) -> Gate:
+    """What of the evaluation is not complete."""
+    a = assignment.c
+    left = func.sum(a.total - a.done)
+    ordered = (
+        select(a.question, func.count(), left)
+        .join(question, question.c.id == a.question)
+        .where(a.closed.is_(None))
+        .group_by(a.question, question.c.ordinal)
+        .order_by(question.c.ordinal)
+    )
+    found = [OpenQuestion(row[0], row[1], int(row[2])) for row in connection.execute(ordered)]
+    assigned = set(connection.execute(select(a.question).distinct()).scalars())
+    said = set(connection.execute(select(standing.c.question).where(standing.c.body.is_not(None)).distinct()).scalars())
+    pooled = _pooled(connection)
+    unassigned = [name for name in pooled if name not in assigned] if assigned else []
+    unjudged = [name for name in pooled if name not in said]
+    return Gate(
+        open_items=sum(one.items for one in found),
+        open_assignments=sum(one.assessors for one in found),
+        open_questions=len(found),
+        unassigned_questions=len(unassigned),
+        unjudged_questions=len(unjudged),
+        open=tuple(found[:NAMED]),
+        unassigned=tuple(unassigned[:NAMED]),
+        unjudged=tuple(unjudged[:NAMED]),
+    )
+
+
+def is_open(connection: Connection) -> bool:
+    """Whether assigned work is open."""
+    return connection.execute(select(assignment.c.id).where(assignment.c.closed.is_(None)).limit(1)).first() is not None
+
+
+def _pooled(connection: Connection) -> list[str]:
+    """The questions that have something to judge, in their order."""
+    active = select(item.c.question).where(item.c.active).distinct()
+    asked = select(question.c.id).where(~question.c.draft, question.c.id.in_(active)).order_by(question.c.ordinal)
+    return list(connection.execute(asked).scalars())

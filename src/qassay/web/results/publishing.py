@@ -1,0 +1,125 @@
+"""What readers see: results as they were when an organiser published them, whatever is judged later."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qassay.errors import UsageError, unknown
+from qassay.store.engine import Store, now
+from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.tables import Column, Table
+from qassay.web.results.choices import Choice
+from qassay.web.results.finding import Finding
+from qassay.web.results.gate import is_open
+
+SETTING = "published"
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """One published result, without its numbers."""
+
+    id: str
+    title: str
+    key: str
+    measure: str
+    component: str | None
+    unjudged: str
+    missing: str
+    provisional: str | None
+    at: str
+    by: str
+
+
+def publications(connection: Connection) -> list[Publication]:
+    """What is published, the latest first."""
+    return [Publication(**one) for one in get_setting(connection, SETTING) or ()]
+
+
+def visible_to(store: Store, role: str) -> list[Publication] | None:
+    """What this role may see; None where it may see nothing yet: whoever judges stays blind while work is open."""
+    with store.read() as connection:
+        if role in ("assessor", "adjudicator") and is_open(connection):
+            return None
+        return publications(connection)
+
+
+def publish(
+    connection: Connection,
+    found: Finding,
+    choice: Choice,
+    *,
+    title: str,
+    provisional: str | None,
+    account: int,
+    name: str,
+) -> Publication:
+    """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place."""
+    key, measure = str(found.document["key"]), str(found.document["measure"])
+    made = Publication(
+        id=secrets.token_hex(6),
+        title=title.strip() or f"{measure}, key {key}",
+        key=key,
+        measure=measure,
+        component=choice.component,
+        unjudged=choice.unjudged,
+        missing=choice.missing,
+        provisional=provisional,
+        at=now(),
+        by=name,
+    )
+    earlier = publications(connection)
+    kept = [one for one in earlier if _same(one) != _same(made)]
+    if len(kept) >= MOST:
+        raise UsageError(f"{MOST} results are published; withdraw one first")
+    for one in earlier:
+        if one not in kept:
+            put_setting(connection, f"{SETTING}:{one.id}", None)
+    put_setting(connection, f"{SETTING}:{made.id}", _stored(found))
+    put_setting(connection, SETTING, [asdict(one) for one in (made, *kept)])
+    details = {name: value for name, value in asdict(made).items() if name not in ("at", "by")}
+    note_action(
+        connection, "publish", account=account, **{"publication" if k == "id" else k: v for k, v in details.items()}
+    )
+    return made
+
+
+def withdraw(connection: Connection, number: str, *, account: int) -> None:
+    """Take a published result away from readers."""
+    earlier = publications(connection)
+    kept = [one for one in earlier if one.id != number]
+    if len(kept) == len(earlier):
+        raise unknown("published result", number, ())
+    put_setting(connection, f"{SETTING}:{number}", None)
+    put_setting(connection, SETTING, [asdict(one) for one in kept] or None)
+    note_action(connection, "unpublish", account=account, publication=number)
+
+
+def published(connection: Connection, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]] | None:
+    """A published result with its tables by name, and its document; None where there is none."""
+    one = next((one for one in publications(connection) if one.id == number), None)
+    stored = get_setting(connection, f"{SETTING}:{number}") if one else None
+    if one is None or stored is None:
+        return None
+    return one, {name: _table(saved) for name, saved in stored["tables"].items()}, stored["document"]
+
+
+def _same(one: Publication) -> tuple[str | None, ...]:
+    return (one.key, one.measure, one.component)
+
+
+def _stored(found: Finding) -> dict[str, Any]:
+    # Scores of single questions stay with the organisers: the document of a large evaluation would not fit a setting.
+    document = {name: value for name, value in found.document.items() if name not in ("matrix", "questions", "units")}
+    return {"tables": {part.name: asdict(part.table) for part in found.parts}, "document": document}
+
+
+def _table(saved: Mapping[str, Any]) -> Table:
+    columns = tuple(Column(**one) for one in saved["columns"])
+    return Table(saved["title"], columns, tuple(map(tuple, saved["rows"])), tuple(saved["notes"]))

@@ -1,0 +1,188 @@
+"""From what a page asks to what it shows: the gate, the laboratory, and the tables with their ways on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from qassay.store.fingerprint import fingerprint
+from qassay.web.errors import Refusal
+from qassay.web.place import Premises
+from qassay.web.results.asked import Asked, query
+from qassay.web.results.contexts import (
+    GateView,
+    OfferView,
+    ProblemView,
+    ResultsPage,
+    Tab,
+    TableView,
+    WindowView,
+    table_view,
+    window_view,
+)
+from qassay.web.results.finding import Finding, Part
+from qassay.web.results.gate import Gate, look
+from qassay.web.results.inquiry import Reply
+from qassay.web.results.laboratory import CrowdedError, Job, Laboratory
+from qassay.web.results.worker import Order
+
+# A page waits so long (seconds) before it says that its results are being computed.
+PATIENCE = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One results page: its study, its address, and what it is called."""
+
+    study: str
+    path: str
+    label: str
+    heading: str
+    tab: bool = True
+
+    @property
+    def csv(self) -> str:
+        """Where the CSV of its tables is."""
+        return f"/results/{self.study}.csv"
+
+
+VIEWS: Mapping[str, View] = {
+    view.study: view
+    for view in (
+        View("leaderboard", "/results", "Leaderboard", "Results"),
+        View("units", "/results/units", "Scores", "Scores on every unit"),
+        View("spread", "/results/spread", "Spread", "How scores spread"),
+        View("compare", "/results/compare", "Compare", "Compare runs"),
+        View("sensitivity", "/results/sensitivity", "Sensitivity", "Which difference can be trusted?"),
+        View("stability", "/results/stability", "Stability", "Would other judgments change the ranking?"),
+        View("agreement", "/results/agreement", "Agreement", "How far do the assessors agree?"),
+        View("run", "/results/run", "Run", "One run", tab=False),
+        View("question", "/results/question", "Question", "One question", tab=False),
+    )
+}
+
+
+def laboratory_of(place: Premises) -> Laboratory:
+    """The laboratory of the application, which is made when it is first needed."""
+    kept: Laboratory = place.kept.setdefault("results", Laboratory())
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The store at one moment: what is open, and its fingerprint together with that of the configuration."""
+
+    gate: Gate
+    state: str
+
+
+def standing(place: Premises) -> Standing:
+    """How things stand."""
+    configuration = hashlib.sha256(place.folder.configuration.read_bytes()).hexdigest()[:16]
+    with place.store.read() as connection:
+        return Standing(look(connection), f"{fingerprint(connection)} {configuration}")
+
+
+async def show(place: Premises, study: str, asked: Asked) -> ResultsPage:
+    """A results page: found, being computed, or the reason why not."""
+    view = VIEWS[study]
+    now = await run_in_threadpool(standing, place)
+    page = ResultsPage(
+        view=study,
+        path=view.path,
+        heading=view.heading,
+        state="closed",
+        asked=asked.model_dump(mode="json", exclude={"fresh", "table"}),
+        choice=asked.choice().changed(),
+        tabs=_tabs(view, asked),
+        gate=gate_view(now.gate),
+    )
+    if now.gate.is_open and not asked.provisional:
+        page.again = view.path + asked.address(provisional=True)
+        return page
+    page.provisional = now.gate.mark
+    job = order(place, Order(str(place.folder.path), asked.inquiry(study)), now.state, fresh=asked.fresh)
+    if not await laboratory_of(place).wait(job, PATIENCE):
+        page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
+        return page
+    page.at, page.stale = job.at, job.state != now.state
+    page.again = view.path + asked.address(fresh=True)
+    page.json_address = f"/api{view.path}{asked.address()}"
+    return await run_in_threadpool(fill, page, view, asked, job)
+
+
+def order(place: Premises, wanted: Order, state: str, *, fresh: bool = False) -> Job:
+    """Order something from the laboratory; a refusal where too much waits already."""
+    try:
+        return laboratory_of(place).ask(wanted, state, fresh=fresh)
+    except CrowdedError:
+        message = "many results are waiting to be computed; try again in a minute"
+        raise Refusal(503, message, headers={"Retry-After": "30"}) from None
+
+
+def fill(page: ResultsPage, view: View, asked: Asked, job: Job) -> ResultsPage:
+    """Put what a job found, or why it found nothing, into the page."""
+    if job.condition != "found":
+        page.state = "refused" if job.condition == "refused" else "broken"
+        page.message, page.problems = job.message, _problems(job.problems)
+        return page
+    reply: Reply = job.found()
+    page.offer = OfferView(**asdict(reply.offer))
+    if reply.finding is None:
+        page.state, page.message, page.problems = "refused", reply.message, _problems(reply.problems)
+        return page
+    found = reply.finding
+    page.state, page.answer, page.left_out = "found", found.answer, found.left_out
+    page.document = dict(found.document)
+    if page.provisional and page.document:
+        page.document["provisional"] = page.provisional
+    page.tables = [_table(part, view, asked, page.provisional) for part in found.parts]
+    page.across = _across(found, view, asked)
+    return page
+
+
+def _table(part: Part, view: View, asked: Asked, provisional: str | None) -> TableView:
+    csv = view.csv + asked.address(table=part.name)
+    return table_view(part, csv=csv, common=asked.common(), provisional=provisional, window=_paged(part, view, asked))
+
+
+def _paged(part: Part, view: View, asked: Asked) -> WindowView | None:
+    """The window of a part; only parts that are cut by page have ways on."""
+    if part.window is None:
+        return None
+    page = getattr(asked, "page", None)
+    if page is None:
+        return window_view(part.window, before=None, after=None)
+    more = part.window.first + part.window.size < part.window.total
+    before = view.path + asked.address(page=page - 1 if page > 2 else None) if page > 1 else None
+    return window_view(part.window, before=before, after=view.path + asked.address(page=page + 1) if more else None)
+
+
+def _across(found: Finding, view: View, asked: Asked) -> WindowView | None:
+    """The window on the columns, where there are more than fit."""
+    window = found.columns
+    if window is None or window.size == window.total:
+        return None
+    place = getattr(asked, "across", 1)
+    more = window.first + window.size < window.total
+    before = view.path + asked.address(across=place - 1 if place > 2 else None) if place > 1 else None
+    return window_view(window, before=before, after=view.path + asked.address(across=place + 1) if more else None)
+
+
+def _tabs(view: View, asked: Asked) -> list[Tab]:
+    common = query(asked.common())
+    return [Tab(label=one.label, address=one.path + common, current=one is view) for one in VIEWS.values() if one.tab]
+
+
+def gate_view(gate: Gate) -> GateView:
+    """The gate for the page."""
+    return GateView.model_validate({**asdict(gate), "is_open": gate.is_open})
+
+
+def _problems(problems: Any) -> list[ProblemView]:
+    names = ProblemView.model_fields
+    return [ProblemView(**{name: one.get(name) for name in names}) for one in problems]

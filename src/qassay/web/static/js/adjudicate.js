@@ -1,0 +1,279 @@
+// Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
+import { announce, byId, fill, h, pageData } from "./dom.js";
+import { documentPanel } from "./document.js";
+import { keyFor, register } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { said } from "./workbench.js";
+
+/**
+ * @typedef {Record<string, any>} Verdict
+ * @typedef {object} Disagreement
+ * @property {number | null} item
+ * @property {string} part
+ * @property {string} kind
+ * @property {boolean} left
+ * @property {Verdict[]} verdicts
+ * @property {Verdict | null} ruling
+ * @property {number} version
+ * @property {Record<string, any>} shown
+ */
+
+const page = pageData();
+/** @type {Disagreement[]} */
+const all = page.disagreements;
+const stage = byId("stage");
+/** @type {Map<string, string>} */
+const nuggets = new Map(page.nuggets.map((/** @type {any} */ one) => [one.nugget, one.text]));
+/** @type {{index: number, before: number, ruling: Verdict | null}[]} */
+const steps = [];
+let at = Math.max(0, all.findIndex((one) => one.left));
+
+const STATES = /** @type {Record<string, string>} */ ({
+  saved: "Saved",
+  saving: "Saving…",
+  waiting: "Not saved: the server cannot be reached. Your rulings are kept here and sent later.",
+  "signed-out": "Not saved: you are signed out. Sign in again in another tab; your rulings are kept here.",
+});
+const outbox = new Outbox(`${page.assessor}-rulings`, {
+  state: (state) => {
+    const shown = byId("save-state");
+    shown.dataset.state = state;
+    shown.textContent = STATES[state] ?? "";
+  },
+  delivered: () => undefined,
+  refused: (_, status, answer) => {
+    complain(status === 409 ? "Somebody else ruled on this in the meantime; the page is loaded again." : (answer?.message ?? "Refused."));
+    setTimeout(() => location.reload(), 2500);
+  },
+});
+
+// The keys of labels are their own letters, those of accepting are numbers.
+const LETTERS = /** @type {Record<string, string>} */ ({ R: "r", X: "x", U: "u", W: "w", YES: "y", NO: "n", UNKNOWN: "k" });
+const SUPPORT = /** @type {Record<string, string>} */ ({ full: "f", partial: "p", none: "o" });
+
+const most = Math.max(2, ...all.map((one) => one.verdicts.length));
+for (let place = 0; place < Math.min(most, 9); place += 1) {
+  register(`adjudicate.accept${place + 1}`, String(place + 1), `Accept verdict ${letter(place)}`, () => accept(place));
+}
+if (all.some((one) => ["item", "list", "pair"].includes(one.kind))) {
+  for (const label of page.labels) register(`adjudicate.${label}`, LETTERS[label] ?? label, `Rule ${label}`, () => own({ judgment: label }));
+}
+if (all.some((one) => ["support", "citation"].includes(one.kind))) {
+  for (const [support, key] of Object.entries(SUPPORT)) register(`adjudicate.${support}`, key, `Rule ${support}`, () => own({ support }));
+}
+register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
+register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
+register("adjudicate.undo", "z", "Take back the last ruling", undo);
+
+/** @param {number} place */
+function letter(place) {
+  return String.fromCharCode(65 + place);
+}
+
+/** @param {number} place */
+function accept(place) {
+  const one = all[at];
+  const verdict = one?.verdicts[place];
+  if (!one || !verdict) return;
+  if (one.kind === "lists") {
+    outbox.post("/api/adjudication/adopt", { question: page.question.id, place, expected: one.version });
+    one.left = false;
+    void outbox.emptied().then(() => location.reload());
+    return;
+  }
+  const { note, settled, ...bare } = verdict;
+  save(one, bare);
+}
+
+/** @param {Verdict} verdict */
+function own(verdict) {
+  const one = all[at];
+  if (!one || one.kind === "lists") return;
+  const labelled = ["item", "list", "pair"].includes(one.kind);
+  if (("judgment" in verdict && !labelled) || ("support" in verdict && !["support", "citation"].includes(one.kind))) return;
+  if (one.kind === "list" && verdict.judgment === "R") {
+    const known = one.verdicts.find((other) => other.answer)?.answer ?? one.shown.text;
+    const field = document.getElementById("class");
+    verdict.answer = field instanceof HTMLInputElement && field.value.trim() ? field.value.trim() : known;
+  }
+  save(one, verdict);
+}
+
+/**
+ * @param {Disagreement} one
+ * @param {Verdict} verdict
+ */
+function save(one, verdict) {
+  const field = document.getElementById("note");
+  const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
+  const said_ = note ? { ...verdict, note } : verdict;
+  steps.push({ index: at, before: one.version, ruling: one.ruling });
+  outbox.post("/api/adjudication/rulings", {
+    question: page.question.id,
+    item: one.item,
+    part: one.part,
+    expected: one.version,
+    verdict: said_,
+  });
+  one.ruling = said_;
+  one.version += 1;
+  one.left = false;
+  announce(`Ruled: ${said(verdict)}`);
+  const next = all.findIndex((other, index) => other.left && index > at);
+  go(next >= 0 ? next : all.findIndex((other) => other.left) >= 0 ? all.findIndex((other) => other.left) : at);
+}
+
+function undo() {
+  const step = steps.pop();
+  const one = step && all[step.index];
+  if (!step || !one) {
+    announce("There is nothing to take back.");
+    return;
+  }
+  outbox.post("/api/adjudication/undo", {
+    question: page.question.id,
+    item: one.item,
+    part: one.part,
+    expected: one.version,
+    to: step.before,
+  });
+  one.version += 1;
+  one.ruling = step.ruling;
+  one.left = step.ruling === null;
+  go(step.index);
+  announce("Taken back.");
+}
+
+/** @param {number} index */
+function go(index) {
+  if (index < 0 || index >= all.length) return;
+  at = index;
+  draw();
+  stage.focus({ preventScroll: true });
+}
+
+/** @param {string} message */
+function complain(message) {
+  const shown = byId("complaint");
+  shown.hidden = message === "";
+  shown.textContent = message;
+}
+
+function draw() {
+  const one = all[at];
+  byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
+  if (!one) {
+    fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled by rule."), onward());
+    return;
+  }
+  const left = h("div", { class: "judge-answer" }, what(one), verdicts(one), one.kind === "lists" ? null : newRuling(one), onward());
+  const hasDocument = Boolean(one.shown.doc);
+  fill(stage, hasDocument ? h("div", { class: "judge-columns" }, left, documentPanel(page.has_collection, { body: one.shown })) : left);
+}
+
+/** @param {Disagreement} one */
+function what(one) {
+  if (one.kind === "lists") return h("p", null, "The assessors wrote their own nuggets. Adopt one of the lists, with what was matched with it.");
+  if (one.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
+  if (one.shown.elements) {
+    const strings = one.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, h("bdi", null, element.text)));
+    const nugget = one.part.startsWith("nugget:") ? nuggets.get(one.part.slice(7)) : null;
+    return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
+  }
+  return h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
+}
+
+/** @param {Disagreement} one */
+function verdicts(one) {
+  const same = (/** @type {Verdict} */ verdict) => one.ruling !== null && one.kind !== "lists" && words(one, verdict) === words(one, one.ruling);
+  return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, one.verdicts.map((verdict, place) =>
+    h("li", null,
+      h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict)), onclick: () => accept(place) },
+        h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
+        h("span", { class: "said" }, one.kind === "lists" ? `${verdict.list.length} nuggets` : words(one, verdict)),
+        verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null),
+      one.kind === "lists" ? nuggetList(verdict) : null)));
+}
+
+/** @param {Verdict} verdict */
+function nuggetList(verdict) {
+  const counts = /** @type {Record<string, number>} */ ({});
+  for (const matched of Object.values(verdict.responses)) for (const id of /** @type {string[]} */ (matched)) counts[id] = (counts[id] ?? 0) + 1;
+  return h("ol", { class: "strings" }, verdict.list.map((/** @type {any} */ one) =>
+    h("li", { dir: "auto" }, one.text, " ",
+      h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"), " ",
+      h("span", { class: "faint" }, `in ${counts[one.nugget] ?? 0} responses`))));
+}
+
+/**
+ * @param {Disagreement} one
+ * @param {Verdict} verdict
+ */
+function words(one, verdict) {
+  if (one.kind === "match") return verdict.nuggets.length ? verdict.nuggets.map((/** @type {string} */ id) => nuggets.get(id) ?? id).join("; ") : "no nugget";
+  const { note, settled, ...bare } = verdict;
+  return said(bare);
+}
+
+/** @param {Disagreement} one */
+function newRuling(one) {
+  const parts = [];
+  if (["item", "list", "pair"].includes(one.kind)) {
+    parts.push(page.labels.map((/** @type {string} */ label) => button(`adjudicate.${label}`, label, () => own({ judgment: label }))));
+    if (one.kind === "list") {
+      const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
+      parts.push(h("label", null, "Class, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
+        h("datalist", { id: "classes" }, known.map((name) => h("option", { value: name })))));
+    }
+  } else if (["support", "citation"].includes(one.kind)) {
+    parts.push(Object.keys(SUPPORT).map((support) => button(`adjudicate.${support}`, support, () => own({ support }))));
+  } else if (one.kind === "holistic") {
+    parts.push(...holisticFields(one));
+  } else if (one.kind === "match") {
+    parts.push(nuggetChoices(one));
+  }
+  return h("fieldset", null, h("legend", null, "Another ruling"),
+    h("div", { class: "own-ruling" }, parts.flat()),
+    h("label", { class: "note" }, "Note (optional)", h("textarea", { id: "note", rows: "2", maxlength: "2000", value: one.ruling?.note ?? "" })));
+}
+
+/** @param {Disagreement} one */
+function holisticFields(one) {
+  const field = (/** @type {string} */ name) => h("input", { type: "number", min: "0", max: "10", required: true, value: one.ruling?.[name] ?? one.verdicts[0]?.[name] ?? "" });
+  const content = field("content");
+  const organization = field("organization");
+  return [
+    h("label", null, "Content", content),
+    h("label", null, "Organization", organization),
+    h("button", { type: "button", onclick: () => save(one, { content: Number(content.value), organization: Number(organization.value) }) }, "Rule"),
+  ];
+}
+
+/** @param {Disagreement} one */
+function nuggetChoices(one) {
+  const chosen = new Set(one.ruling?.nuggets ?? one.verdicts.flatMap((verdict) => verdict.nuggets));
+  const boxes = [...nuggets].map(([id, name]) => h("input", { type: "checkbox", value: id, checked: chosen.has(id), "aria-label": name }));
+  return h("div", null,
+    h("ul", { class: "nugget-choices" }, boxes.map((box) => h("li", null, h("label", null, box, " ", h("span", { dir: "auto" }, nuggets.get(box.value) ?? ""))))),
+    h("button", { type: "button", onclick: () => save(one, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Rule"));
+}
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {() => void} act
+ */
+function button(name, label, act) {
+  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${label}`);
+}
+
+function onward() {
+  if (all.some((one) => one.left)) return null;
+  const to = page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
+  return h("p", { class: "notice good" }, "Everything here is ruled on. ",
+    h("a", { href: to, id: "onward" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`));
+}
+
+outbox.tell();
+void outbox.send();
+draw();

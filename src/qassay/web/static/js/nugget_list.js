@@ -1,0 +1,188 @@
+// An assessor's nugget list in the browser: changes show at once, go through the outbox, and the server's list follows.
+import { get, post } from "./api.js";
+import { byId } from "./dom.js";
+import { Outbox } from "./outbox.js";
+import { STATES } from "./workbench.js";
+
+/**
+ * @typedef {{nugget: string, text: string, vital: boolean, version: number, linked: number}} Nugget
+ * @typedef {{nuggets: Nugget[], step: number, looked_through: number, done: number, total: number, closed: boolean}} ListView
+ * @typedef {object} ListEvents
+ * @property {() => void} changed  The list is another one now.
+ * @property {(message: string) => void} refused
+ */
+
+export class NuggetList {
+  /**
+   * @param {number} assignment
+   * @param {number} account
+   * @param {ListEvents} events
+   */
+  constructor(assignment, account, events) {
+    this.path = `/judge/${assignment}`;
+    this.events = events;
+    /** @type {Nugget[]} A nugget that is still on its way has no id. */
+    this.nuggets = [];
+    this.lookedThrough = 0;
+    this.step = 1;
+    /** @type {string[]} The keys of the changes made here, for taking them back. */
+    this.keys = [];
+    this.outbox = new Outbox(String(account), {
+      state: (state, waiting) => tellState(state, waiting),
+      delivered: (letter, answer) => {
+        if (this.isOurs(letter) && answer?.nuggets && !this.waiting()) this.take(answer);
+      },
+      refused: (letter, _, answer) => {
+        if (!this.isOurs(letter)) return;
+        this.keys = this.keys.filter((key) => key !== letter.key);
+        this.events.refused(told(answer));
+        void this.load();
+      },
+    });
+  }
+
+  /** Fetch the list, which begins as a copy of the one from question development; first send what waits. */
+  async load() {
+    void this.outbox.send();
+    this.outbox.tell();
+    const view = await post(`${this.path}/nuggets/begin`);
+    if (!this.waiting()) this.take(view);
+  }
+
+  /** @param {ListView} view */
+  take(view) {
+    this.nuggets = view.nuggets;
+    this.lookedThrough = view.looked_through;
+    this.step = view.step;
+    this.events.changed();
+  }
+
+  /** @param {{url: string}} letter */
+  isOurs(letter) {
+    return letter.url.startsWith(`/api${this.path}/nuggets/`);
+  }
+
+  waiting() {
+    return this.outbox.letters().some((letter) => this.isOurs(letter));
+  }
+
+  /**
+   * Send a change. `here` shows it at once.
+   * @param {string} way
+   * @param {Record<string, unknown>} body
+   * @param {() => void} [here]
+   */
+  send(way, body, here) {
+    here?.();
+    const key = this.outbox.post(`/api${this.path}/nuggets/${way}`, body);
+    if (way !== "undo") this.keys.push(key);
+    this.events.changed();
+  }
+
+  /**
+   * @param {string} text
+   * @param {boolean} vital
+   * @param {string | null} again
+   */
+  add(text, vital, again) {
+    this.send("add", { text, vital, again }, () => this.nuggets.push({ nugget: "", text, vital, version: 0, linked: 0 }));
+  }
+
+  /**
+   * @param {Nugget} one
+   * @param {string} text
+   * @param {boolean} vital
+   * @param {string | null} again
+   */
+  change(one, text, vital, again) {
+    const body = { nugget: one.nugget, expected: one.version, text, vital, again };
+    this.send("change", body, () => Object.assign(one, { text, vital, version: one.version + 1 }));
+  }
+
+  /**
+   * @param {Nugget} one
+   * @param {string | null} again
+   */
+  remove(one, again) {
+    const body = { nugget: one.nugget, expected: one.version, again };
+    this.send("remove", body, () => (this.nuggets = this.nuggets.filter((other) => other !== one)));
+  }
+
+  /**
+   * @param {Nugget} one
+   * @param {[string, string]} texts
+   * @param {string | null} again
+   */
+  split(one, texts, again) {
+    this.send("split", { nugget: one.nugget, expected: one.version, texts, again });
+  }
+
+  /**
+   * @param {Nugget} one
+   * @param {Nugget} other
+   * @param {string} text
+   * @param {string | null} again
+   */
+  merge(one, other, text, again) {
+    const named = { nugget: one.nugget, expected: one.version, other: other.nugget, other_expected: other.version };
+    this.send("merge", { ...named, text, again });
+  }
+
+  /**
+   * Put a nugget at another place: before the one that stands there now, or at the end.
+   * @param {Nugget} one
+   * @param {number} place
+   */
+  move(one, place) {
+    const rest = this.nuggets.filter((other) => other !== one);
+    const before = rest[place]?.nugget ?? null;
+    this.send("move", { nugget: one.nugget, expected: one.version, before }, () => {
+      rest.splice(place, 0, one);
+      this.nuggets = rest;
+    });
+  }
+
+  /** Take back the last change made here; that too is kept. */
+  undo() {
+    const of = this.keys.pop();
+    if (of === undefined) return false;
+    this.send("undo", { of });
+    return true;
+  }
+
+  /** Go on to step 2, once everything is saved. */
+  async goOn() {
+    await this.outbox.emptied();
+    await post(`${this.path}/matching`);
+    location.assign(`${this.path}?stage=matches`);
+  }
+}
+
+/**
+ * The list of an assignment, to match with.
+ * @param {number} assignment
+ * @returns {Promise<ListView>}
+ */
+export function fetchList(assignment) {
+  return get(`/judge/${assignment}/nuggets`);
+}
+
+/**
+ * @param {any} answer
+ */
+function told(answer) {
+  const stands = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
+  const message = answer?.message ?? "The server refused a change";
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${stands}`;
+}
+
+/**
+ * @param {import("./outbox.js").OutboxState} state
+ * @param {number} waiting
+ */
+function tellState(state, waiting) {
+  const shown = byId("save-state");
+  const more = state === "waiting" && waiting > 1 ? ` (${waiting} waiting)` : "";
+  shown.dataset.state = state;
+  if (shown.textContent !== STATES[state] + more) shown.textContent = STATES[state] + more;
+}

@@ -1,0 +1,228 @@
+// Nuggets, step 2: one response at a time, its strings at one side, the nuggets at the other; linking what says the same.
+import { announce, byId, fill, h } from "../dom.js";
+import { Choices } from "../choices.js";
+import { tell } from "../dialogs.js";
+import { keyFor, register, unregister } from "../keys.js";
+import { fetchList } from "../nugget_list.js";
+import { Workbench } from "../workbench.js";
+
+/** @typedef {import("../workbench.js").ItemView} ItemView */
+/** @typedef {import("../nugget_list.js").Nugget} Nugget */
+
+/** @type {Nugget[]} */
+let list = [];
+/** @type {ItemView | null} */
+let drawn = null;
+/** @type {Set<object>} Decisions that belong to the one before them: a link that was moved is taken back as one. */
+const together = new Set();
+
+const strings = new Choices("Strings of the response", { current: () => mark() });
+const nuggets = new Choices("Nuggets", { multiple: true, pick: () => toggle(nuggets.at) });
+const count = h("span", { class: "badge" });
+const done = h("button", { type: "button", class: "primary", onclick: () => lookedThrough() }, "Looked through ", h("kbd", null, "Enter"));
+const whole = h("p", { class: "notice", hidden: true });
+
+const bench = new Workbench({ draw, begin });
+unregister("judge.next");
+unregister("judge.previous");
+register("matches.down", "ArrowDown", "Next string", () => strings.move(1));
+register("matches.up", "ArrowUp", "String before", () => strings.move(-1));
+register("matches.right", "ArrowRight", "Next nugget", () => nuggets.move(1));
+register("matches.left", "ArrowLeft", "Nugget before", () => nuggets.move(-1));
+register("matches.link", " ", "Link the string with the nugget, or take the link away", () => toggle(nuggets.at));
+register("matches.done", "Enter", "Looked through: go on (also where no nugget was found)", () => lookedThrough());
+register("matches.found", "i", "Which nuggets are in the response already", () => showFound());
+register("matches.next", ".", "Next response", () => void bench.step(1));
+register("matches.previous", ",", "Response before", () => void bench.step(-1));
+register("judge.undo", "z", "Take back the last decision", () => void undo());
+for (let digit = 1; digit <= 9; digit += 1) {
+  register(`matches.nugget-${digit}`, String(digit), `Link nugget ${digit}`, () => toggle(digit - 1));
+}
+
+/** @param {Workbench} here */
+function begin(here) {
+  const { question, stages, assignment } = here.sheet;
+  byId("question-id").textContent = question.id;
+  byId("question-text").textContent = question.text || question.target || question.id;
+  fill(byId("question-more"), question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
+  const tabs = document.querySelector(".judge-stages");
+  if (tabs) {
+    fill(tabs, stages.map((one) =>
+      h("a", { href: `/judge/${assignment}?stage=${one.screen}`, "aria-current": one.screen === here.sheet.screen ? "page" : null }, one.title)));
+  }
+  list = [];
+  void loadList();
+}
+
+async function loadList() {
+  const { assignment } = bench.sheet;
+  try {
+    const found = await fetchList(assignment);
+    if (assignment !== bench.sheet.assignment) return;
+    list = found.nuggets;
+    if (drawn) refresh(drawn);
+  } catch (error) {
+    bench.complain(`The nuggets cannot be loaded. ${error instanceof Error ? error.message : error}`, () => void loadList());
+  }
+}
+
+/**
+ * @param {Workbench} here
+ * @param {ItemView} view
+ */
+function draw(here, view) {
+  if (drawn !== view) {
+    if (drawn?.id !== view.id) strings.at = 0;
+    drawn = view;
+    fill(here.stage, layout());
+    // The workbench puts the focus on the stage; the strings are where it belongs.
+    queueMicrotask(() => strings.focus());
+  }
+  refresh(view);
+}
+
+function layout() {
+  return h(
+    "div",
+    { class: "nuggets matches" },
+    h("section", { class: "side", "aria-label": "Response" }, h("h2", null, "Strings of the response"), whole, strings.element),
+    h(
+      "section",
+      { class: "side", "aria-label": "Nuggets" },
+      h("h2", null, "Nuggets ", count),
+      nuggets.element,
+      h("div", { class: "row apart" },
+        h("button", { type: "button", onclick: () => showFound() }, "In the response ", h("kbd", null, keyFor("matches.found"))), done),
+    ),
+  );
+}
+
+/**
+ * Where each nugget is linked: the part of the response, "" for the response as a whole.
+ * @param {ItemView} view
+ * @returns {Map<string, string>}
+ */
+function links(view) {
+  const found = new Map();
+  for (const part of view.parts) {
+    for (const nugget of part.verdict?.nuggets ?? []) if (!found.has(nugget)) found.set(nugget, part.part);
+  }
+  return found;
+}
+
+/** @param {ItemView} view */
+function refresh(view) {
+  const found = links(view);
+  const numbers = new Map(list.map((one, index) => [one.nugget, index + 1]));
+  strings.show(
+    view.body.elements.map((/** @type {{text: string}} */ one, /** @type {number} */ index) =>
+      h(
+        "li",
+        null,
+        h("span", { class: "line-number faint" }, `${index + 1}`),
+        h("span", { class: "line-text" }, h("bdi", null, one.text || "(empty)")),
+        h("span", { class: "line-links" },
+          [...found].filter(([, part]) => part === String(index))
+            .map(([nugget]) => h("span", { class: "badge good" }, String(numbers.get(nugget) ?? nugget)))),
+      )),
+  );
+  count.textContent = `${list.filter((one) => found.has(one.nugget)).length} of ${list.length} found`;
+  done.setAttribute("aria-pressed", String(view.complete));
+  const loose = [...found].filter(([, part]) => part === "").map(([nugget]) => numbers.get(nugget) ?? nugget);
+  whole.hidden = loose.length === 0;
+  whole.textContent = `Found in the response, without a string: ${loose.join(", ")}. Linking one places it.`;
+  mark();
+}
+
+/** Show which nuggets are linked, and which with the current string. */
+function mark() {
+  if (!drawn) return;
+  const found = links(drawn);
+  nuggets.show(
+    list.map((one, index) => {
+      const part = found.get(one.nugget);
+      const here = part === String(strings.at);
+      return h(
+        "li",
+        { class: here ? "linked" : null, "aria-selected": String(here) },
+        h("span", { class: "line-number" }, index < 9 ? h("kbd", null, keyFor(`matches.nugget-${index + 1}`)) : `${index + 1}`),
+        h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"),
+        h("span", { class: "line-text" }, h("bdi", null, one.text)),
+        part === undefined ? null : h("span", { class: here ? "badge good" : "badge" }, part === "" ? "in the response" : here ? "linked" : `in ${Number(part) + 1}`),
+      );
+    }),
+  );
+}
+
+/**
+ * Link a nugget with the current string. It counts once a response: linked elsewhere, it moves here.
+ * @param {number} index
+ */
+function toggle(index) {
+  const view = drawn;
+  const one = list[index];
+  if (!view || !one) return;
+  nuggets.go(index);
+  const here = String(strings.at);
+  const before = links(view).get(one.nugget);
+  if (before !== undefined) put(view, before, (linked) => linked.filter((nugget) => nugget !== one.nugget));
+  if (before === here) return announce(`Link with nugget ${index + 1} taken away`);
+  put(view, here, (linked) => [...linked, one.nugget]);
+  if (before === undefined) return announce(`Nugget ${index + 1} linked`);
+  const last = bench.steps.at(-1);
+  if (last) together.add(last);
+  const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
+  announce(`Nugget ${index + 1} counts once a response: moved here from ${from}`);
+  remark(`Nugget ${index + 1} counts once a response: its link has moved here from ${from}.`);
+}
+
+/**
+ * @param {ItemView} view
+ * @param {string} part
+ * @param {(linked: string[]) => string[]} change
+ */
+function put(view, part, change) {
+  const linked = view.parts.find((one) => one.part === part)?.verdict?.nuggets ?? [];
+  bench.decide(part, { nuggets: change(linked) });
+}
+
+function lookedThrough() {
+  const view = drawn;
+  if (!view) return;
+  const loose = view.parts.find((one) => one.part === "")?.verdict?.nuggets ?? [];
+  announce("Looked through");
+  if (view.complete) void bench.advance();
+  else bench.decide("", { nuggets: loose }, { advance: true });
+}
+
+async function undo() {
+  const last = bench.steps.at(-1);
+  await bench.undo();
+  if (last && together.delete(last)) await bench.undo();
+}
+
+/** @param {string} message */
+function remark(message) {
+  const at = byId("remark");
+  at.textContent = message;
+  at.hidden = false;
+  setTimeout(() => (at.hidden = true), 6000);
+}
+
+function showFound() {
+  const view = drawn;
+  if (!view) return;
+  const found = links(view);
+  const rows = list.filter((one) => found.has(one.nugget)).map((one) => {
+    const part = found.get(one.nugget);
+    const said = part === "" || part === undefined ? "the response as a whole" : String(view.body.elements[Number(part)]?.text ?? "");
+    return h("li", null, h("strong", null, h("bdi", null, one.text)), h("p", { class: "untrusted faint small found-in" }, said));
+  });
+  const missing = list.filter((one) => !found.has(one.nugget) && one.vital);
+  tell("In the response", [
+    rows.length ? h("ul", { class: "found" }, rows) : h("p", null, "No nugget is linked yet."),
+    missing.length ? h("p", { class: "faint" }, `Vital nuggets not found: ${missing.length}.`) : null,
+  ]);
+}
+
+void bench.start();

@@ -1,0 +1,336 @@
+// Nuggets, step 1: all strings of all responses at one side, the assessor's list at the other.
+import { get } from "../api.js";
+import { announce, byId, fill, h, pageData } from "../dom.js";
+import { Choices } from "../choices.js";
+import { ask, choose, tell } from "../dialogs.js";
+import { documentPanel } from "../document.js";
+import { keyFor, register } from "../keys.js";
+import { NuggetList } from "../nugget_list.js";
+
+/** @typedef {import("../nugget_list.js").Nugget} Nugget */
+/** @typedef {{text: string, doc: string | null}} Line */
+
+/** @type {import("../workbench.js").Sheet} */
+const sheet = pageData();
+/** @type {Line[][]} */
+let groups = [];
+/** @type {Line[]} The strings that the filter leaves. */
+let shown = [];
+
+const list = new NuggetList(sheet.assignment, sheet.assessor.id, { changed: () => draw(), refused: (message) => complain(message) });
+const strings = new Choices("Strings of all responses", { pick: () => strings.focus() });
+const nuggets = new Choices("Nuggets", { pick: () => nuggets.focus(), current: () => tools() });
+const filter = h("input", { type: "search", id: "filter", placeholder: "Filter the strings", "aria-label": "Filter the strings" });
+const field = h("input", {
+  type: "text",
+  id: "new-nugget",
+  maxlength: "1000",
+  autocomplete: "off",
+  "aria-label": "New nugget",
+  "aria-describedby": "new-hint",
+  placeholder: "A new nugget",
+});
+const counted = h("span", { class: "badge" });
+const summary = h("span", { class: "badge" });
+const toolbar = h("div", { class: "tools", role: "group", "aria-label": "The chosen nugget" });
+const goOn = h("button", { type: "button", class: "primary", onclick: () => void next() }, "Go on to step 2");
+
+/** @type {Choices} The side that the arrows move in. */
+let side = strings;
+strings.element.addEventListener("focus", () => (side = strings));
+nuggets.element.addEventListener("focus", () => (side = nuggets));
+
+const ACTIONS = /** @type {[string, string, string, string, (one: Nugget, at: number) => void][]} */ ([
+  ["vital", "v", "Vital or okay", "Mark the nugget vital or okay", (one) => list.change(one, one.text, !one.vital, null)],
+  ["edit", "e", "Edit", "Edit the nugget", (one) => void edit(one)],
+  ["split", "s", "Split", "Split the nugget in two", (one) => void split(one)],
+  ["merge", "j", "Merge", "Merge the nugget with another one", (one) => void merge(one)],
+  ["up", "u", "Up", "Move the nugget up", (one, at) => place(one, at - 1)],
+  ["down", "d", "Down", "Move the nugget down", (one, at) => place(one, at + 1)],
+  ["remove", "x", "Remove", "Take the nugget off the list", (one) => void remove(one)],
+]);
+register("nuggets.arrow-down", "ArrowDown", "Next line", () => side.move(1));
+register("nuggets.arrow-up", "ArrowUp", "Line before", () => side.move(-1));
+register("nuggets.strings", "ArrowLeft", "To the strings", () => strings.focus());
+register("nuggets.list", "ArrowRight", "To the nuggets", () => nuggets.focus());
+register("nuggets.write", "w", "Write a nugget", () => field.focus());
+register("nuggets.take", "t", "Make a nugget from the chosen string, or from the selected text", () => takeString());
+register("nuggets.document", "o", "Show the document of the chosen string", () => showDocument());
+register("nuggets.filter", "f", "Filter the strings", () => filter.focus());
+for (const [name, key, , label, act] of ACTIONS) register(`nuggets.${name}`, key, label, () => withNugget(act));
+register("nuggets.undo", "z", "Take back the last change", () => undo());
+register("nuggets.go-on", "g", "Go on to step 2", () => void next());
+
+filter.addEventListener("input", () => drawStrings());
+filter.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" || event.key === "Escape" || event.key === "ArrowDown") {
+    event.preventDefault();
+    strings.focus();
+  }
+});
+field.addEventListener("keydown", (event) => {
+  if (event.isComposing) return;
+  if (event.key === "Enter") {
+    event.preventDefault();
+    void write(event.ctrlKey || event.shiftKey);
+  } else if (event.key === "Escape") nuggets.focus();
+});
+
+/** @param {(one: Nugget, at: number) => void} act */
+function withNugget(act) {
+  const one = list.nuggets[nuggets.at];
+  if (!one) return announce("There is no nugget yet.");
+  if (!one.nugget) return announce("This nugget is still being saved.");
+  complain("");
+  act(one, nuggets.at);
+}
+
+/** @param {boolean} vital */
+async function write(vital) {
+  const text = field.value.replace(/\s+/g, " ").trim();
+  if (!text) return;
+  const again = await responses(text);
+  if (again === undefined) return;
+  complain("");
+  list.add(text, vital, again);
+  field.value = "";
+  nuggets.go(list.nuggets.length - 1);
+  field.focus();
+  announce(vital ? "Vital nugget added" : "Nugget added");
+}
+
+/**
+ * Which responses are to be looked at again; undefined where the change is called off.
+ * @param {string} text
+ * @returns {Promise<string | null | undefined>}
+ */
+async function responses(text) {
+  if (list.lookedThrough === 0) return null;
+  const way = await choose(
+    "Which responses do you want to look at again?",
+    `You have looked through ${list.lookedThrough} of ${sheet.total} with the list as it was. The change: “${text}”.`,
+    [
+      { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
+      { value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" },
+      { value: "all", label: "All of them", more: "" },
+      { value: "none", label: "None", more: "What you found stays as it is" },
+    ],
+  );
+  return way ?? undefined;
+}
+
+/**
+ * @param {string} label
+ * @param {string} value
+ */
+function area(label, value) {
+  const input = h("textarea", { rows: "3", maxlength: "1000", value, dir: "auto" });
+  return { input, field: h("div", { class: "field" }, h("label", null, label, input)) };
+}
+
+/** @param {Nugget} one */
+async function edit(one) {
+  const { input, field: shownField } = area("The fact", one.text);
+  if (!(await ask("Edit the nugget", [shownField], "Save"))) return;
+  const text = input.value.replace(/\s+/g, " ").trim();
+  if (!text || text === one.text) return;
+  const again = await responses(text);
+  if (again !== undefined) list.change(one, text, one.vital, again);
+}
+
+/** @param {Nugget} one */
+async function split(one) {
+  const [first, second] = [area("First nugget (keeps the links)", one.text), area("Second nugget", "")];
+  if (!(await ask("Split the nugget", [first.field, second.field], "Split"))) return;
+  const texts = /** @type {[string, string]} */ ([first, second].map(({ input }) => input.value.replace(/\s+/g, " ").trim()));
+  if (!texts[0] || !texts[1]) return complain("Splitting takes two texts.");
+  const again = await responses(texts.join(" / "));
+  if (again !== undefined) list.split(one, texts, again);
+}
+
+/** @param {Nugget} one */
+async function merge(one) {
+  const others = list.nuggets.filter((other) => other !== one && other.nugget);
+  if (!others.length) return complain("There is no other nugget to merge it with.");
+  const select = h("select", null, others.map((other) => h("option", { value: other.nugget }, other.text)));
+  const text = area("What the one nugget says", `${one.text}; ${others[0].text}`);
+  select.addEventListener("change", () => {
+    const other = others.find((two) => two.nugget === select.value);
+    text.input.value = `${one.text}; ${other?.text ?? ""}`;
+  });
+  const fields = [h("div", { class: "field" }, h("label", null, "Merge with", select)), text.field];
+  if (!(await ask("Merge two nuggets", fields, "Merge"))) return;
+  const other = others.find((two) => two.nugget === select.value);
+  const said = text.input.value.replace(/\s+/g, " ").trim();
+  if (!other || !said) return;
+  const again = await responses(said);
+  if (again !== undefined) list.merge(one, other, said, again);
+}
+
+/** @param {Nugget} one */
+async function remove(one) {
+  const again = one.linked > 0 ? await responses(one.text) : null;
+  if (again === undefined) return;
+  list.remove(one, again);
+  announce(one.linked > 0 ? "Nugget removed with its links" : "Nugget removed");
+}
+
+/**
+ * @param {Nugget} one
+ * @param {number} at
+ */
+function place(one, at) {
+  if (at < 0 || at >= list.nuggets.length) return;
+  list.move(one, at);
+  nuggets.go(at);
+}
+
+function undo() {
+  complain("");
+  announce(list.undo() ? "Taken back" : "There is nothing to take back.");
+}
+
+/** A nugget begins as the selected words of a string, or as the whole string. */
+function takeString() {
+  const selected = getSelection();
+  const inside = selected && !selected.isCollapsed && strings.element.contains(selected.anchorNode);
+  const text = inside ? selected.toString() : shown[strings.at]?.text ?? "";
+  field.value = text.replace(/\s+/g, " ").trim().slice(0, 1000);
+  field.focus();
+  field.select();
+}
+
+function showDocument() {
+  const one = shown[strings.at];
+  if (!one?.doc) return announce("This string names no document.");
+  tell("Document", [documentPanel(sheet.has_collection, { body: one })]);
+}
+
+async function next() {
+  try {
+    await list.goOn();
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @param {string} message */
+function complain(message) {
+  const at = byId("complaint");
+  at.hidden = message === "";
+  at.textContent = message;
+}
+
+function draw() {
+  const vital = list.nuggets.filter((one) => one.vital).length;
+  summary.textContent = `${vital} vital, ${list.nuggets.length - vital} okay`;
+  goOn.setAttribute("aria-disabled", String(list.nuggets.length === 0));
+  goOn.textContent = list.step > 1 ? "Back to step 2" : "Go on to step 2";
+  nuggets.show(list.nuggets.map((one, index) => nuggetLine(one, index)));
+  tools();
+}
+
+/**
+ * @param {Nugget} one
+ * @param {number} index
+ */
+function nuggetLine(one, index) {
+  const line = h(
+    "li",
+    { class: one.nugget ? null : "pending", draggable: "true" },
+    h("span", { class: "line-number faint" }, `${index + 1}`),
+    h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"),
+    h("span", { class: "line-text" }, h("bdi", null, one.text)),
+    one.linked > 0 ? h("span", { class: "faint small" }, `in ${one.linked}`) : null,
+  );
+  line.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", String(index)));
+  line.addEventListener("dragover", (event) => event.preventDefault());
+  line.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const moved = list.nuggets[Number(event.dataTransfer?.getData("text/plain"))];
+    if (moved?.nugget && moved !== one) place(moved, index);
+  });
+  return line;
+}
+
+function tools() {
+  const chosen = list.nuggets[nuggets.at];
+  toolbar.hidden = !chosen;
+  if (toolbar.firstChild) return;
+  const buttons = ACTIONS.map(([name, , label, , act]) =>
+    h("button", { type: "button", class: "small", onclick: () => withNugget(act) }, label, " ", h("kbd", null, keyFor(`nuggets.${name}`))),
+  );
+  fill(toolbar, buttons);
+}
+
+function drawStrings() {
+  const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const left = groups.map((group) => group.filter((one) => wanted.every((word) => one.text.toLowerCase().includes(word))));
+  shown = left.flat();
+  const total = groups.reduce((sum, group) => sum + group.length, 0);
+  counted.textContent = shown.length === total ? `${total}` : `${shown.length} of ${total}`;
+  const lines = left.flatMap((group) =>
+    group.map((one, index) =>
+      h("li", { class: index === 0 ? "group" : null }, h("span", { class: "line-text" }, h("bdi", null, one.text)))),
+  );
+  strings.show(lines);
+}
+
+/** @param {{questions: {id: string, text: string, answers: string[]}[]}} earlier */
+function drawEarlier(earlier) {
+  if (!earlier.questions.length) return;
+  const rows = earlier.questions.map((one) =>
+    h(
+      "li",
+      null,
+      h("span", { dir: "auto" }, one.text),
+      " ",
+      one.answers.length
+        ? h("span", { class: "faint" }, one.answers.slice(0, 30).flatMap((said, at) => [at ? ", " : "", h("bdi", null, said)]))
+        : null,
+    ),
+  );
+  const details = h(
+    "details",
+    { class: "earlier", open: true },
+    h("summary", null, "Asked before in this series: none of it is a nugget"),
+    h("ol", null, rows),
+  );
+  byId("context").append(details);
+}
+
+async function start() {
+  fill(
+    byId("stage"),
+    h(
+      "div",
+      { class: "nuggets" },
+      h("section", { class: "side", "aria-label": "Strings" }, h("h2", null, "Strings ", counted), filter, strings.element),
+      h(
+        "section",
+        { class: "side", "aria-label": "Nuggets" },
+        h("h2", null, "Nuggets ", summary),
+        h("div", { class: "new" }, field,
+          h("button", { type: "button", onclick: () => void write(false) }, "Add"),
+          h("button", { type: "button", onclick: () => void write(true) }, "Add as vital")),
+        h("p", { id: "new-hint", class: "hint" }, h("kbd", null, "Enter"), " adds it, ", h("kbd", null, "Shift"), "+", h("kbd", null, "Enter"),
+          " as vital; ", h("kbd", null, keyFor("nuggets.take")), " begins one from the chosen string."),
+        toolbar,
+        nuggets.element,
+        h("div", { class: "row end" }, goOn),
+      ),
+    ),
+  );
+  const path = `/judge/${sheet.assignment}`;
+  try {
+    const [found, earlier] = await Promise.all([get(`${path}/strings`), get(`${path}/earlier`), list.load()]);
+    groups = found.groups;
+    drawEarlier(earlier);
+    drawStrings();
+    strings.focus();
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+void start();

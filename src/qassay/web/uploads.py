@@ -1,0 +1,197 @@
+"""Files that somebody uploads as runs: unpacked within limits, checked by every rule, kept only when faultless.
+
+Nothing a file says of itself is trusted: its name is cut to its last part, what it unpacks to is measured while it is
+unpacked, and archives are refused. The rules are those of `qassay check` and `qassay import` (METHOD 3).
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import unicodedata
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO
+
+from qassay.errors import InputError, Problem
+from qassay.formats.files import GZIP, ZSTANDARD, TemporaryFolder
+from qassay.formats.runs import read_runs
+from qassay.runs import RunInformation, check_documents
+from qassay.store.uploads import keep_run
+from qassay.web.documents import collection_of
+from qassay.web.place import Premises
+from qassay.web.questions import questions_of
+
+# What an upload may unpack to, in upload limits.
+UNPACKED = 4
+# Faults that are kept for looking at, of all reports together.
+MOST_FAULTS = 500_000
+_PIECE = 1 << 20
+# Bytes of a name: file systems take 255.
+_LONGEST_NAME = 200
+_ARCHIVES = {
+    b"PK\x03\x04": "zip archive",
+    b"PK\x05\x06": "zip archive",
+    b"BZh": "bzip2 file",
+    b"\xfd7zXZ\x00": "xz file",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip archive",
+    b"Rar!": "RAR archive",
+}
+# One file is checked at a time: two large ones at once would need the memory of both.
+_turn = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of one file: the run that is kept, or all that is wrong with it."""
+
+    file: str
+    tag: str | None
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    number: str = field(default_factory=lambda: token_hex(8))
+
+
+def take_upload(place: Premises, name: str | None, content: BinaryIO, *, about: RunInformation, account: int) -> Report:
+    """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
+    called = clean_name(name)
+    room = TemporaryFolder("qassay-upload-")
+    with _turn:
+        try:
+            data, plain = _received(content, room.path, called, place.settings.upload_limit)
+            tag, warnings = _checked(place, plain, called)
+            with place.store.write() as connection:
+                keep_run(connection, tag, data.read_bytes(), called=called, information=about, account=account)
+        except InputError as error:
+            report = Report(called, None, error.problems)
+            _remember(place, report)
+            return report
+    return Report(called, tag, (), warnings)
+
+
+def report_numbered(place: Premises, number: str) -> Report | None:
+    """A report of a faulty file that is still remembered."""
+    found: Report | None = _reports(place).get(number)
+    return found
+
+
+def clean_name(name: str | None) -> str:
+    """A file's name as it may be shown and used: its last part, without control characters, of a fair length.
+
+    >>> clean_name("../../etc/passwd"), clean_name("C:\\\\runs\\\\lcc.txt"), clean_name("..")
+    ('passwd', 'lcc.txt', 'run')
+    """
+    last = (name or "").replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(one for one in last if unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    # The end of a long name tells more than its beginning: it has the extensions.
+    cut = shown.strip().encode()[-_LONGEST_NAME:].decode(errors="ignore")
+    return cut.lstrip(". ") or "run"
+
+
+def _received(content: BinaryIO, room: Path, called: str, limit: int) -> tuple[Path, Path]:
+    """The file as it came, and unpacked: the same where it is not packed."""
+    came = room / "came"
+    with came.open("wb") as out:
+        shutil.copyfileobj(content, out, _PIECE)
+    with came.open("rb") as source:
+        start = source.read(512)
+    if what := _archive(start):
+        message = f"is a {what}; unpack it and upload the runs in it (gzip and zstandard files are taken as they are)"
+        raise InputError(Problem("encoding", message, called))
+    # The form without tags takes the run's from the name of its file: it keeps it, in a folder of its own.
+    (room / "plain").mkdir()
+    plain = room / "plain" / called.removesuffix(".gz").removesuffix(".zst")
+    pieces = _unpacked(came, called) if start.startswith((GZIP, ZSTANDARD)) else None
+    if pieces is None:
+        came.rename(plain)
+        return plain, plain
+    size, most = 0, limit * UNPACKED
+    with plain.open("wb") as out:
+        for piece in pieces:
+            size += len(piece)
+            if size > most:
+                message = f"unpacks to more than {most >> 20} MiB; split it, or bring it in with: qassay import"
+                raise InputError(Problem("encoding", message, called))
+            out.write(piece)
+    return came, plain
+
+
+def _archive(start: bytes) -> str | None:
+    if start[257:262] == b"ustar":
+        return "tar archive"
+    return next((what for magic, what in _ARCHIVES.items() if start.startswith(magic)), None)
+
+
+def _unpacked(came: Path, called: str) -> Iterator[bytes]:
+    """The content of a packed file, piece by piece."""
+    with came.open("rb") as source:
+        gzip = source.read(len(GZIP)) == GZIP
+        source.seek(0)
+        try:
+            yield from _ungzip(source) if gzip else _unzstandard(source)
+        except (zlib.error, EOFError, ValueError) as error:
+            what = "gzip" if gzip else "zstandard"
+            raise InputError(Problem("encoding", f"broken {what} file: {error}", called)) from None
+
+
+def _ungzip(source: BinaryIO) -> Iterator[bytes]:
+    import gzip
+
+    try:
+        with gzip.GzipFile(fileobj=source) as unpacker:
+            while piece := unpacker.read(_PIECE):
+                yield piece
+    except OSError as error:  # what the module raises for bytes that are no gzip
+        raise ValueError(str(error)) from None
+
+
+def _unzstandard(source: BinaryIO) -> Iterator[bytes]:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True) as unpacker:
+            while piece := unpacker.read(_PIECE):
+                yield piece
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+def _checked(place: Premises, path: Path, called: str) -> tuple[str, tuple[Problem, ...]]:
+    """The tag of a faultless run; an error that lists all faults of any other."""
+    questions = questions_of(place)
+    if not questions.questions:
+        message = "there are no questions yet, so nothing can be said of a run; publish them, or import them, first"
+        raise InputError(Problem("configuration", message, called))
+    found = read_runs([path], task=place.configuration.task, questions=questions, names={path: called})
+    problems = [*found.problems, *found.missing]
+    if place.folder.collection.is_dir():
+        lengths = collection_of(place).lengths()
+        if "doc" in found.runs.table.columns:
+            problems += check_documents(found.runs.table, found.files, lengths)
+        if found.refused.height and "doc" in found.refused.columns:
+            problems += check_documents(found.refused, {called: called}, lengths)
+    if problems:
+        raise InputError(sorted(problems, key=lambda one: one.line or 0))
+    # The warning that the file is not named after its run says nothing here: the store names it.
+    return found.runs.tags[0], ()
+
+
+def _reports(place: Premises) -> OrderedDict[str, Report]:
+    kept: OrderedDict[str, Report] = place.kept.setdefault("upload reports", OrderedDict())
+    return kept
+
+
+def _remember(place: Premises, report: Report) -> None:
+    """Keep a report for looking at; the oldest are forgotten when they are many."""
+    reports = _reports(place)
+    reports[report.number] = report
+    while len(reports) > 1 and _faults(reports.values()) > MOST_FAULTS:
+        reports.popitem(last=False)
+
+
+def _faults(reports: Iterable[Report]) -> int:
+    return sum(len(one.problems) for one in reports)

@@ -1,0 +1,135 @@
+"""`qassay serve`: from a folder to a served evaluation, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from qassay.cli import app
+from qassay.demo import demo_folder
+
+Start = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(demo_folder(), tmp_path / "eval"))
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start the server on a free port; the process, and what it has printed when it is ready."""
+    running: list[subprocess.Popen[str]] = []
+
+    def starting(*arguments: object, until: str = "served at") -> tuple[subprocess.Popen[str], str]:
+        code = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, "serve", *map(str, arguments), "--port", "0"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        running.append(process)
+        told = ""
+        assert process.stdout is not None
+        while until not in told:
+            line = process.stdout.readline()
+            if not line:
+                raise AssertionError(f"ended: {told} {process.stderr.read() if process.stderr else ''}")
+            told += line
+        return process, told
+
+    yield starting
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ask(told: str, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
+    found = re.search(r"http://([\d.]+):(\d+)", told)
+    assert found is not None
+    connection = http.client.HTTPConnection(found[1], int(found[2]), timeout=30)
+    sent = {"Content-Type": "application/json", "Origin": found[0], **headers}
+    connection.request(method, path, None if body is None else json.dumps(body), sent)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> None:
+    process, told = start(folder, "--log", "json", until="/welcome#")
+    assert "Took " in told
+    assert "Qassay demo is served at http://127.0.0.1:" in told
+    assert ask(told, "GET", "/health") == (200, '{"status":"ok"}')
+    link = re.search(r"/welcome#(\S+)", told)
+    assert link is not None
+    sent = {"token": link[1], "name": "Ada", "password": "a long enough password"}
+    assert ask(told, "POST", "/api/welcome", sent) == (200, '{"name":"Ada","role":"organiser"}')
+    process.send_signal(signal.SIGINT)
+    _, log = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert link[1] not in log
+    assert "Traceback" not in log
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert [line["route"] for line in lines if "route" in line] == ["/health", "/api/welcome"]
+    # The second start finds an organiser, and takes nothing in.
+    process, told = start(folder, "--log", "none")
+    assert "Took" not in told
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert "welcome" not in told + rest
+    process, told = start(folder, "--log", "none", "--invite-organiser", until="/welcome#")
+    assert "another organiser" in told
+
+
+def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
+    process, told = start(folder, until="/welcome#")
+    assert ask(told, "GET", "/health")[0] == 200
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert process.returncode in (0, -signal.SIGTERM)
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--host", "0.0.0.0"], "--public-url"),
+        (["--host", "0.0.0.0", "--public-url", "http://qa.example.org"], "--insecure"),
+        (["--trusted-header", "X-Remote-User"], "--trusted-proxy"),
+        (["--log", "xml"], "text, json or none"),
+    ],
+)
+def test_what_would_be_unsafe_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert app.run(["serve", str(folder), *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert not (folder / "qassay.db").exists()
+
+
+def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert app.run(["serve", str(folder), "--port", str(port)]) == 2
+    assert f"port {port} is taken" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["serve", str(tmp_path), "--port", "0"]) == 1
+    assert "is not an evaluation" in capsys.readouterr().err
+
+
+def test_a_faulty_folder_is_not_half_taken_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "judgments" / "first.jsonl").write_text("{nonsense\n")
+    assert app.run(["serve", str(folder), "--port", "0"]) == 1
+    assert "judgments/first.jsonl" in capsys.readouterr().err
+    shutil.copy(demo_folder() / "judgments" / "first.jsonl", folder / "judgments")

@@ -1,0 +1,216 @@
+"""A desk to judge at: a store in either database, an evaluation pooled and assigned, and assessors who say things."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, insert, select
+
+import qassay
+from qassay.evaluation import Evaluation
+from qassay.store import judgments
+from qassay.store.adjudication import Disagreement, disagreements, progress, rule
+from qassay.store.assignments import Assignment, all_assignments, assign, refresh_totals
+from qassay.store.comparing import ADJUDICATED
+from qassay.store.counting import completed
+from qassay.store.engine import Store, connect, now
+from qassay.store.items import Item, items_of, order_seed, pool_items, store_items
+from qassay.store.judging import Assessor, Decided, decide, parts_for, undo
+from qassay.store.nuggets import write_nugget
+from qassay.store.parts import Part
+from qassay.store.schema import account, metadata, standing
+
+QUESTIONS = [
+    {"id": "1.1", "type": "factoid", "text": "When was it founded?", "series": "1", "target": "club"},
+    {"id": "1.2", "type": "list", "text": "Who are its members?", "series": "1"},
+    {"id": "1.3", "type": "other", "text": "", "series": "1"},
+]
+RUNS = {
+    "north": "1.1 north D1 1901\n1.2 north D1 Ann\n1.2 north D2 Bob\n1.3 north D1 a club\n1.3 north D2 it plays\n",
+    "south": "1.1 south D1 in 1901\n1.2 south D1 Ann\n1.3 south D2 plays chess\n",
+    "west": "1.1 west D1 1901\n1.2 west NIL\n1.3 west NIL\n",
+}
+# What an assessor who is asked nothing particular says, by the kind of judgment.
+USUAL: Mapping[str, Mapping[str, Any]] = {
+    "item": {"judgment": "R"},
+    "list": {"judgment": "R"},
+    "pair": {"judgment": "YES"},
+    "match": {"nuggets": []},
+    "support": {"support": "full"},
+    "citation": {"support": "full"},
+    "holistic": {"content": 7, "organization": 5},
+    "rating": {"understandability": 4, "correctness": 4},
+}
+Says = Callable[[Item, Part], Mapping[str, Any]]
+KEYS = count()
+
+
+def key() -> str:
+    """An idempotency key that nobody has used."""
+    return f"key-{next(KEYS)}"
+
+
+def usual(_: Item, part: Part) -> Mapping[str, Any]:
+    """The verdict of somebody who finds everything in order."""
+    return USUAL[part.kind]
+
+
+def write_evaluation(
+    folder: Path, *, task: str = "series2004", questions: Any = QUESTIONS, runs: Mapping[str, str] = RUNS
+) -> Evaluation:
+    """A small evaluation in files, opened."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "qassay.toml").write_text(f'task = "{task}"\n', encoding="utf-8")
+    lines = "".join(json.dumps(question) + "\n" for question in questions)
+    (folder / "questions.jsonl").write_text(lines, encoding="utf-8")
+    for tag, text in runs.items():
+        (folder / "runs" / f"{tag}.txt").write_text(text, encoding="utf-8")
+    return qassay.open(folder)
+
+
+def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> Store:
+    """An empty store."""
+    url = request.getfixturevalue("postgres_url") if database == "postgresql" else f"sqlite:///{folder / 'qassay.db'}"
+    made = Store(connect(url))
+    metadata.create_all(made.engine)
+    return made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store in each database."""
+    made = make_store(request, tmp_path, request.param)
+    yield made
+    made.close()
+
+
+def add_people(connection: Connection, number: int) -> list[Assessor]:
+    """Assessors with accounts."""
+    names = [f"assessor {place + 1}" for place in range(number)]
+    rows = [{"name": name, "role": "assessor", "created": now()} for name in names]
+    connection.execute(insert(account), rows)
+    found = connection.execute(select(account.c.id, account.c.name).order_by(account.c.id))
+    return [Assessor(*row) for row in found]
+
+
+@dataclass
+class Desk:
+    """A pooled and assigned evaluation; the last of its people adjudicates."""
+
+    store: Store
+    evaluation: Evaluation
+    people: list[Assessor]
+
+    @property
+    def judge(self) -> Assessor:
+        """The adjudicator."""
+        return self.people[-1]
+
+    def pool(self, connection: Connection, **options: Any) -> None:
+        """Make the items of the runs, and count anew."""
+        e = self.evaluation
+        seed = order_seed(connection)
+        store_items(connection, pool_items(e.runs, e.questions, e.task, seed=seed, **options))
+        refresh_totals(connection)
+
+    def assigned(self, connection: Connection, question: str, set_name: str = "first") -> Assignment:
+        """The assignment of a question in a set."""
+        return next(o for o in all_assignments(connection) if (o.question, o.set) == (question, set_name))
+
+    def who(self, one: Assignment) -> Assessor:
+        """Whose an assignment is."""
+        return next(person for person in self.people if person.id == one.account)
+
+    def say(
+        self, connection: Connection, one: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
+    ) -> Decided:
+        """Save a verdict over whatever stands."""
+        return decide(
+            connection,
+            one,
+            item,
+            part,
+            verdict,
+            task=self.evaluation.task,
+            who=self.who(one),
+            expected=judgments.version_of(connection, one.set, part.thing),
+            key=key(),
+        )
+
+    def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> Decided:
+        """Undo to a version."""
+        expected = judgments.version_of(connection, one.set, part.thing)
+        how = {"task": self.evaluation.task, "who": self.who(one), "expected": expected, "to": to, "key": key()}
+        return undo(connection, one, item, part, **how)
+
+    def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> Decided:
+        """Judge every part of a question that needs it; the last answer."""
+        one = self.assigned(connection, question, set_name)
+        done: Decided | None = None
+        for item in items_of(connection, question):
+            for part in parts_for(connection, one, item, self.who(one).name):
+                if part.required or says(item, part) is not usual(item, part):
+                    done = self.say(connection, one, item, part, says(item, part))
+        assert done is not None
+        return done
+
+    def rule(self, connection: Connection, found: Disagreement, verdict: Mapping[str, Any]) -> judgments.Saved:
+        """Rule on a disagreement."""
+        assert found.item is not None
+        return rule(
+            connection,
+            found.item,
+            found.part,
+            verdict,
+            task=self.evaluation.task,
+            who=self.judge,
+            expected=found.version,
+            key=key(),
+        )
+
+    def disagreements(self, connection: Connection, question: str, **options: Any) -> list[Disagreement]:
+        """The disagreements of a question."""
+        return disagreements(connection, question, self.evaluation.task, **options)
+
+    def settled(self, connection: Connection, question: str) -> tuple[int, int, int] | None:
+        """What is kept of a question: unanimous, disagreements, left."""
+        found = next(one.settled for one in progress(connection) if one.question == question)
+        return None if found is None else (found.unanimous, found.disagreements, found.left)
+
+    def rows(self, connection: Connection, set_name: str = ADJUDICATED, question: str | None = None) -> list[Any]:
+        """The rows of a set that stand."""
+        c = standing.c
+        query = select(c.body).where(c.set == set_name, c.body.is_not(None)).order_by(c.judgment)
+        if question is not None:
+            query = query.where(c.question == question)
+        return [json.loads(body) for body in connection.execute(query).scalars()]
+
+    def check_counts(self, connection: Connection) -> None:
+        """The counts of assignments are what counting gives."""
+        for one in all_assignments(connection):
+            items = items_of(connection, one.question)
+            assert one.total == len(items)
+            assert one.done == sum(completed(connection, one, items, None))
+            assert one.closed is None or one.done == one.total
+
+
+def make_desk(
+    store: Store, folder: Path, *, assessors: int = 2, development: bool = True, made: Evaluation | None = None
+) -> Desk:
+    """A small evaluation, pooled and given to some assessors a question."""
+    desk = Desk(store, made or write_evaluation(folder / "evaluation"), [])
+    with store.write() as connection:
+        desk.people = add_people(connection, assessors + 1)
+        desk.pool(connection)
+        accounts = [person.id for person in desk.people[:-1]]
+        assign(connection, desk.evaluation.questions, assessors=assessors, accounts=accounts)
+        for number, text in (("1", "chess"), ("2", "plays")) if development else ():
+            body = {"vital": number == "1", "text": text}
+            write_nugget(connection, list_name="development", question="1.3", nugget=number, body=body)
+    return desk

@@ -1,0 +1,251 @@
+"""What a store gives back: the same evaluation, to the last bit."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, update
+
+import qassay
+from qassay.errors import InputError
+from qassay.formats.folder import Folder, open_folder, read_configuration
+from qassay.store import as_stored
+from qassay.store.engine import Store, now, open_store
+from qassay.store.fingerprint import fingerprint
+from qassay.store.intake import take_in
+from qassay.store.judgments import append
+from qassay.store.nuggets import write_nugget
+from qassay.store.schema import question, run
+from qassay.store.snapshot import snapshot, write_out
+
+Scores = Callable[[Path], dict[str, Any]]
+Serve = Callable[[Path], Store]
+ITEM = {"question": "1.1", "doc": "D1", "text": "1901"}
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of the tests (they are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).parent.with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+evaluations = beside("random_evaluations")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def round_trip(folder: Path, serve: Serve, scores: Scores) -> None:
+    """Files, store, export, and a store made from the export score the same."""
+    before = scores(folder)
+    store = serve(folder)
+    for path in folder.rglob("*.jsonl*"):  # what is read now is the store
+        path.unlink()
+    assert scores(folder) == before
+    target = folder.with_name(folder.name + "-written")
+    write_out(store, target, Folder(folder))
+    configuration = target / "qassay.toml"
+    lines = configuration.read_text(encoding="utf-8").splitlines(keepends=True)
+    configuration.write_text("".join(line for line in lines if not line.startswith("database")), encoding="utf-8")
+    assert scores(target) == before
+    again = open_store(target, create=True)
+    take_in(again, Folder(target))
+    again.close()
+    assert scores(target) == before
+
+
+@pytest.mark.parametrize("name", ["series", "entailment", "rag"])
+def test_the_built_in_evaluations_score_the_same(
+    name: str, demo: Callable[[str], Path], served: Serve, scores: Scores
+) -> None:
+    round_trip(demo(name), served, scores)
+
+
+@pytest.mark.parametrize("task", evaluations.TASKS)
+def test_random_evaluations_score_the_same(task: str, tmp_path: Path, served: Serve, scores: Scores) -> None:
+    round_trip(evaluations.make(tmp_path / task, task, 11), served, scores)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", evaluations.TASKS)
+def test_many_random_evaluations_score_the_same(task: str, tmp_path: Path, served: Serve, scores: Scores) -> None:
+    for seed in range(100, 140):
+        round_trip(evaluations.make(tmp_path / f"{task}{seed}", task, seed), served, scores)
+
+
+def test_files_come_out_as_they_went_in(small: Path, served: Serve, tmp_path: Path) -> None:
+    write_out(served(small), tmp_path / "out", Folder(small))
+    for path in [*small.rglob("*.txt"), *small.rglob("*.jsonl"), small / "qassay.toml"]:
+        assert (tmp_path / "out" / path.relative_to(small)).read_bytes() == path.read_bytes()
+
+
+def test_drafts_and_withdrawn_runs_stay_inside(small: Path, served: Serve, tmp_path: Path) -> None:
+    store = served(small)
+    with store.write() as connection:
+        body = '{"id": "9", "type": "factoid", "text": "?", "series": "9"}'
+        connection.execute(insert(question).values(id="9", ordinal=9, body=body, draft=True, at=now()))
+        connection.execute(update(run).where(run.c.tag == "b").values(withdrawn=True))
+    write_out(store, tmp_path / "out", Folder(small))
+    assert [row["id"] for row in rows(tmp_path / "out" / "questions.jsonl")] == ["1.1", "1.2", "1.3"]
+    assert [path.name for path in (tmp_path / "out" / "runs").iterdir()] == ["a.txt"]
+    assert [row["run"] for row in rows(tmp_path / "out" / "runs.jsonl")] == ["a"]
+
+
+def test_what_was_taken_back_is_left_out_with_all_before_it(small: Path, served: Serve, tmp_path: Path) -> None:
+    store = served(small)
+
+    def said() -> list[str]:
+        place = tmp_path / f"out-{now()}"
+        write_out(store, place, Folder(small))
+        found = rows(place / "judgments" / "first.jsonl")
+        return [row["judgment"] for row in found if row["question"] == "1.1"]
+
+    assert said() == ["W", "R"]
+    with store.write() as connection:
+        append(connection, set_name="first", kind="item", row=ITEM, at=now(), taken_back=True)
+    assert said() == []
+    with store.write() as connection:
+        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "U"}, at=now())
+    assert said() == ["X", "U"]
+
+
+def test_nuggets_come_out_in_their_order_and_without_those_taken_off(
+    small: Path, served: Serve, tmp_path: Path
+) -> None:
+    store = served(small)
+    with store.write() as connection:
+
+        def put(nugget: str | None, ordinal: int, text: str | None) -> None:
+            body = None if text is None else {"vital": True, "text": text}
+            write_nugget(connection, list_name="first", question="1.3", nugget=nugget, body=body, ordinal=ordinal)
+
+        put("3", 0, "first of all")
+        put("1", 9, "moved to the end")
+        put("2", 2, None)
+    write_out(store, tmp_path / "out", Folder(small))
+    found = rows(tmp_path / "out" / "nuggets" / "first.jsonl")
+    assert [(row["nugget"], row["text"]) for row in found] == [
+        ("3", "first of all"),
+        ("1", "chess"),
+        ("1", "moved to the end"),
+    ]
+
+
+def test_messages_name_the_files_of_the_evaluation(small: Path, served: Serve) -> None:
+    store = served(small)
+    with store.write() as connection:
+        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "?"}, at=now())
+    with pytest.raises(InputError) as caught:
+        qassay.open(small).score()
+    assert [(one.file, one.line) for one in caught.value.problems] == [("judgments/first.jsonl", 8)]
+
+
+def test_documents_and_patterns_are_those_of_the_folder(small: Path, served: Serve) -> None:
+    served(small)
+    folder = qassay.open(small).folder
+    assert folder.collection == small / "collection"
+    assert folder.patterns == small / "patterns.txt"
+    assert not folder.run_information.is_relative_to(small)
+
+
+def test_a_snapshot_is_made_again_only_where_something_changed(small: Path, served: Serve) -> None:
+    store = served(small)
+    first = snapshot(store, Folder(small))
+    assert snapshot(store, Folder(small)).contents == first.contents
+    with store.write() as connection:
+        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+    second = snapshot(store, Folder(small))
+    assert second.contents != first.contents
+    assert first.contents.is_dir(), "whoever has it may go on reading it"
+    place = first.contents
+    del first
+    gc.collect()
+    assert not place.exists()
+    assert second.contents.stat().st_mode & 0o077 == 0, "judgments are nobody else's"
+
+
+def test_whatever_scoring_reads_changes_the_fingerprint(small: Path, served: Serve) -> None:
+    store = served(small)
+    seen = set()
+
+    def look() -> None:
+        with store.read() as connection:
+            mark = fingerprint(connection)
+        assert mark not in seen
+        seen.add(mark)
+
+    look()
+    with store.write() as connection:
+        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+    look()
+    with store.write() as connection:
+        write_nugget(connection, list_name="first", question="1.3", nugget="1", body=None)
+    look()
+    for table, values in (
+        (run, {"withdrawn": True}),
+        (run, {"information": '{"run": "a"}'}),
+        (question, {"draft": True}),
+        (question, {"ordinal": 7}),
+        (question, {"body": '{"id": "1.1", "type": "factoid", "text": "How?", "series": "1"}'}),
+    ):
+        with store.write() as connection:
+            connection.execute(update(table).values(**values))
+        look()
+
+
+def test_without_a_store_the_files_are_read(small: Path, in_database: Callable[[Path], Path]) -> None:
+    """Also where a database is named that holds nothing yet; looking makes nothing in it."""
+    folder = open_folder(in_database(small))
+    assert as_stored(folder, read_configuration(folder)) is folder
+    assert not (small / "qassay.db").exists()
+    open_store(folder, create=True).close()
+    assert as_stored(folder, read_configuration(folder)) is folder, "nothing was brought in"
+
+
+def test_the_database_of_another_evaluation_is_refused(
+    small: Path, demo: Callable[[str], Path], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QASSAY_DATABASE", postgres_url)
+    store = open_store(small, create=True)
+    take_in(store, Folder(small))
+    store.close()
+    assert qassay.open(small).runs.tags
+    with pytest.raises(InputError, match="holds the evaluation 'small', not 'Qassay demo': name another"):
+        qassay.open(demo("series"))
+
+
+def test_a_database_that_is_away_is_told(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QASSAY_DATABASE", "postgresql+psycopg://nobody@127.0.0.1:1/none")
+    with pytest.raises(InputError, match="the database cannot be used: .*refused"):
+        qassay.open(small)
+
+
+def test_a_file_that_is_no_database_is_told(small: Path) -> None:
+    (small / "qassay.db").write_text("not a database, whatever its name is" * 100)
+    with pytest.raises(InputError, match="the database cannot be used: file is not a database"):
+        qassay.open(small)
+
+
+def test_a_name_out_of_the_database_leads_nowhere_else(small: Path, served: Serve, tmp_path: Path) -> None:
+    store = served(small)
+    with store.write() as connection:
+        connection.execute(update(run).where(run.c.tag == "a").values(file="../../escaped.txt"))
+        connection.execute(update(run).where(run.c.tag == "b").values(file="escaped.txt"))
+    write_out(store, tmp_path / "out", Folder(small))
+    assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == ["b.txt", "escaped.txt"]
+    assert not list(tmp_path.glob("escaped*"))
