@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.coverage.populations import Population
 from qassay.matrix import Floats
@@ -65,14 +66,10 @@ class RateCoverage:
     given: Floats
 
     @property
-    def judged(self) -> Floats:
-        """Which bins are judged."""
-        return np.asarray((self.given.mean(axis=0) >= GIVEN) & (self.truth > 0.0) & (self.truth < 1.0) & self._uncertain)
-
-    @property
-    def _uncertain(self) -> Floats:
-        """A bin in which all are ties has a rate of exactly 0 or one half, and every interval holds it."""
-        return np.asarray(np.abs(self.truth - 0.5) > 1e-12)
+    def judged(self) -> NDArray[np.bool_]:
+        """Which bins are judged: not those whose rate is certain, all in them being ties."""
+        certain = np.isin(self.truth, (0.0, 0.5, 1.0)) | np.isnan(self.truth)
+        return np.asarray((self.given.mean(axis=0) >= GIVEN) & ~certain)
 
     @property
     def by_bin(self) -> Floats:

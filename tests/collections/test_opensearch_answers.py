@@ -203,7 +203,7 @@ def test_a_server_that_is_silent_is_asked_once(engine: OpenSearchEngine, script:
 
 def test_a_certificate_that_is_not_trusted(engine: OpenSearchEngine, script: Script) -> None:
     script.will(URLError(ssl.SSLCertVerificationError(1, "certificate verify failed")))
-    with pytest.raises(InputError, match="cannot be trusted: .*certificate verify failed"):
+    with pytest.raises(InputError, match=r"cannot be trusted: .*certificate verify failed"):
         engine.search(CAT, 5)
 
 

@@ -19,6 +19,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -39,10 +40,15 @@ RECORDING: Json = json.loads(
     Path(__file__).with_name("recordings").joinpath("elasticsearch-7.0.0.json").read_text(encoding="utf-8")
 )
 ANALYSER = Analyser()
+VERSION = f"-{version('tantivy')}"
 ROWS = [
     {"id": "cats", "title": "On cats", "text": "The black cat sat. It purred. It slept. Then it ate. It was good."},
     {"id": "dogs", "title": "On dogs", "text": "A cat that is black ran from the running dogs of the café."},
-    {"id": "barks", "title": "Black cat", "text": "Dogs bark at everything that moves, by day and by night."},
+    {
+        "id": "barks",
+        "title": "Black cat",
+        "text": "Dogs bark at everything that moves, by day and by night.",
+    },
     {"id": "hindi", "title": "भाषा", "text": "यह हिन्दी में लिखा है।"},
     {"id": "long", "text": "before " + "x" * 40_000 + " after"},
 ]
@@ -80,8 +86,9 @@ class Line:
             status, text = live(request["method"], request["path"], raw, request["type"])
         else:
             status, text = self.played(request)
-        request["path"] = re.sub(r"/qassay-[0-9a-f]{16}-", "/qassay-mark-", request["path"])
-        self.said.append({"request": request, "status": status, "answer": json.loads(text)})
+        self.said.append(
+            {"request": {**request, "path": shown(request["path"])}, "status": status, "answer": json.loads(text)}
+        )
         return status, text
 
     def played(self, request: Json) -> tuple[int, bytes]:
@@ -90,10 +97,14 @@ class Line:
             self.faults.append(f"request {number} was never asked: {request}")
             return 500, b"{}"
         one = self.recorded[number]
-        shown = {**request, "path": re.sub(r"/qassay-[0-9a-f]{16}-", "/qassay-mark-", request["path"])}
-        if shown != one["request"]:
-            self.faults.append(f"request {number} is {shown}, recorded was {one['request']}")
+        if {**request, "path": shown(request["path"])} != one["request"]:
+            self.faults.append(f"request {number} is {request}, recorded was {one['request']}")
         return one["status"], json.dumps(one["answer"]).encode()
+
+
+def shown(path: str) -> str:
+    """A path as it is recorded, whatever folder was indexed, with whatever version of the analyser."""
+    return re.sub(r"/qassay-[0-9a-f]{16}-", "/qassay-mark-", path).replace(VERSION, "")
 
 
 def live(method: str, path: str, body: bytes, kind: str) -> tuple[int, bytes]:
@@ -113,7 +124,7 @@ def live(method: str, path: str, body: bytes, kind: str) -> tuple[int, bytes]:
 
 
 def rows_of(body: bytes, kind: str) -> object:
-    """What a body says; a character that stands there a thousand times stands in the recording once, with its number."""
+    """What a body says; a character that is repeated a thousand times is recorded once, with its number."""
     if not body:
         return None
     body = re.sub(rb"(.)\1{999,}", lambda run: run[1] + b"*%d" % len(run[0]), body)
@@ -220,7 +231,7 @@ def test_a_break_is_mended(line: Line) -> None:
 
 def test_an_index_that_is_gone(line: Line) -> None:
     engine = OpenSearchEngine(line.url, "qassay-test-gone")
-    line.ask("DELETE", "/qassay-test-gone")
+    line.ask("DELETE", f"/qassay-test-gone{VERSION}")
     for work in (engine.done, engine.commit, lambda: engine.search(parse("cat", ANALYSER), 5)):
         with pytest.raises(InputError, match="answers 404: index_not_found_exception: no such index"):
             work()
@@ -238,7 +249,7 @@ def test_a_unit_that_does_not_fit_is_refused_and_the_rest_taken(line: Line) -> N
 
 def test_an_index_that_may_not_be_written(line: Line) -> None:
     engine = OpenSearchEngine(line.url, "qassay-test-locked")
-    line.ask("PUT", "/qassay-test-locked/_settings", {"index.blocks.write": True})
+    line.ask("PUT", f"/qassay-test-locked{VERSION}/_settings", {"index.blocks.write": True})
     engine.add(units(0, "black cat", "white cat"))
     with pytest.raises(InputError, match="refuses 2 units: cluster_block_exception"):
         engine.commit()
@@ -250,7 +261,7 @@ def test_an_index_without_a_place_to_stand(line: Line, monkeypatch: pytest.Monke
     monkeypatch.setattr(opensearch, "_BULK_WAITS", (0.0,))
     monkeypatch.setattr(opensearch, "_BULK_PATH", "/_bulk?timeout=1s")
     nowhere = {"settings": {"index.routing.allocation.require._name": "no-such-node"}}
-    line.ask("PUT", "/qassay-test-red?timeout=1s", nowhere)
+    line.ask("PUT", f"/qassay-test-red{VERSION}?timeout=1s", nowhere)
     engine = OpenSearchEngine(line.url, "qassay-test-red")
     with pytest.raises(InputError, match=r"answers 503: .*shards"):
         engine.done()

@@ -146,15 +146,28 @@ def test_parts_of_a_type_weighted_difference_add_up() -> None:
     scores = matrix.scores()
     assert result.difference == pytest.approx(scores[0] - scores[1], abs=1e-9)
     assert sum(u.part for u in result.deciding) == pytest.approx(result.difference)
-    # The flips act on weight x difference: the exact test in plain Python on twelve units agrees.
+    # The flips act on weight x (difference - that of its type + that of the runs): the exact test in plain Python on
+    # twelve units agrees. What n units deviate from their own mean is stretched by sqrt(n / (n - 1)).
     small = matrix_of(
         matrix.values[:, 15:27], summary=TypeWeighted(types[15:27], {"factoid": 0.5, "list": 0.25, "other": 0.25})
     )
-    parts = [0.5 / 5] * 5 + [0.25 / 5] * 5 + [0.25 / 2] * 2
-    d = [p * float(x) for p, x in zip(parts, small.values[0] - small.values[1], strict=True)]
+    apart = (small.values[0] - small.values[1]).tolist()
+    groups = [(0.5, apart[:5]), (0.25, apart[5:10]), (0.25, apart[10:])]
+    whole = sum(weight * sum(x) / len(x) for weight, x in groups)
+    d = [
+        weight / len(x) * ((one - sum(x) / len(x)) * (len(x) / (len(x) - 1)) ** 0.5 + whole)
+        for weight, x in groups
+        for one in x
+    ]
+    assert sum(d) == pytest.approx(whole)
     flips = list(itertools.product([1, -1], repeat=12))
     hits = sum(abs(sum(s * x for s, x in zip(f, d, strict=True))) >= abs(sum(d)) - 1e-9 for f in flips)
-    assert compare(small, "A", "B").p_randomisation == pytest.approx(hits / len(flips))
+    found = compare(small, "A", "B")
+    assert found.p_randomisation == pytest.approx(hits / len(flips))
+    spread = sum(
+        (12 * (x - whole * share)) ** 2 for x, share in zip(d, [0.1] * 5 + [0.05] * 5 + [0.125] * 2, strict=True)
+    )
+    assert found.effect_size == pytest.approx(whole / (spread / 11) ** 0.5)
 
 
 def test_same_answers_in_another_order_of_confidence_can_differ() -> None:

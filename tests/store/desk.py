@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, event, insert, select
 
 import qassay
 from qassay.evaluation import Evaluation
@@ -78,6 +78,8 @@ def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> S
     """An empty store."""
     url = request.getfixturevalue("postgres_url") if database == "postgresql" else f"sqlite:///{folder / 'qassay.db'}"
     made = Store(connect(url))
+    if made.is_file:  # nobody pulls the plug on a test
+        event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
     metadata.create_all(made.engine)
     return made
 

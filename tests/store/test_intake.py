@@ -201,7 +201,9 @@ def test_what_a_run_says_of_itself_may_come_before_it(small: Path, served: Serve
         assert json.loads(connection.execute(select(run.c.information).where(run.c.tag == "c")).scalar_one()) == row
 
 
-def test_labels_of_pairs_become_a_set_and_stay_two_way(tmp_path: Path, served: Serve, scores: Any, write: Write) -> None:
+def test_labels_of_pairs_become_a_set_and_stay_two_way(
+    tmp_path: Path, served: Serve, scores: Any, write: Write
+) -> None:
     folder = tmp_path / "pairs"
     pairs = "".join(
         f'<pair id="{n}" entailment="{label}" task="IE"><t>t</t><h>h</h></pair>'
@@ -217,7 +219,9 @@ def test_labels_of_pairs_become_a_set_and_stay_two_way(tmp_path: Path, served: S
     assert scores(folder) == before
 
 
-def test_every_fault_is_told_and_nothing_comes_in(small: Path, in_database: Callable[[Path], Path], write: Write) -> None:
+def test_every_fault_is_told_and_nothing_comes_in(
+    small: Path, in_database: Callable[[Path], Path], write: Write
+) -> None:
     store = open_store(in_database(small), create=True)
     write(small, "judgments/second.jsonl", '{"question": "1.1", "doc": "D", "text": "t", "judgment": "Q"}\nnot JSON\n')
     write(small, "judgments/third.jsonl", '{"question": "1.3", "run": "a", "nuggets": ["7"]}\n')

@@ -231,7 +231,7 @@ def test_the_database_of_another_evaluation_is_refused(
 
 def test_a_database_that_is_away_is_told(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QASSAY_DATABASE", "postgresql+psycopg://nobody@127.0.0.1:1/none")
-    with pytest.raises(InputError, match="the database cannot be used: .*refused"):
+    with pytest.raises(InputError, match=r"the database cannot be used: .*refused"):
         qassay.open(small)
 
 

@@ -119,7 +119,13 @@ def test_whoever_signs_in_goes_on_to_where_he_wanted(client: Callable[..., TestC
     assert client().get("/people?x=1").headers["location"] == "/sign-in?then=/people%3Fx%3D1"
     page = client().get("/sign-in?then=/people%3Fx%3D1").text
     assert 'data-then="/people?x=1"' in page
-    for elsewhere in ("//example.org", "https://example.org/", "/\\example.org", "javascript:alert(1)", "/\t/example.org"):
+    for elsewhere in (
+        "//example.org",
+        "https://example.org/",
+        "/\\example.org",
+        "javascript:alert(1)",
+        "/\t/example.org",
+    ):
         page = client().get("/sign-in", params={"then": elsewhere}).text
         assert 'data-then="/"' in page
         assert client("reader").get("/sign-in", params={"then": elsewhere}).headers["location"] == "/"

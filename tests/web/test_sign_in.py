@@ -117,7 +117,9 @@ def test_use_keeps_a_session_alive(place) -> None:
 
 
 def test_guessing_one_password_is_stopped(place) -> None:
-    statuses = [enter(place.client(client=(f"192.0.2.{n}", 1)), password="wrong password").status_code for n in range(12)]
+    statuses = [
+        enter(place.client(client=(f"192.0.2.{n}", 1)), password="wrong password").status_code for n in range(12)
+    ]
     assert statuses == [401] * 10 + [429] * 2
     refused = enter(place.client(client=("192.0.2.99", 1)), " SOME assessor")
     assert refused.status_code == 429

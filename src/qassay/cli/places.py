@@ -19,10 +19,18 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
     configuration = read_configuration(folder)
     if not may_have_store(folder, configuration):
         return folder, None
-    from qassay.store.snapshot import existing_store, snapshot
+    from qassay.store.intake import take_in
+    from qassay.store.snapshot import existing_store, is_new, snapshot
 
     store = existing_store(folder, configuration)
-    return (folder, None) if store is None else (snapshot(store, folder), store)
+    if store is None:
+        return folder, None
+    try:
+        if is_new(store):  # what the folder has comes first, or the store would hide it
+            take_in(store, folder)
+        return snapshot(store, folder), store
+    finally:
+        store.close()  # no connection waits while files are read; writing opens one again
 
 
 def carry_out(plan: Plan, store: Store | None) -> None:

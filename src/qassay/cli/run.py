@@ -201,8 +201,10 @@ class Job:
             from qassay.store.intake import take_in
 
             store = open_store(own)
-            take_in(store, place, replace=True)
-            store.close()
+            try:
+                take_in(store, place, replace=True)
+            finally:
+                store.close()
         return place.name(written)
 
     def _refuse_existing(self, *, force: bool) -> None:

@@ -1,9 +1,12 @@
 """Search with an OpenSearch or Elasticsearch server, for collections beyond one machine.
 
 The server indexes and ranks; texts, offsets and matches stay ours, so that a hit is the same thing whoever found it.
-It speaks the part of the protocol that OpenSearch 1 to 3 and Elasticsearch 7 to 9 share:
+Words are ours too: texts are sent as the words that `query.Analyser` makes of them, and the server splits at spaces.
+Stemmers of one name differ between servers and versions, and a query would miss what the other stemmed otherwise. The
+name of the index says whose words it holds. The protocol is the part that OpenSearch 1 to 3 and Elasticsearch 7 to 9
+share:
 
-    PUT  /INDEX            settings (the analyser) and mapping; 400 resource_already_exists_exception is no fault
+    PUT  /INDEX            the mapping; 400 resource_already_exists_exception is no fault
     POST /INDEX/_bulk      units as JSON lines, created under ids made of their place: one that is there already (409)
                            stays as it is, since a second version would count in the scores until segments are
                            merged; one that is turned away (429, 503) is sent again; one that is refused ends the work
@@ -22,13 +25,14 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
+from importlib.metadata import version
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request
 
 from qassay.collections.direct import direct
-from qassay.collections.query import Clause, Query
+from qassay.collections.query import Analyser, Clause, Query
 from qassay.collections.records import Found, Unit
 from qassay.errors import InputError, Problem, UsageError
 
@@ -52,37 +56,13 @@ _LOGIN = "; user and password stand in the URL, as in https://user:password@host
 # Servers give no more than this many hits at once unless they are told otherwise.
 _MOST = 10_000
 _STRANGE = "answers in a form that is not OpenSearch's"
+_WORDS = {"type": "text", "analyzer": "whitespace"}
+_NUMBER = {"type": "long"}
 _DEFINITION = {
-    "settings": {
-        "analysis": {
-            # Alphabetic is more than \p{L}: the vowel signs of Hindi are part of its words, see query.Analyser.
-            "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": "[^\\p{IsAlphabetic}\\p{N}]+"}},
-            "filter": {
-                "english_stems": {"type": "stemmer", "language": "porter2"},
-                # A server refuses a document with a word beyond 32,766 bytes.
-                "no_long_words": {"type": "length", "max": 79},
-            },
-            "analyzer": {
-                "qassay": {
-                    "type": "custom",
-                    "tokenizer": "letters_and_digits",
-                    "filter": ["no_long_words", "lowercase", "asciifolding", "english_stems"],
-                },
-                # Words of a query are analysed already.
-                "as_they_are": {"type": "custom", "tokenizer": "whitespace"},
-            },
-        }
-    },
     "mappings": {
         "dynamic": False,
-        "properties": {
-            **{
-                name: {"type": "text", "analyzer": "qassay", "search_analyzer": "as_they_are"}
-                for name in ("text", "title")
-            },
-            **{name: {"type": "long"} for name in ("document", "start", "length")},
-        },
-    },
+        "properties": {"text": _WORDS, "title": _WORDS, "document": _NUMBER, "start": _NUMBER, "length": _NUMBER},
+    }
 }
 
 
@@ -98,7 +78,8 @@ class OpenSearchEngine:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"{_hidden(url)!r} is no URL of a search server; it looks like http://localhost:9200")
         host = parts.netloc.rpartition("@")[2]
-        self._base = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")) + "/" + quote(index, safe="")
+        name = quote(f"{index}-{version('tantivy')}", safe="")
+        self._base = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")) + "/" + name
         self._headers = {"Content-Type": "application/json"}
         if parts.username:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
@@ -106,6 +87,7 @@ class OpenSearchEngine:
         # Units that wait to be sent: each as two lines, what to do and with what.
         self._waiting: list[bytes] = []
         self._size = 0
+        self._analyser = Analyser()
         self._create()
 
     def done(self) -> int:
@@ -119,7 +101,8 @@ class OpenSearchEngine:
         """Take all units of the next document; they are sent a few megabytes at a time."""
         for unit in units:
             action = {"create": {"_id": f"{unit.document}-{unit.start}-{unit.length}"}}
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in (action, unit._asdict())).encode()
+            source = unit._replace(text=self._words(unit.text), title=unit.title and self._words(unit.title))._asdict()
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in (action, source)).encode()
             self._waiting.append(lines)
             self._size += len(lines)
             if self._size >= _BULK:  # within a document too: servers refuse a body beyond 100 MB
@@ -148,6 +131,9 @@ class OpenSearchEngine:
                 Found(float(row["_score"]), *(int(row["_source"][name]) for name in ("document", "start", "length")))
                 for row in rows
             ]
+
+    def _words(self, text: str) -> str:
+        return " ".join(self._analyser.words(text))
 
     def _create(self) -> None:
         self._ask("PUT", "", _DEFINITION, allowed=("resource_already_exists_exception",))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.questions import TestSet
@@ -168,7 +168,8 @@ def hold(connection: Connection, question: str) -> list[Assignment]:
     Whoever saves, rules or counts holds them first: two people who finish a question at the same moment, or two tabs
     that finish one item, see each other. SQLite has one writer anyway.
     """
-    return sorted(_read(connection, assignment.c.question == question, held=True), key=lambda one: one.slot)
+    rows = connection.execute(_HELD, {"asked": question})
+    return sorted((Assignment(*row) for row in rows), key=lambda one: one.slot)
 
 
 def is_closed(connection: Connection, question: str) -> bool:
@@ -191,12 +192,13 @@ def pool_sizes(connection: Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
-def _read(connection: Connection, *where: Any, held: bool = False) -> list[Assignment]:
-    names = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
-    query = select(*(assignment.c[name] for name in names)).where(*where).order_by(assignment.c.id)
-    if held:
-        query = query.with_for_update(key_share=True)
-    return [Assignment(*row) for row in connection.execute(query)]
+def _read(connection: Connection, *where: Any) -> list[Assignment]:
+    return [Assignment(*row) for row in connection.execute(_ROWS.where(*where))]
+
+
+_NAMES = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
+_ROWS = select(*(assignment.c[name] for name in _NAMES)).order_by(assignment.c.id)
+_HELD = _ROWS.where(assignment.c.question == bindparam("asked")).with_for_update(key_share=True)
 
 
 def _check(assessors: int, accounts: Sequence[int]) -> None:

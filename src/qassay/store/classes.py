@@ -19,12 +19,11 @@ from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.store import judgments
 from qassay.store.assignments import Assignment
 from qassay.store.engine import now
-from qassay.store.judging import Assessor, LockedError, is_locked
+from qassay.store.judging import Assessor, recount_question
 from qassay.store.parts import LONGEST_CLASS
-from qassay.store.schema import account as account_table
 from qassay.store.schema import answer, standing
 from qassay.store.settings import note_action
-from qassay.store.taking_back import take_back_judgments
+from qassay.store.taking_back import check_open, take_back_judgments
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +61,11 @@ def developed_answers(connection: Connection, question: str, account: int | None
     What another assessor noted while judging is left out: it would tell what he judged.
     """
     c = answer.c
-    rows = connection.execute(
-        select(c.body, c.account, account_table.c.role)
-        .select_from(answer.outerjoin(account_table, c.account == account_table.c.id))
-        .where(c.question == question)
-        .order_by(c.id)
-    )
+    rows = connection.execute(select(c.body, c.account).where(c.question == question).order_by(c.id))
     last: dict[tuple[str, Any], bool] = {}
     for row in rows:
         body = msgspec.json.decode(row.body)
-        noted = "assessor" in body or row.role not in (None, "organiser")
-        if row.account not in (None, account) and noted:
+        if "assessor" in body and row.account not in (None, account):
             continue
         last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
     return [name for (name, _), stands in last.items() if stands]
@@ -89,7 +82,7 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
         raise InputError(Problem("bad-label", f"the class of an answer is a text of 1 to {LONGEST_CLASS} characters"))
     if judgments.by_key(connection, f"{key}.c0") is not None:
         return 0
-    _check_open(connection, one)
+    check_open(connection, one, who)
     if before in developed_answers(connection, one.question, one.account):
         raise UsageError("this answer is known from question development; merge the other one into it instead")
     rows = [(version, row) for version, row in _right(connection, one) if class_of(row) == before]
@@ -117,6 +110,7 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
         after=name,
         judgments=len(rows),
     )
+    recount_question(connection, one.question)
     return len(rows)
 
 
@@ -124,17 +118,13 @@ def take_back_renaming(connection: Connection, one: Assignment, of: str, *, who:
     """Put back what judgments named before a class was renamed or merged."""
     if judgments.by_key(connection, f"{key}.j0") is not None:
         return 0
-    _check_open(connection, one)
+    check_open(connection, one, who)
     count = take_back_judgments(connection, set_name=one.set, question=one.question, of=of, key=key, account=who.id)
     if not count:
         raise UsageError("there is no such change of classes")
     note_action(connection, "rename-class-undone", account=who.id, question=one.question, set=one.set, judgments=count)
+    recount_question(connection, one.question)
     return count
-
-
-def _check_open(connection: Connection, one: Assignment) -> None:
-    if is_locked(connection, one.question):
-        raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
 
 
 def _right(connection: Connection, one: Assignment) -> list[tuple[int, dict[str, Any]]]:

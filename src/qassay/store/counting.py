@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy import Connection, select, update
 
-from qassay.store import judgments
 from qassay.store.assignments import Assignment, hold
 from qassay.store.comparing import NUGGET_KINDS
 from qassay.store.engine import now
 from qassay.store.items import Item, items_of
+from qassay.store.looking import versions
 from qassay.store.nuggets import list_for
 from qassay.store.parts import Part, parts_of
 from qassay.store.schema import assignment as assignment_table
@@ -27,6 +27,20 @@ class Assessor:
 
     id: int
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a set lacks of an item: whether it needs anything, the things without a verdict, a version asked for."""
+
+    needs: bool
+    missing: frozenset[str]
+    version: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part that needs a verdict has one."""
+        return self.needs and not self.missing
 
 
 def nuggets_for(connection: Connection, set_name: str, item: Item) -> list[str]:
@@ -44,10 +58,20 @@ def parts_for(connection: Connection, one: Assignment | str, item: Item, assesso
 
 def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) -> bool:
     """Whether every part that needs a verdict has one."""
+    return look(connection, set_name, parts).complete
+
+
+def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
+    """What a set has of the parts of an item, and of one thing besides, in one query."""
     needed = {part.thing for part in parts if part.required}
-    if rating := next((part for part in parts if part.kind == "rating"), None):
-        return str(rating.row["run"]) in rated_runs(connection, set_name, str(rating.row["question"]))
-    return bool(needed) and needed <= judgments.judged(connection, set_name, needed)
+    found = versions(connection, set_name, needed if also is None else {*needed, also})
+    missing = {named for named in needed if not found.get(named, (0, False))[1]}
+    version = found.get(also, (0, False))[0] if also is not None else 0
+    rating = next((part for part in parts if part.kind == "rating"), None)
+    if rating is not None and missing:
+        question, run = str(rating.row["question"]), str(rating.row["run"])
+        missing = set() if run in rated_runs(connection, set_name, question) else missing
+    return Look(bool(needed), frozenset(missing), version)
 
 
 def rated_runs(connection: Connection, set_name: str, question: str) -> set[str]:

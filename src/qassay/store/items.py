@@ -90,39 +90,39 @@ def pool_items(
 
 
 def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
-    """Bring the table of items up to date: new ones are added, those that no run returns any more are set aside."""
+    """Bring the table of items up to date: new ones are added, those that no run returns any more are set aside.
+
+    A number that was drawn twice goes to the first; the other gets the next one that is free.
+    """
     c = item.c
+    names = ("question", "kind", "run", "ordinal", "body", "parts")
     known = {
-        row.id: (row.ordinal, row.body, row.active)
-        for row in connection.execute(select(c.id, c.ordinal, c.body, c.active))
+        row.id: row._tuple()[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))
     }
     seen: set[int] = set()
     fresh: list[dict[str, Any]] = []
     moved: list[dict[str, Any]] = []
     added = 0
     for one in made:
-        if one.id in seen:
-            continue
-        seen.add(one.id)
-        body = msgspec.json.encode(one.body).decode()
-        if one.id not in known:
-            fresh.append(_values(one, body))
+        number = one.id
+        while number in seen:
+            number = (number + 1) % (1 << _NUMBER_BITS)
+        seen.add(number)
+        values = _values(one, number, msgspec.json.encode(one.body).decode())
+        if number not in known:
+            fresh.append(values)
             added += 1
-        elif known[one.id] != (one.ordinal, body, True):
-            moved.append({"which": one.id, "place": one.ordinal, "shown": body, "count": one.parts})
+        elif known[number] != (*(values[name] for name in names), True):
+            moved.append({f"new_{name}": value for name, value in values.items()})
         if len(fresh) == BATCH:
             connection.execute(insert(item), fresh)
             fresh = []
     if fresh:
         connection.execute(insert(item), fresh)
     if moved:
-        changed: dict[str, Any] = {
-            "ordinal": bindparam("place"),
-            "body": bindparam("shown"),
-            "parts": bindparam("count"),
-        }
-        connection.execute(update(item).where(c.id == bindparam("which")).values(active=True, **changed), moved)
-    gone = [number for number, (_, _, active) in known.items() if active and number not in seen]
+        changed: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
+        connection.execute(update(item).where(c.id == bindparam("new_id")).values(active=True, **changed), moved)
+    gone = [number for number, row in known.items() if row[-1] and number not in seen]
     if gone:
         which = [{"which": number} for number in gone]
         connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), which)
@@ -223,9 +223,9 @@ def _item(seed: str, kind: str, question: str, run: str | None, place: int, body
     return Item(number, question, kind, run, place, body, parts)
 
 
-def _values(one: Item, body: str) -> dict[str, Any]:
+def _values(one: Item, number: int, body: str) -> dict[str, Any]:
     return {
-        "id": one.id,
+        "id": number,
         "question": one.question,
         "kind": one.kind,
         "run": one.run,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from qassay.errors import QassayError
 from qassay.store import judgments
@@ -14,9 +14,11 @@ from qassay.store.assignments import Assignment, hold, is_closed
 from qassay.store.comparing import ADJUDICATED
 from qassay.store.counting import (
     Assessor,
+    Look,
     closed_at,
     completed,
     is_complete,
+    look,
     nuggets_for,
     parts_for,
     recount,
@@ -149,27 +151,43 @@ def _save(
     if all(other.closed for other in held) and is_locked(connection, one.question):
         raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
     parts = parts_of(save.item, nuggets=nuggets, assessor=who.name)
-    before = is_complete(connection, one.set, parts)
-    saved = judgments.append(
+    named = save.part.thing
+    before = look(connection, one.set, parts, also=named)
+    saved = judgments.append_next(
         connection,
         set_name=one.set,
         kind=save.part.kind,
         row=save.row,
+        body=save.body,
         at=save.at,
+        current=before.version,
         expected=save.expected,
         key=save.key,
         account=who.id,
-        taken_back=save.body is None,
     )
-    after = is_complete(connection, one.set, parts)
-    done = here.done + after - before
+    after = _after(connection, one.set, parts, before, save)
+    done = here.done + after - before.complete
     closed = closed_at(here, done, here.total, save.at)
-    c = assignment_table.c
-    counts = {"done": done, "closed": closed, "seconds": here.seconds + save.seconds, "leased": None}
-    connection.execute(update(assignment_table).where(c.id == here.id).values(counts))
+    counts = {"new_done": done, "new_closed": closed, "new_seconds": here.seconds + save.seconds}
+    connection.execute(_COUNTS, {"number": here.id, **counts})
     if closed and all(other.closed for other in held if other.id != here.id):
         settle(connection, one.question, task)
     return Decided(saved, after, done, here.total, closed is not None)
+
+
+def _after(connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save) -> bool:
+    """Whether the item is complete now."""
+    if save.body is not None:
+        return before.needs and not before.missing - {save.part.thing}
+    return is_complete(connection, set_name, parts) if save.part.required else before.complete
+
+
+_c = assignment_table.c
+_COUNTS = (
+    update(assignment_table)
+    .where(_c.id == bindparam("number"))
+    .values(done=bindparam("new_done"), closed=bindparam("new_closed"), seconds=bindparam("new_seconds"), leased=None)
+)
 
 
 def _own(held: Sequence[Assignment], one: Assignment, who: Assessor) -> Assignment:

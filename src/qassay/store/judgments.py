@@ -6,15 +6,16 @@ is lost; the same save sent twice (one idempotency key) is one judgment, and bot
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from qassay.errors import InputError, Problem, QassayError
 from qassay.store.appending import BATCH, Entry, Row, insert_one, stand
+from qassay.store.looking import bodies, versions
 from qassay.store.schema import judgment, standing
 from qassay.store.things import thing
 
@@ -65,8 +66,36 @@ def append(
     body = None if taken_back else row
     if earlier := repeated(connection, key, set_name, kind, row, body, account):
         return earlier
+    current = version_of(connection, set_name, thing(kind, row))
+    return append_next(
+        connection,
+        set_name=set_name,
+        kind=kind,
+        row=row,
+        body=body,
+        at=at,
+        current=current,
+        expected=expected,
+        key=key,
+        account=account,
+    )
+
+
+def append_next(
+    connection: Connection,
+    *,
+    set_name: str,
+    kind: str,
+    row: Mapping[str, Any],
+    body: Mapping[str, Any] | None,
+    at: str,
+    current: int,
+    expected: int | None,
+    key: str | None,
+    account: int | None,
+) -> Saved:
+    """Append a judgment to the version that stands, where the key was found to be new."""
     named = thing(kind, row)
-    current = version_of(connection, set_name, named)
     if expected is not None and expected != current:
         raise ConflictError(last(connection, set_name, named))
     entry = Entry(kind, str(row["question"]), named, current + 1, body)
@@ -120,9 +149,9 @@ def append_many(
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
     known = connection.execute(select(standing.c.thing, standing.c.version).where(standing.c.set == set_name))
-    versions: dict[str, int] = {row.thing: row.version for row in known}
+    latest_versions: dict[str, int] = {row.thing: row.version for row in known}
     count = 0
-    for batch in _batches(_versioned(rows, versions, set_name, at, account)):
+    for batch in _batches(_versioned(rows, latest_versions, set_name, at, account)):
         connection.execute(insert(judgment), batch)
         count += len(batch)
     if count:
@@ -149,19 +178,19 @@ def restand(connection: Connection, set_name: str, *, after: int) -> None:
 
 def version_of(connection: Connection, set_name: str, named: str) -> int:
     """The version that stands; 0 where nothing was ever said of the thing."""
-    found = select(standing.c.version).where(standing.c.set == set_name, standing.c.thing == named)
-    return connection.execute(found).scalar() or 0
+    version, _ = versions(connection, set_name, [named]).get(named, (0, False))
+    return version
 
 
 def last(connection: Connection, set_name: str, named: str) -> Saved | None:
     """The judgment of a thing that stands, taken back or not."""
-    rows = _saved(connection, judgment.c.set == set_name, judgment.c.thing == named)
-    return rows[-1] if rows else None
+    rows = _saved(connection, _LAST, name=set_name, named=named)
+    return rows[0] if rows else None
 
 
 def history(connection: Connection, set_name: str, named: str) -> list[Saved]:
     """Everything that was said of a thing in a set, in order."""
-    return _saved(connection, judgment.c.set == set_name, judgment.c.thing == named)
+    return _saved(connection, _HISTORY, name=set_name, named=named)
 
 
 def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | None:
@@ -185,46 +214,27 @@ def body_before(connection: Connection, set_name: str, named: str, number: int) 
 
 def by_key(connection: Connection, key: str) -> Saved | None:
     """The judgment that was saved under an idempotency key."""
-    rows = _saved(connection, judgment.c.key == key)
+    rows = _saved(connection, _BY_KEY, key=key)
     return rows[0] if rows else None
 
 
 def standing_rows(connection: Connection, set_name: str, things: Sequence[str]) -> dict[str, tuple[int, Row | None]]:
     """Version and body of what stands for some things; a thing that was never judged is absent."""
-    c = standing.c
-    found: dict[str, tuple[int, Row | None]] = {}
-    for start in range(0, len(things), BATCH):
-        some = select(c.thing, c.version, c.body).where(c.set == set_name, c.thing.in_(things[start : start + BATCH]))
-        for row in connection.execute(some):
-            found[row.thing] = (row.version, None if row.body is None else msgspec.json.decode(row.body))
-    return found
+    return bodies(connection, set_name, things)
 
 
-def judged(connection: Connection, set_name: str, things: Collection[str]) -> set[str]:
-    """Those of some things that a set has judged."""
-    c, wanted = standing.c, list(things)
-    found: set[str] = set()
-    for start in range(0, len(wanted), BATCH):
-        some = select(c.thing).where(c.set == set_name, c.thing.in_(wanted[start : start + BATCH]), c.body.is_not(None))
-        found.update(connection.execute(some).scalars())
-    return found
-
-
-def _saved(connection: Connection, *where: Any) -> list[Saved]:
-    c = judgment.c
-    query = select(c.id, c.set, c.thing, c.version, c.body, c.account, c.at).where(*where).order_by(c.version, c.id)
+def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Saved]:
     return [
-        Saved(
-            row.id,
-            row.set,
-            row.thing,
-            row.version,
-            None if row.body is None else msgspec.json.decode(row.body),
-            row.account,
-            row.at,
-        )
-        for row in connection.execute(query)
+        Saved(number, name, named, version, None if body is None else msgspec.json.decode(body), account, at)
+        for number, name, named, version, body, account, at in connection.execute(statement, asked)
     ]
+
+
+_c = judgment.c
+_ROWS = select(_c.id, _c.set, _c.thing, _c.version, _c.body, _c.account, _c.at)
+_BY_KEY = _ROWS.where(_c.key == bindparam("key"))
+_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version)
+_LAST = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version.desc()).limit(1)
 
 
 def _said(body: Mapping[str, Any] | None) -> dict[str, Any] | None:

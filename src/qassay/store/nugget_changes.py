@@ -18,7 +18,7 @@ from qassay.store import judgments, nuggets
 from qassay.store.assignments import Assignment, hold
 from qassay.store.engine import now
 from qassay.store.items import Item
-from qassay.store.judging import Assessor, LockedError, is_locked, recount
+from qassay.store.judging import Assessor, recount_question
 from qassay.store.judgments import KeyReusedError
 from qassay.store.nuggets import DEVELOPMENT, Nugget, copy_list, list_for, nugget_lists, nuggets_of, write_nugget
 from qassay.store.parts import parts_of
@@ -53,8 +53,6 @@ class Change:
             if tuple(earlier) != (self.one.set, self.one.question):
                 raise KeyReusedError("this idempotency key belongs to another change; make a new one for every change")
             return False
-        if is_locked(connection, self.one.question):
-            raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
         return True
 
     def add(self, connection: Connection, text: str, *, vital: bool) -> Nugget:
@@ -107,7 +105,7 @@ class Change:
         nuggets.move_nugget(connection, **self._list, nugget=name, before=before, expected=expected, key=self.key)
 
     def look_again(self, connection: Connection, items: Iterable[Item]) -> int:
-        """Take back that responses were looked through, and count anew; returns how many are open again."""
+        """Take back that responses were looked through; returns how many are open again."""
         at, opened = now(), 0
         for item in items:
             part = parts_of(item)[0]
@@ -126,8 +124,6 @@ class Change:
                 taken_back=True,
             )
             opened += 1
-        if opened:
-            recount(connection, self.one, self.who.name)
         return opened
 
     def take_back(self, connection: Connection, of: str) -> None:
@@ -137,7 +133,10 @@ class Change:
         if not rows:
             raise UsageError("there is no such change of this list")
         take_back_judgments(connection, set_name=self.one.set, **named)
-        recount(connection, self.one, self.who.name)
+
+    def finish(self, connection: Connection) -> None:
+        """Count anew, and settle anew what was settled: with the list, what the assessors agree on may have changed."""
+        recount_question(connection, self.one.question)
 
     def _relink(self, connection: Connection, gone: str, into: str | None) -> int:
         """Replace a nugget in the links that name it; a nugget counts once a response."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 
 from qassay.questions import TestSet
 from qassay.store.assignments import Assignment, all_assignments
@@ -14,7 +14,7 @@ from qassay.store.engine import now
 from qassay.store.items import Item, Pooled, store_items
 from qassay.store.judging import recount
 from qassay.store.schema import account as accounts
-from qassay.store.schema import item, question
+from qassay.store.schema import assignment, item, question, standing
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.store.uploads import runs_mark
 
@@ -61,7 +61,8 @@ def store_pool(
     before = _signatures(connection)
     done = store_items(connection, made)
     after = _signatures(connection)
-    _recount(connection, {name for name in {*before, *after} if before.get(name) != after.get(name)})
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    _recount(connection, [one for one in all_assignments(connection) if one.question in changed])
     sizes = {name: sum(one.kinds.values()) for name, one in after.items()}
     summary = PoolSummary(
         items=sum(sizes.values()),
@@ -103,6 +104,16 @@ def pool_mark(connection: Connection) -> str:
     return f"{runs_mark(connection)} {count} {versions}"
 
 
+def count_judged(connection: Connection) -> None:
+    """Count what was judged of an assignment before it was made: judgments of its set that came from a file."""
+    a, s = assignment.c, standing.c
+    said = exists().where(s.question == a.question, s.set == a.set, s.body.is_not(None))
+    fresh = select(a.id).where(a.done == 0, a.closed.is_(None), said)
+    numbers = set(connection.execute(fresh).scalars())
+    if numbers:
+        _recount(connection, [one for one in all_assignments(connection) if one.id in numbers])
+
+
 def _signatures(connection: Connection) -> dict[str, _Signature]:
     c = item.c
     counted = (
@@ -126,11 +137,8 @@ def _types(questions: TestSet, found: Mapping[str, _Signature]) -> list[tuple[st
     return [(kind, way, asked, items) for (kind, way), (asked, items) in sorted(sums.items())]
 
 
-def _recount(connection: Connection, changed: set[str]) -> None:
-    """Count anew what is done of the questions whose items have changed; one with new items is open again."""
-    if not changed:
-        return
+def _recount(connection: Connection, affected: Sequence[Assignment]) -> None:
+    """Count anew what is done; a question with new items is open again."""
     names = dict(connection.execute(select(accounts.c.id, accounts.c.name)).tuples().all())
-    affected: list[Assignment] = [one for one in all_assignments(connection) if one.question in changed]
     for one in affected:
         recount(connection, one, names.get(one.account) if one.account is not None else None)

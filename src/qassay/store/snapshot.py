@@ -83,13 +83,17 @@ def stored_folder(folder: Folder, configuration: Configuration, store: Store | N
     if opened is None:
         return folder
     try:
-        with opened.read() as connection:
-            empty = all(connection.execute(select(table).limit(1)).first() is None for table in (question, run))
-        # A store that nothing was brought into yet says nothing; one that was made in the application says all.
-        return folder if empty else snapshot(opened, folder)
+        return folder if is_new(opened) else snapshot(opened, folder)
     finally:
         if store is None:
             opened.close()
+
+
+def is_new(store: Store) -> bool:
+    """Whether nothing has come into a store yet: until then the files are the evaluation."""
+    with store.read() as connection:
+        tables = (question, run, judgment)
+        return all(connection.execute(select(table).limit(1)).first() is None for table in tables)
 
 
 def existing_store(folder: Folder, configuration: Configuration) -> Store | None:

@@ -12,9 +12,20 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select
 
 from qassay.store import judgments
+from qassay.store.assignments import Assignment, hold
 from qassay.store.engine import now
+from qassay.store.judging import Assessor, LockedError, is_locked
 from qassay.store.nuggets import write_nugget
 from qassay.store.schema import judgment, nugget
+
+
+def check_open(connection: Connection, one: Assignment, who: Assessor) -> None:
+    """Hold the question, and refuse where it is not open to this assessor."""
+    here = next((other for other in hold(connection, one.question) if other.id == one.id), None)
+    if here is None or here.account != who.id:
+        raise LockedError(f"question {one.question} is not assigned to you any more; nothing was saved")
+    if is_locked(connection, one.question):
+        raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
 
 
 def take_back_judgments(

@@ -14,7 +14,7 @@ from qassay._version import __version__
 from qassay.errors import QassayError
 from qassay.formats.folder import open_folder, read_configuration
 from qassay.store.engine import Store, open_store
-from qassay.web import health, pages
+from qassay.web import health, pages, single_sign_on
 from qassay.web.errors import GoTo, Refusal, answer
 from qassay.web.place import Premises
 from qassay.web.security import Surround
@@ -47,7 +47,9 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     app.router.redirect_slashes = False
     app.state.place = place
     app.state.pages = pages.load()
-    for router in (health.router, *(module.router for module in app.state.pages.values())):
+    if place.settings.sign_on is not None:
+        single_sign_on.check_installed()
+    for router in (health.router, single_sign_on.router, *(module.router for module in app.state.pages.values())):
         app.router.routes.extend(declared.route() for declared in router.declared)
     for kind in (Refusal, GoTo, QassayError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)

@@ -65,7 +65,9 @@ class GoTo(Exception):  # noqa: N818  # not an error: what was asked for is else
 def answer(request: Request, error: Exception) -> Response:
     """The response to an error; anything unforeseen is logged and answered without a word about it."""
     if isinstance(error, GoTo):
-        return RedirectResponse(error.path, status_code=303)
+        if not wants_json(request):
+            return RedirectResponse(error.path, status_code=303)
+        error = Refusal(409, "what was asked for is at another address", goto=error.path)
     refusal = _as_refusal(error)
     if refusal is None:
         log.error("unforeseen error", exc_info=error, extra={"request": request.scope.get("qassay.id")})

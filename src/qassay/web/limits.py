@@ -44,9 +44,12 @@ def limited(receive: Receive, *, most: int, seconds: float) -> Receive:
     """A body that is broken off where it grows too long or comes too slowly, whatever its header says."""
     deadline = time.monotonic() + seconds
     seen = 0
+    whole = False
 
     async def receiving() -> Message:
-        nonlocal seen
+        nonlocal seen, whole
+        if whole:  # what comes now is the news that the other side has gone
+            return await receive()
         try:
             message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
         except TimeoutError:
@@ -54,6 +57,7 @@ def limited(receive: Receive, *, most: int, seconds: float) -> Receive:
         seen += len(message.get("body", b""))
         if seen > most:
             raise too_long(most)
+        whole = not message.get("more_body", False)
         return message
 
     return receiving

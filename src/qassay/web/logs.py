@@ -61,14 +61,15 @@ class TextLines(logging.Formatter):
 
 def set_up(form: Literal["text", "json", "none"], stream: TextIO | None = None) -> None:
     """Send the application's log to stderr in this form."""
-    log.handlers.clear()
-    log.propagate = False
-    log.setLevel(logging.INFO)
     handler: logging.Handler = logging.NullHandler()
     if form != "none":
         handler = logging.StreamHandler(stream or sys.stderr)
         handler.setFormatter(JsonLines() if form == "json" else TextLines())
-    log.addHandler(handler)
+    # The server's own words go the same way: its errors quote exceptions otherwise.
+    for one, level in ((log, logging.INFO), (logging.getLogger("uvicorn.error"), logging.WARNING)):
+        one.handlers[:] = [handler]
+        one.propagate = False
+        one.setLevel(level)
 
 
 class Metrics:

@@ -111,7 +111,10 @@ def slot_rows(work: Sequence[Share], questions: int) -> list[SlotRow]:
 
 
 def people_rows(work: Sequence[Share], everybody: Sequence[Account]) -> list[PersonRow]:
-    """The work by person: by name, what nobody has at the end. Whoever has judged nothing yet goes at the common pace."""
+    """The work by person, by name, what nobody has at the end.
+
+    Whoever has judged nothing yet is taken to go at the pace of all.
+    """
     known = {one.id: one for one in everybody}
     common = pace_of(work)
     found: dict[int | None, list[Share]] = {}

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qassay.web.errors import Refusal, answer
@@ -31,6 +31,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+# How a request is logged whose sender went away before it was read.
+GONE = 499
 SAFE = ("GET", "HEAD", "OPTIONS")
 _HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 
@@ -61,6 +63,8 @@ class Surround:
         try:
             self._check(scope)
             await self.app(scope, receive, sending)
+        except ClientDisconnect:
+            status = GONE  # nobody is left to answer
         except Exception as error:  # the last place before the server: everything gets an answer
             if status:
                 log.error("failed while answering", exc_info=error, extra={"request": scope["qassay.id"]})

@@ -14,7 +14,7 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats, Mean, ScoreMatrix
-from qassay.meta.intervals.blocks import Blocks, block_index, blocks, contributions, scores_without
+from qassay.meta.intervals.blocks import Blocks, block_index, blocks, contributions, deviations, scores_without
 from qassay.meta.intervals.bootstrap import bca_intervals, bca_limits, bootstrap_scores, chunks
 from qassay.meta.intervals.flips import (
     FlipTest,
@@ -37,6 +37,7 @@ __all__ = [
     "bootstrap_scores",
     "chunks",
     "contributions",
+    "deviations",
     "difference_interval",
     "every_flip_fits",
     "flip_chunks",

@@ -1,7 +1,8 @@
 """What chance acts on: the units, or whole series of them, and what each contributes to a run's score.
 
 Resampling, sign flips, permutations and variances all need a run's score as a sum over independent parts. For a
-mean the parts are the unit scores. A type-weighted score is linear too, each unit with its own weight. A
+mean the parts are the unit scores. A type-weighted score is linear too, each unit with its own weight; the types are
+not drawn by chance, so what sets them apart is no noise, and units vary around the mean of their type. A
 confidence-weighted score is not: there the part of a unit is its influence, so that exchanging two runs on a unit
 exchanges what the unit does to both scores, its correctness together with its place in the confidence order.
 """
@@ -45,8 +46,12 @@ class Blocks:
         return np.asarray(self.weights / self.weights.sum())
 
     def values(self) -> Floats:
-        """Runs x blocks, such that the mean of a row is the run's score."""
-        return self.parts * (self.count / self.scale)
+        """Runs x blocks, such that the mean of a row is the run's score and its spread the noise of that score.
+
+        A block that counts for more than others has more of every score, which is no spread.
+        """
+        scores = self.parts.sum(axis=1, keepdims=True) / self.scale
+        return np.asarray(self.parts * (self.count / self.scale) - scores * (self.shares * self.count - 1))
 
 
 def blocks(matrix: ScoreMatrix) -> Blocks:
@@ -62,6 +67,8 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
         whole, scale, tolerance = numerators.astype(np.float64), float(matrix.denominator or 1), 0.5
     else:
         shown = contributions(matrix)
+        if by_type is not None:
+            shown = deviations(matrix) + matrix.scores()[:, None] * (by_type * units)
         largest = max(float(np.abs(shown).max(initial=0.0)), 1.0)
         scale = 2.0 ** np.floor(np.log2(_EXACT / (largest * max(units, 1))))
         whole, tolerance = np.rint(shown * scale), TIE * units * scale
@@ -93,6 +100,27 @@ def contributions(matrix: ScoreMatrix) -> Floats:
     left_out = _without_each_unit(matrix.values, matrix.summary)
     influence = (len(matrix.units) - 1) * (left_out.mean(axis=1, keepdims=True) - left_out)
     return np.asarray(matrix.scores()[:, None] + influence)
+
+
+def deviations(matrix: ScoreMatrix) -> Floats:
+    """Runs x units: what each unit contributes beyond its share in the score, which is what chance acts on.
+
+    In a type-weighted score a unit deviates from the mean of its type. Means of few units are nearer to them than
+    the true one; the deviations of n units are stretched by sqrt(n/(n-1)), so that their squares are right on average.
+    A unit that is alone of its type deviates from the score of the run.
+    """
+    weights = linear_weights(matrix)
+    if weights is None or not isinstance(matrix.summary, TypeWeighted):
+        return np.asarray(contributions(matrix) - matrix.scores()[:, None])
+    _, which, counts = np.unique(np.array(matrix.summary.types), return_inverse=True, return_counts=True)
+    sums = np.stack([np.bincount(which, weights=row, minlength=len(counts)) for row in matrix.values])
+    several = (counts > 1)[which]
+    stretch = np.sqrt(counts / np.maximum(counts - 1, 1))[which]
+    alone = matrix.values - matrix.scores()[:, None]
+    # What units alone of their type deviate by, the others share with the opposite sign: scores stay what they are.
+    rest = -(alone * (weights * ~several)).sum(axis=1, keepdims=True) / max(float(weights[several].sum()), TIE)
+    within = (matrix.values - (sums / counts)[:, which]) * stretch + rest
+    return np.asarray(np.where(several, within, alone) * (weights * len(matrix.units)))
 
 
 def linear_weights(matrix: ScoreMatrix) -> Floats | None:

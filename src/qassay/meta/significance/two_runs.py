@@ -10,7 +10,7 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
-from qassay.meta.intervals import Blocks, FlipTest, blocks, contributions, flip_test
+from qassay.meta.intervals import Blocks, FlipTest, blocks, contributions, deviations, flip_test
 from qassay.meta.significance.power import units_for_power
 from qassay.tables import Cell, Column, Table, show, table
 
@@ -137,7 +137,7 @@ def compare(
     p_t, effect = paired_t(parts)
     needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
     difference = _part_of_difference(pair)
-    spread = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0
+    spread = _spread(pair)
     scores = pair.scores()
     return PairComparison(
         a=a,
@@ -190,6 +190,12 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
         return None, None
     effect = mean / deviation
     return float(2 * stdtr(count - 1, -abs(effect) * np.sqrt(count))), effect
+
+
+def _spread(pair: ScoreMatrix) -> float:
+    """Standard deviation of what single units add to the difference; within types where units weigh by type."""
+    apart = deviations(pair)
+    return float(np.sqrt(((apart[0] - apart[1]) ** 2).sum() / max(len(pair.units) - 1, 1)))
 
 
 def _part_of_difference(pair: ScoreMatrix) -> Floats:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from qassay.errors import UsageError
 from qassay.store.accounts import Account, accounts
 from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, reopen, withdraw_assignments
+from qassay.store.pooling import count_judged
 from qassay.store.progress import assigned_questions, hand_over, shares
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view
@@ -76,7 +77,7 @@ class Assigning(Input):
     """Who judges, and how many of them each question; nobody: whoever asks for work."""
 
     assessors: Annotated[int, Field(ge=1, le=len(SLOTS))]
-    accounts: Numbers = []
+    accounts: Numbers = Field(default_factory=list)
 
 
 class Reassigning(Input):
@@ -89,7 +90,7 @@ class HandingOver(Input):
     """Whose unfinished work goes (None: what is open to all), and to whom; nobody: whoever asks for work."""
 
     source: int | None
-    accounts: Numbers = []
+    accounts: Numbers = Field(default_factory=list)
 
 
 class Reopening(Input):
@@ -177,6 +178,7 @@ def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
         made = assign(connection, questions_of(place), assessors=sent.assessors, accounts=sent.accounts, by=who.id)
+        count_judged(connection)
     return Counted(done=made)
 
 

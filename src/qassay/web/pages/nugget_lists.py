@@ -42,6 +42,7 @@ class NuggetView(Context):
     text: str
     vital: bool
     version: int
+    ordinal: int
     linked: int
 
 
@@ -169,6 +170,7 @@ def _change(
             except NuggetConflictError as error:
                 raise Refusal(409, str(error), standing=_said(error.standing)) from error
             change.look_again(connection, again)
+            change.finish(connection)
         return _view(connection, who, assignment)
 
 
@@ -193,6 +195,7 @@ def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
                 text=nugget.text,
                 vital=nugget.vital,
                 version=nugget.version,
+                ordinal=nugget.ordinal,
                 linked=len(found.get(nugget.nugget, ())),
             )
             for nugget in nuggets_of(connection, one.set, one.question)

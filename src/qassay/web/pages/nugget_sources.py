@@ -72,7 +72,7 @@ def strings(who: Who, place: Place, assignment: int) -> Strings:
 
 @router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
 def earlier(who: Who, place: Place, assignment: int) -> Earlier:
-    """The earlier questions of the series, with answers from question development and what the assessor called right."""
+    """The earlier questions of the series, each with its known answers and what the assessor called right."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         own = {other.question: other for other in assignments_of(connection, who.id)}

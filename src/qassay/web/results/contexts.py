@@ -7,15 +7,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from qassay.tables import DASH, Cell, Table, show
+from qassay.tables import Cell, Table, show
 from qassay.web.results.asked import query
 from qassay.web.results.finding import About, Part, Window
 from qassay.web.routing import Context
 
-# A cell with more characters than this is folded.
+# A cell with more characters than this may break its lines, and one with more than that is folded.
+UNBROKEN = 32
 FOLDED = 240
-# Control characters as their pictures: a browser would show nothing, or something else.
-_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {127: 0x2421}
+# Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
+_PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {127: 0x2421} | {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _PLACES: dict[About, tuple[str, str]] = {
     "run": ("/results/run", "run"),
     "question": ("/results/question", "question"),
@@ -25,10 +27,10 @@ _PLACES: dict[About, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One cell as the page shows it; `beginning` is set where the text is long and folded."""
+    """One cell as the page shows it: a number, a short text or a long one, whose `beginning` is set where it is folded."""
 
     text: str
-    number: bool
+    kind: str
     link: str | None = None
     beginning: str | None = None
 
@@ -83,9 +85,9 @@ class TableView(Context):
 
     def _cell(self, cell: Cell, column: ColumnView, link: str | None) -> Shown:
         text = show(cell, column.spec).translate(_PICTURES)
-        number = not column.left and (not isinstance(cell, str) or text == DASH)
+        kind = "number" if not column.left else "long" if len(text) > UNBROKEN else "short"
         beginning = text[:FOLDED].rstrip() + "…" if len(text) > FOLDED else None
-        return Shown(text, number or not column.left, link, beginning)
+        return Shown(text, kind, link, beginning)
 
 
 def table_view(

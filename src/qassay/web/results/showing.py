@@ -134,6 +134,8 @@ def fill(page: ResultsPage, view: View, asked: Asked, job: Job) -> ResultsPage:
     page.offer = OfferView(**asdict(reply.offer))
     if reply.finding is None:
         page.state, page.message, page.problems = "refused", reply.message, _problems(reply.problems)
+        if page.problems and page.problems[0].rule == "unjudged":
+            page.message = reply.message.split(";")[0] + "."  # what follows names options of the command
         return page
     found = reply.finding
     page.state, page.answer, page.left_out = "found", found.answer, found.left_out

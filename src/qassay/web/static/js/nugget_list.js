@@ -5,11 +5,12 @@ import { Outbox } from "./outbox.js";
 import { STATES } from "./workbench.js";
 
 /**
- * @typedef {{nugget: string, text: string, vital: boolean, version: number, linked: number}} Nugget
+ * @typedef {{nugget: string, text: string, vital: boolean, version: number, ordinal: number, linked: number}} Nugget
  * @typedef {{nuggets: Nugget[], step: number, looked_through: number, done: number, total: number, closed: boolean}} ListView
  * @typedef {object} ListEvents
  * @property {() => void} changed  The list is another one now.
- * @property {(message: string) => void} refused
+ * @property {(message: string) => void} told  Something cannot be done.
+ * @property {(message: string, letter: import("./outbox.js").Letter) => void} refused
  */
 
 export class NuggetList {
@@ -25,6 +26,8 @@ export class NuggetList {
     this.nuggets = [];
     this.lookedThrough = 0;
     this.step = 1;
+    // Taking back changes versions in ways that only the server knows: nothing is changed until it has answered.
+    this.unsure = false;
     /** @type {string[]} The keys of the changes made here, for taking them back. */
     this.keys = [];
     this.outbox = new Outbox(String(account), {
@@ -35,7 +38,7 @@ export class NuggetList {
       refused: (letter, _, answer) => {
         if (!this.isOurs(letter)) return;
         this.keys = this.keys.filter((key) => key !== letter.key);
-        this.events.refused(told(answer));
+        this.events.refused(told(answer), letter);
         void this.load();
       },
     });
@@ -54,6 +57,7 @@ export class NuggetList {
     this.nuggets = view.nuggets;
     this.lookedThrough = view.looked_through;
     this.step = view.step;
+    this.unsure = false;
     this.events.changed();
   }
 
@@ -85,7 +89,7 @@ export class NuggetList {
    * @param {string | null} again
    */
   add(text, vital, again) {
-    this.send("add", { text, vital, again }, () => this.nuggets.push({ nugget: "", text, vital, version: 0, linked: 0 }));
+    this.send("add", { text, vital, again }, () => this.nuggets.push({ nugget: "", text, vital, version: 0, ordinal: 0, linked: 0 }));
   }
 
   /**
@@ -114,7 +118,12 @@ export class NuggetList {
    * @param {string | null} again
    */
   split(one, texts, again) {
-    this.send("split", { nugget: one.nugget, expected: one.version, texts, again });
+    this.send("split", { nugget: one.nugget, expected: one.version, texts, again }, () => {
+      Object.assign(one, { text: texts[0], version: one.version + 1 });
+      const second = { nugget: "", text: texts[1], vital: one.vital, version: 0, ordinal: 0, linked: 0 };
+      this.nuggets.splice(this.nuggets.indexOf(one) + 1, 0, second);
+      this.renumber();
+    });
   }
 
   /**
@@ -125,7 +134,10 @@ export class NuggetList {
    */
   merge(one, other, text, again) {
     const named = { nugget: one.nugget, expected: one.version, other: other.nugget, other_expected: other.version };
-    this.send("merge", { ...named, text, again });
+    this.send("merge", { ...named, text, again }, () => {
+      Object.assign(one, { text, vital: one.vital || other.vital, version: one.version + 1 });
+      this.nuggets = this.nuggets.filter((two) => two !== other);
+    });
   }
 
   /**
@@ -139,6 +151,14 @@ export class NuggetList {
     this.send("move", { nugget: one.nugget, expected: one.version, before }, () => {
       rest.splice(place, 0, one);
       this.nuggets = rest;
+      this.renumber();
+    });
+  }
+
+  /** What the server does when the order changes: whatever moves gets the next version. */
+  renumber() {
+    this.nuggets.forEach((one, index) => {
+      if (one.ordinal !== index + 1) Object.assign(one, { ordinal: index + 1, version: one.version + 1 });
     });
   }
 
@@ -146,6 +166,7 @@ export class NuggetList {
   undo() {
     const of = this.keys.pop();
     if (of === undefined) return false;
+    this.unsure = true;
     this.send("undo", { of });
     return true;
   }

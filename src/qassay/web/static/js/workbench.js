@@ -164,14 +164,36 @@ export class Workbench {
     if (open) return this.open(open.id);
     const stage = this.sheet.stages.find((one) => one.screen !== this.sheet.screen && one.open && one.done < one.total);
     if (stage) return this.leave(`/judge/${this.sheet.assignment}?stage=${stage.screen}`);
-    if (this.sheet.next === null) return this.finished();
-    const sheet = await (this.following ?? get(`/judge/${this.sheet.next}`)).catch(() => null);
-    if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
-    if (sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
-    this.sheet = sheet;
-    this.begin();
-    const first = this.firstOpen() ?? sheet.items[0];
-    return first ? this.open(first.id) : this.finished();
+    return this.nextQuestion();
+  }
+
+  /** Go on to the next question that has something open; what was fetched ahead may have been finished meanwhile. */
+  async nextQuestion() {
+    const seen = new Set([this.sheet.assignment]);
+    let number = this.sheet.next;
+    while (number !== null && !seen.has(number)) {
+      seen.add(number);
+      const sheet = await this.sheetOf(number).catch(() => null);
+      if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
+      const open = sheet.stages.some((one) => one.open && one.done < one.total);
+      if (open && sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
+      const first = sheet.items.find((one) => !one.complete);
+      if (open && first) {
+        this.sheet = sheet;
+        this.begin();
+        return this.open(first.id);
+      }
+      number = sheet.next;
+    }
+    return this.finished();
+  }
+
+  /**
+   * @param {number} number
+   * @returns {Promise<Sheet>}
+   */
+  sheetOf(number) {
+    return this.following && number === this.sheet.next ? this.following : get(`/judge/${number}`);
   }
 
   /**

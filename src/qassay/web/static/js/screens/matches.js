@@ -44,7 +44,7 @@ function begin(here) {
   const { question, stages, assignment } = here.sheet;
   byId("question-id").textContent = question.id;
   byId("question-text").textContent = question.text || question.target || question.id;
-  fill(byId("question-more"), question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
+  fill(byId("question-more"), question.text && question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
   const tabs = document.querySelector(".judge-stages");
   if (tabs) {
     fill(tabs, stages.map((one) =>
@@ -122,8 +122,8 @@ function refresh(view) {
         h("span", { class: "line-number faint" }, `${index + 1}`),
         h("span", { class: "line-text" }, h("bdi", null, one.text || "(empty)")),
         h("span", { class: "line-links" },
-          [...found].filter(([, part]) => part === String(index))
-            .map(([nugget]) => h("span", { class: "badge good" }, String(numbers.get(nugget) ?? nugget)))),
+          [...found].filter(([, part]) => part === String(index)).map(([nugget]) => numbers.get(nugget) ?? nugget).sort((a, b) => Number(a) - Number(b))
+            .map((number) => h("span", { class: "badge good" }, String(number)))),
       )),
   );
   count.textContent = `${list.filter((one) => found.has(one.nugget)).length} of ${list.length} found`;
@@ -201,12 +201,15 @@ async function undo() {
   if (last && together.delete(last)) await bench.undo();
 }
 
+let fading = 0;
+
 /** @param {string} message */
 function remark(message) {
   const at = byId("remark");
   at.textContent = message;
   at.hidden = false;
-  setTimeout(() => (at.hidden = true), 6000);
+  clearTimeout(fading);
+  fading = setTimeout(() => (at.hidden = true), 6000);
 }
 
 function showFound() {

@@ -2,9 +2,10 @@
 import { get } from "../api.js";
 import { announce, byId, fill, h, pageData } from "../dom.js";
 import { Choices } from "../choices.js";
-import { ask, choose, tell } from "../dialogs.js";
+import { tell } from "../dialogs.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { editNugget, mergeNuggets, responsesAgain, splitNugget } from "../nugget_dialogs.js";
 import { NuggetList } from "../nugget_list.js";
 
 /** @typedef {import("../nugget_list.js").Nugget} Nugget */
@@ -17,7 +18,15 @@ let groups = [];
 /** @type {Line[]} The strings that the filter leaves. */
 let shown = [];
 
-const list = new NuggetList(sheet.assignment, sheet.assessor.id, { changed: () => draw(), refused: (message) => complain(message) });
+const list = new NuggetList(sheet.assignment, sheet.assessor.id, {
+  changed: () => draw(),
+  told: (message) => complain(message),
+  refused: (message, letter) => {
+    complain(message);
+    // What was written is not lost: it is in its field again.
+    if (typeof letter.body.text === "string" && letter.url.endsWith("/add") && !field.value) field.value = letter.body.text;
+  },
+});
 const strings = new Choices("Strings of all responses", { pick: () => strings.focus() });
 const nuggets = new Choices("Nuggets", { pick: () => nuggets.focus(), current: () => tools() });
 const filter = h("input", { type: "search", id: "filter", placeholder: "Filter the strings", "aria-label": "Filter the strings" });
@@ -42,9 +51,9 @@ nuggets.element.addEventListener("focus", () => (side = nuggets));
 
 const ACTIONS = /** @type {[string, string, string, string, (one: Nugget, at: number) => void][]} */ ([
   ["vital", "v", "Vital or okay", "Mark the nugget vital or okay", (one) => list.change(one, one.text, !one.vital, null)],
-  ["edit", "e", "Edit", "Edit the nugget", (one) => void edit(one)],
-  ["split", "s", "Split", "Split the nugget in two", (one) => void split(one)],
-  ["merge", "j", "Merge", "Merge the nugget with another one", (one) => void merge(one)],
+  ["edit", "e", "Edit", "Edit the nugget", (one) => void editNugget(list, one)],
+  ["split", "s", "Split", "Split the nugget in two", (one) => void splitNugget(list, one)],
+  ["merge", "j", "Merge", "Merge the nugget with another one", (one) => void mergeNuggets(list, one)],
   ["up", "u", "Up", "Move the nugget up", (one, at) => place(one, at - 1)],
   ["down", "d", "Down", "Move the nugget down", (one, at) => place(one, at + 1)],
   ["remove", "x", "Remove", "Take the nugget off the list", (one) => void remove(one)],
@@ -80,7 +89,7 @@ field.addEventListener("keydown", (event) => {
 function withNugget(act) {
   const one = list.nuggets[nuggets.at];
   if (!one) return announce("There is no nugget yet.");
-  if (!one.nugget) return announce("This nugget is still being saved.");
+  if (!one.nugget || list.unsure) return announce("This nugget is still being saved.");
   complain("");
   act(one, nuggets.at);
 }
@@ -89,7 +98,7 @@ function withNugget(act) {
 async function write(vital) {
   const text = field.value.replace(/\s+/g, " ").trim();
   if (!text) return;
-  const again = await responses(text);
+  const again = await responsesAgain(list, text, false);
   if (again === undefined) return;
   complain("");
   list.add(text, vital, again);
@@ -99,77 +108,9 @@ async function write(vital) {
   announce(vital ? "Vital nugget added" : "Nugget added");
 }
 
-/**
- * Which responses are to be looked at again; undefined where the change is called off.
- * @param {string} text
- * @returns {Promise<string | null | undefined>}
- */
-async function responses(text) {
-  if (list.lookedThrough === 0) return null;
-  const way = await choose(
-    "Which responses do you want to look at again?",
-    `You have looked through ${list.lookedThrough} of ${sheet.total} with the list as it was. The change: “${text}”.`,
-    [
-      { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
-      { value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" },
-      { value: "all", label: "All of them", more: "" },
-      { value: "none", label: "None", more: "What you found stays as it is" },
-    ],
-  );
-  return way ?? undefined;
-}
-
-/**
- * @param {string} label
- * @param {string} value
- */
-function area(label, value) {
-  const input = h("textarea", { rows: "3", maxlength: "1000", value, dir: "auto" });
-  return { input, field: h("div", { class: "field" }, h("label", null, label, input)) };
-}
-
-/** @param {Nugget} one */
-async function edit(one) {
-  const { input, field: shownField } = area("The fact", one.text);
-  if (!(await ask("Edit the nugget", [shownField], "Save"))) return;
-  const text = input.value.replace(/\s+/g, " ").trim();
-  if (!text || text === one.text) return;
-  const again = await responses(text);
-  if (again !== undefined) list.change(one, text, one.vital, again);
-}
-
-/** @param {Nugget} one */
-async function split(one) {
-  const [first, second] = [area("First nugget (keeps the links)", one.text), area("Second nugget", "")];
-  if (!(await ask("Split the nugget", [first.field, second.field], "Split"))) return;
-  const texts = /** @type {[string, string]} */ ([first, second].map(({ input }) => input.value.replace(/\s+/g, " ").trim()));
-  if (!texts[0] || !texts[1]) return complain("Splitting takes two texts.");
-  const again = await responses(texts.join(" / "));
-  if (again !== undefined) list.split(one, texts, again);
-}
-
-/** @param {Nugget} one */
-async function merge(one) {
-  const others = list.nuggets.filter((other) => other !== one && other.nugget);
-  if (!others.length) return complain("There is no other nugget to merge it with.");
-  const select = h("select", null, others.map((other) => h("option", { value: other.nugget }, other.text)));
-  const text = area("What the one nugget says", `${one.text}; ${others[0].text}`);
-  select.addEventListener("change", () => {
-    const other = others.find((two) => two.nugget === select.value);
-    text.input.value = `${one.text}; ${other?.text ?? ""}`;
-  });
-  const fields = [h("div", { class: "field" }, h("label", null, "Merge with", select)), text.field];
-  if (!(await ask("Merge two nuggets", fields, "Merge"))) return;
-  const other = others.find((two) => two.nugget === select.value);
-  const said = text.input.value.replace(/\s+/g, " ").trim();
-  if (!other || !said) return;
-  const again = await responses(said);
-  if (again !== undefined) list.merge(one, other, said, again);
-}
-
 /** @param {Nugget} one */
 async function remove(one) {
-  const again = one.linked > 0 ? await responses(one.text) : null;
+  const again = one.linked > 0 ? await responsesAgain(list, one.text) : null;
   if (again === undefined) return;
   list.remove(one, again);
   announce(one.linked > 0 ? "Nugget removed with its links" : "Nugget removed");
@@ -186,6 +127,7 @@ function place(one, at) {
 }
 
 function undo() {
+  if (list.unsure) return announce("The change before is still being taken back.");
   complain("");
   announce(list.undo() ? "Taken back" : "There is nothing to take back.");
 }
@@ -283,6 +225,8 @@ function drawEarlier(earlier) {
     h(
       "li",
       null,
+      h("span", { class: "faint small" }, one.id),
+      " ",
       h("span", { dir: "auto" }, one.text),
       " ",
       one.answers.length
@@ -294,12 +238,15 @@ function drawEarlier(earlier) {
     "details",
     { class: "earlier", open: true },
     h("summary", null, "Asked before in this series: none of it is a nugget"),
-    h("ol", null, rows),
+    h("ul", null, rows),
   );
   byId("context").append(details);
 }
 
 async function start() {
+  byId("stage").before(byId("context"));
+  // The question of a series that has no text of its own is headed by its target.
+  if (!sheet.question.text) fill(byId("question-more"));
   fill(
     byId("stage"),
     h(

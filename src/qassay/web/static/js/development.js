@@ -1,0 +1,67 @@
+// Questions under development: moving, removing, publishing.
+import { confirmed } from "./forms.js";
+import { byId } from "./dom.js";
+import { act, again, comeBack, onClick } from "./organise.js";
+
+comeBack();
+
+onClick("[data-move]", (button) => {
+  const { move, id, places } = button.dataset;
+  const focus = `[data-move="${move}"][data-id="${CSS.escape(id ?? "")}"][data-places="${places}"]`;
+  void act("POST", `/development/${move}/move`, { id, places: Number(places) }, { focus });
+});
+
+onClick("[data-remove-series]", async (button) => {
+  if (!(await confirmed(`Remove series ${button.dataset.name} with all its drafts?`, "Remove"))) return;
+  await act("POST", "/development/series/remove", { series: button.dataset.removeSeries }, { focus: "h1" });
+});
+
+// A question was added: the next one can be written at once.
+document.addEventListener("done", (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement)) return;
+  const field = form.querySelector("input[name=text]");
+  if (field instanceof HTMLInputElement) {
+    sessionStorage.setItem("qassay.open", field.id);
+    again(`#${field.id}`);
+  }
+});
+const opened = sessionStorage.getItem("qassay.open");
+if (opened) {
+  sessionStorage.removeItem("qassay.open");
+  const details = document.getElementById(opened)?.closest("details");
+  if (details) {
+    details.open = true;
+    document.getElementById(opened)?.focus();
+  }
+}
+
+const boxes = () => /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll("input[data-choose]")]);
+const chosen = () => boxes().filter((box) => box.checked).map((box) => box.dataset.choose ?? "");
+
+function count() {
+  const button = document.getElementById("publish");
+  if (!button) return;
+  const many = chosen().length;
+  button.setAttribute("aria-disabled", many ? "false" : "true");
+  button.textContent = many ? `Publish ${many} chosen` : "Publish what is chosen";
+}
+
+document.addEventListener("change", count);
+onClick("#choose-all", () => {
+  const all = boxes().every((box) => box.checked);
+  for (const box of boxes()) box.checked = !all;
+  count();
+});
+onClick("#publish", async (button) => {
+  const groups = chosen();
+  if (!groups.length) return;
+  const runs = Number(button.dataset.runs);
+  const warning = runs ? ` ${runs === 1 ? "The run that is" : `The ${runs} runs that are`} here do not answer them.` : "";
+  const asked = `Put what is chosen into the test set? The questions get their numbers for good.${warning}`;
+  if (await confirmed(asked, "Publish")) await act("POST", "/development/publish", { groups }, { focus: "main" });
+});
+if (document.getElementById("publish")) {
+  byId("publish");
+  count();
+}

@@ -1,0 +1,85 @@
+// What is asked when a nugget is edited, split or merged, and which responses are then to be looked at again.
+import { h } from "./dom.js";
+import { ask, choose } from "./dialogs.js";
+
+/** @typedef {import("./nugget_list.js").Nugget} Nugget */
+/** @typedef {import("./nugget_list.js").NuggetList} NuggetList */
+
+/**
+ * Which responses are to be looked at again; undefined where the change is called off.
+ * @param {NuggetList} list
+ * @param {string} text
+ * @param {boolean} [known]  Whether the nugget may be linked already.
+ * @returns {Promise<string | null | undefined>}
+ */
+export async function responsesAgain(list, text, known = true) {
+  if (list.lookedThrough === 0) return null;
+  const way = await choose(
+    "Which responses do you want to look at again?",
+    `You have looked through ${list.lookedThrough} with the list as it was. The change: “${text}”.`,
+    [
+      { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
+      ...(known ? [{ value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" }] : []),
+      { value: "all", label: "All of them", more: "" },
+      { value: "none", label: "None", more: "What you found stays as it is" },
+    ],
+  );
+  return way ?? undefined;
+}
+
+/**
+ * @param {string} label
+ * @param {string} value
+ */
+function area(label, value) {
+  const input = h("textarea", { rows: "3", maxlength: "1000", value, dir: "auto" });
+  return { input, field: h("div", { class: "field" }, h("label", null, label, input)) };
+}
+
+/**
+ * @param {NuggetList} list
+ * @param {Nugget} one
+ */
+export async function editNugget(list, one) {
+  const { input, field: shownField } = area("The fact", one.text);
+  if (!(await ask("Edit the nugget", [shownField], "Save"))) return;
+  const text = input.value.replace(/\s+/g, " ").trim();
+  if (!text || text === one.text) return;
+  const again = await responsesAgain(list, text);
+  if (again !== undefined) list.change(one, text, one.vital, again);
+}
+
+/**
+ * @param {NuggetList} list
+ * @param {Nugget} one
+ */
+export async function splitNugget(list, one) {
+  const [first, second] = [area("First nugget (keeps the links)", one.text), area("Second nugget", "")];
+  if (!(await ask("Split the nugget", [first.field, second.field], "Split"))) return;
+  const texts = /** @type {[string, string]} */ ([first, second].map(({ input }) => input.value.replace(/\s+/g, " ").trim()));
+  if (!texts[0] || !texts[1]) return list.events.told("Splitting takes two texts.");
+  const again = await responsesAgain(list, texts.join(" / "));
+  if (again !== undefined) list.split(one, texts, again);
+}
+
+/**
+ * @param {NuggetList} list
+ * @param {Nugget} one
+ */
+export async function mergeNuggets(list, one) {
+  const others = list.nuggets.filter((other) => other !== one && other.nugget);
+  if (!others.length) return list.events.told("There is no other nugget to merge it with.");
+  const select = h("select", null, others.map((other) => h("option", { value: other.nugget }, other.text)));
+  const text = area("What the one nugget says", `${one.text}; ${others[0].text}`);
+  select.addEventListener("change", () => {
+    const other = others.find((two) => two.nugget === select.value);
+    text.input.value = `${one.text}; ${other?.text ?? ""}`;
+  });
+  const fields = [h("div", { class: "field" }, h("label", null, "Merge with", select)), text.field];
+  if (!(await ask("Merge two nuggets", fields, "Merge"))) return;
+  const other = others.find((two) => two.nugget === select.value);
+  const said = text.input.value.replace(/\s+/g, " ").trim();
+  if (!other || !said) return;
+  const again = await responsesAgain(list, said);
+  if (again !== undefined) list.merge(one, other, said, again);
+}

@@ -1,0 +1,104 @@
+// Runs: each file is sent by itself, so that each has its answer as soon as it is checked.
+import { ApiError, call, get } from "./api.js";
+import { byId, fill, h } from "./dom.js";
+import { act, again, askReason, comeBack, onClick, until } from "./organise.js";
+
+comeBack();
+
+/** @typedef {{file: string, tag: string | null, faults: number, first: {line: number | null, message: string}[], report: string | null}} FileReport */
+
+const SHOWN = 200;
+const form = byId("upload-form", HTMLFormElement);
+const results = byId("upload-results");
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (form.dataset.busy) return;
+  form.dataset.busy = "yes";
+  const files = [...(byId("files", HTMLInputElement).files ?? [])];
+  const reports = files.map((file) => h("section", { class: "report" }, h("h3", null, h("bdi", null, file.name), h("span", { class: "badge" }, "waiting"))));
+  fill(results, reports);
+  let kept = 0;
+  for (const [place, file] of files.entries()) {
+    fill(reports[place], h("h3", null, h("bdi", null, file.name), h("span", { class: "badge" }, "checking…")));
+    const report = await send(file);
+    if (report.tag) kept += 1;
+    fill(reports[place], drawn(report));
+  }
+  delete form.dataset.busy;
+  form.reset();
+  if (kept) results.append(h("p", null, h("button", { type: "button", class: "primary", id: "show-new", onclick: () => again("#files") }, "Show the runs")));
+  document.getElementById("show-new")?.focus();
+});
+
+/**
+ * @param {File} file
+ * @returns {Promise<FileReport>}
+ */
+async function send(file) {
+  const data = new FormData(form);
+  data.delete("files");
+  if (!data.get("priority")) data.delete("priority");
+  data.set("manual", String(data.has("manual")));
+  data.append("files", file, file.name);
+  try {
+    return (await call("POST", "/runs", data)).files[0];
+  } catch (error) {
+    const message = error instanceof ApiError ? error.message : String(error);
+    return { file: file.name, tag: null, faults: 1, first: [{ line: null, message }], report: null };
+  }
+}
+
+/**
+ * @param {FileReport} report
+ * @returns {HTMLElement[]}
+ */
+function drawn(report) {
+  const name = h("bdi", null, report.file);
+  if (report.tag) return [h("h3", null, name, h("span", { class: "badge good" }, "added as ", h("bdi", null, report.tag)))];
+  const many = `${report.faults.toLocaleString("en")} error${report.faults === 1 ? "" : "s"}, not kept`;
+  const rows = report.first.slice(0, SHOWN).map((fault) =>
+    h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
+  );
+  const list = h("ol", { tabindex: "0", "aria-label": `Errors of ${report.file}` }, rows);
+  const all = report.report && h("p", null, h("a", { href: `/runs/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "The errors on a page of their own"));
+  return [h("h3", null, name, h("span", { class: "badge bad" }, many)), list, ...(all ? [all] : [])];
+}
+
+const dialog = byId("describe", HTMLDialogElement);
+const describing = byId("describe-form", HTMLFormElement);
+
+/** @param {string} name */
+const field = (name) => /** @type {HTMLInputElement} */ (describing.elements.namedItem(name));
+
+onClick("[data-describe]", (button) => {
+  byId("describe-title").textContent = `Run ${button.dataset.describe}`;
+  field("tag").value = button.dataset.describe ?? "";
+  for (const name of ["organisation", "description", "priority"]) field(name).value = button.dataset[name] ?? "";
+  field("manual").checked = button.dataset.manual === "yes";
+  dialog.showModal();
+});
+describing.addEventListener("done", () => again(`[data-describe="${CSS.escape(field("tag").value)}"]`));
+
+onClick("[data-withdraw]", async (button) => {
+  const tag = button.dataset.withdraw ?? "";
+  const reason = await askReason(`Withdraw run ${tag}?`, "Withdraw", {
+    required: false,
+    hint: "It leaves all scores and the pool; what was judged of it is kept, and it can be restored.",
+  });
+  if (reason === null) return;
+  await act("POST", "/runs/withdraw", { tag, reason }, { focus: `[data-restore="${CSS.escape(tag)}"]` });
+});
+onClick("[data-restore]", (button) => {
+  const tag = button.dataset.restore ?? "";
+  void act("POST", "/runs/restore", { tag }, { focus: `[data-withdraw="${CSS.escape(tag)}"]` });
+});
+
+if (document.getElementById("pool-running")) {
+  void until(async () => {
+    if ((await get("/assignments/pool")).state === "running") return false;
+    // Files that are being sent are not broken off.
+    if (!form.dataset.busy && !results.hasChildNodes()) location.reload();
+    return true;
+  });
+}

@@ -1,0 +1,280 @@
+"""What the browser tests share: the installed wheel, served; a real browser; pages that complain about anything odd.
+
+The server is a process of its own that runs what the wheel holds, so that a template or a script that is missing from
+it shows. Debian's Chromium drives the pages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from sqlalchemy import select
+
+from qassay.demo import demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store import items
+from qassay.store.accounts import add_account
+from qassay.store.assignments import assign, assignments_of
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.passwords import hash_password
+from qassay.store.schema import standing
+from qassay.store.sessions import begin_session
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+COOKIE = "qassay"
+PASSWORD = "a long enough password"
+PEOPLE = (("Olga", "organiser"), ("Ada", "assessor"), ("Ben", "assessor"), ("Cleo", "adjudicator"), ("Rea", "reader"))
+
+
+@dataclass
+class Desk:
+    """A small evaluation with people and work, before it is served: `account` gives numbers by name."""
+
+    folder: Path
+    store: Store
+    account: dict[str, int] = field(default_factory=dict)
+
+    def session(self, name: str) -> str:
+        """The secret of a new session of this person."""
+        with self.store.write() as connection:
+            return begin_session(connection, self.account[name], address="test", agent="test")
+
+    def first(self, name: str) -> int:
+        """The number of this person's first assignment."""
+        with self.store.read() as connection:
+            return assignments_of(connection, self.account[name])[0].id
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The judgments of a set that stand."""
+        query = (
+            select(standing.c.body)
+            .where(standing.c.set == name, standing.c.body.is_not(None))
+            .order_by(standing.c.judgment)
+        )
+        with self.store.read() as connection:
+            return [json.loads(body) for body in connection.execute(query).scalars()]
+
+    def give_out(self, *names: str, assessors: int = 2, **pool: Any) -> None:
+        """Pool the runs and give every question to these people."""
+        evaluation = open_evaluation(self.folder, store=self.store)
+        with self.store.write() as connection:
+            made = items.pool_items(
+                evaluation.runs,
+                evaluation.questions,
+                evaluation.task,
+                seed=items.order_seed(connection),
+                justified=evaluation.configuration.justified,
+                **pool,
+            )
+            items.store_items(connection, made)
+            accounts = [self.account[name] for name in names]
+            assign(connection, evaluation.questions, assessors=assessors, accounts=accounts)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as its wheel installs it."""
+    place = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(place), str(ROOT)]
+    subprocess.run(build, check=True, stderr=subprocess.DEVNULL)
+    made = next(place.glob("qassay-*.whl"))
+    install = [*pip, "install", "--no-deps", "--no-index", "--target", str(place / "site"), str(made)]
+    subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    return place / "site"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, for the whole session."""
+    path = shutil.which("chromium")
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("chromium is not installed (make setup, as root)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
+    """`desk("series", "1", "2")`: that demo without judgments and nuggets, cut down to these series or questions."""
+    made: list[Desk] = []
+
+    def make(which: str = "series", *keep: str, without: Sequence[str] = ("judgments", "nuggets")) -> Desk:
+        folder = tmp_path / f"eval-{len(made)}"
+        shutil.copytree(demo_folder(which), folder)
+        for name in without:
+            shutil.rmtree(folder / name, ignore_errors=True)
+        if keep:
+            _cut_down(folder, set(keep))
+        store = open_store(folder, create=True)
+        take_in(store, open_folder(folder))
+        one = Desk(folder, store)
+        hashed = hash_password(PASSWORD)
+        with store.write() as connection:
+            for name, role in PEOPLE:
+                one.account[name] = add_account(connection, name, role, password=hashed).id
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.store.close()
+
+
+@pytest.fixture
+def serve(wheel: Path) -> Iterator[Callable[..., Server]]:
+    """`serve(folder)`: the application as installed, in a process of its own."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(folder: Path, *options: str, port: int | None = None) -> Server:
+        chosen = port or free_port()
+        code = (
+            "import sys, pathlib, qassay; from qassay.cli import main;"
+            f"assert pathlib.Path(qassay.__file__).is_relative_to({str(wheel)!r}), qassay.__file__;"
+            "sys.exit(main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(chosen), *options]
+        environment = {**os.environ, "PYTHONPATH": str(wheel)}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        running.append(process)
+        server = Server(f"http://127.0.0.1:{chosen}", process)
+        wait_for(server)
+        return server
+
+    yield start
+    for process in running:
+        process.terminate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`visit(server, desk, "Ada")`: a page with Ada signed in. What is odd about it fails the test at its end."""
+    contexts: list[BrowserContext] = []
+    odd: list[str] = []
+
+    def open_page(server: Server, desk: Desk | None = None, name: str | None = None, **options: Any) -> Page:
+        expected = options.pop("expected", ())
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        if desk is not None and name is not None:
+            context.add_cookies([{"name": COOKIE, "value": desk.session(name), "url": server.url}])
+        page = context.new_page()
+
+        def told(message: Any) -> None:
+            if message.type in ("error", "warning") and not any(part in message.text for part in expected):
+                odd.append(f"console: {message.text}")
+
+        page.on("console", told)
+        page.on("pageerror", lambda error: odd.append(f"script: {error}"))
+        page.on("request", lambda asked: None if asked.url.startswith((server.url, "data:", "blob:"))
+                else odd.append(f"asked for {asked.url}"))  # fmt: skip
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not odd, "\n".join(odd)
+
+
+@pytest.fixture
+def accessible() -> Callable[[Page], None]:
+    """Fails where axe-core finds a violation on the page."""
+
+    def check(page: Page) -> None:
+        found = Axe().run(page).response["violations"]
+        told = [f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}" for one in found]
+        assert not told, f"{page.url}\n" + "\n".join(told)
+
+    return check
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody uses just now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def wait_for(server: Server, seconds: float = 60.0) -> None:
+    """Wait until the server answers; an error with what it said where it does not."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if server.process.poll() is not None:
+            _, said = server.process.communicate()
+            raise RuntimeError(f"the server ended: {said.decode(errors='replace')[-2000:]}")
+        try:
+            with urllib.request.urlopen(f"{server.url}/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise RuntimeError("the server did not begin to answer")
+
+
+@pytest.fixture
+def saved() -> Callable[[Page], None]:
+    """Waits until a page says that everything is saved."""
+
+    def wait(page: Page) -> None:
+        page.wait_for_function("() => document.getElementById('save-state').dataset.state === 'saved'")
+
+    return wait
+
+
+def _cut_down(folder: Path, keep: set[str]) -> None:
+    """Keep some series (or questions) of a demo, with what runs and answers say of them."""
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines() if line.strip()]
+    kept = [row for row in rows if row.get("series") in keep or row["id"] in keep]
+    names = {row["id"] for row in kept}
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    for path in [*folder.glob("*.jsonl"), *folder.glob("*/*.jsonl"), *folder.glob("runs/*.txt")]:
+        if path.name in ("questions.jsonl", "runs.jsonl") or "collection" in path.parts:
+            continue
+        lines = [line for line in path.read_text().splitlines() if _question(line) in names]
+        path.write_text("".join(line + "\n" for line in lines))
+    text = (folder / "qassay.toml").read_text()
+    if "justified" in text:
+        pairs = [pair for pair in tomllib.loads(text)["justified"] if pair in names]
+        name, task = (tomllib.loads(text)[key] for key in ("name", "task"))
+        (folder / "qassay.toml").write_text(f'name = "{name}"\ntask = "{task}"\njustified = {json.dumps(pairs)}\n')
+
+
+def _question(line: str) -> str:
+    return str(json.loads(line).get("question")) if line.startswith("{") else line.split()[0]

@@ -1,0 +1,182 @@
+"""Judging factoid answers: by keyboard to the end, offline, in two tabs, with undo, on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """Two questions assigned to Ada: the desk, the server, and a way to open her first question."""
+    one = desk("series", "1.1", "1.2")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+
+    def sit_down(**options: Any) -> Page:
+        page: Page = visit(server, one, "Ada", **options)
+        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        expect(page.locator(".answer-string")).to_be_visible()
+        return page
+
+    return one, server, sit_down
+
+
+def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible: Make) -> None:
+    one, server, sit_down = ada
+    page = sit_down()
+    accessible(page)
+    shown = []
+    labels = "1234" * 5
+    for key in labels:
+        if page.locator(".notice-done").count():
+            break
+        shown.append(page.locator(".answer-string").text_content())
+        before = page.url
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "address => location.href !== address || document.querySelector('.notice-done')", arg=before
+        )
+    saved(page)
+    rows = one.rows("first")
+    assert len(rows) == len(shown) > 5
+    assert [row["text"] for row in rows] == shown
+    assert [row["judgment"] for row in rows] == [
+        {"1": "W", "2": "U", "3": "X", "4": "R"}[key] for key in labels[: len(rows)]
+    ]
+    assert {row["assessor"] for row in rows} == {"Ada"}
+    page.goto(f"{server.url}/work")
+    expect(page.get_by_text("finished")).to_have_count(2)
+    accessible(page)
+
+
+def test_the_string_is_marked_in_its_document(ada: Any) -> None:
+    _, _, sit_down = ada
+    page = sit_down()
+    mark = page.locator(".document-text mark").first
+    expect(mark).to_be_visible()
+    assert mark.text_content() == page.locator(".answer-string").text_content()
+
+
+def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    first = page.locator(".answer-string").text_content()
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    page.keyboard.press("z")
+    expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    expect(page.locator(".answer-string")).to_have_text(str(first))
+    expect(page.locator(".decision[aria-pressed=true]")).to_have_count(0)
+    saved(page)
+    assert one.rows("first") == []
+    page.goto(page.url)
+    expect(page.locator("#progress-text")).to_have_text("0 of 5 judged")
+
+
+def test_keys_are_silent_while_typing_and_a_note_is_saved(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    page.keyboard.press("m")
+    page.keyboard.type("1234z n?")
+    assert one.rows("first") == []
+    page.locator("#stage").focus()
+    page.keyboard.press("3")
+    saved(page)
+    assert [(row["judgment"], row["note"]) for row in one.rows("first")] == [("X", "1234z n?")]
+
+
+def test_decisions_are_kept_while_the_server_is_away(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.keyboard.press("4")
+    page.keyboard.press("1")
+    expect(page.locator("#save-state")).to_contain_text("Not saved")
+    assert one.rows("first") == []
+    page.context.set_offline(False)
+    saved(page)
+    assert [row["judgment"] for row in one.rows("first")] == ["R", "W"]
+
+
+def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
+    one, server, sit_down = ada
+    page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    expect(page.locator("#save-state")).to_contain_text("Not saved")
+    again = page.context.new_page()
+    page.close()
+    again.context.set_offline(False)
+    again.goto(f"{server.url}/judge/{one.first('Ada')}")
+    saved(again)
+    again.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('1 of')")
+    assert [row["judgment"] for row in one.rows("first")] == ["U"]
+
+
+def test_of_two_tabs_the_second_is_told_and_shown_both(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down(expected=("409",))
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".answer-string")).to_be_visible()
+    page.keyboard.press("4")
+    saved(page)
+    other.bring_to_front()
+    other.keyboard.press("1")
+    told = other.get_by_role("dialog")
+    expect(told).to_contain_text("What stands")
+    expect(told).to_contain_text("R")
+    expect(told).to_contain_text("W")
+    assert [row["judgment"] for row in one.rows("first")] == ["R"]
+    told.get_by_role("button", name="Use my decision").click()
+    saved(other)
+    other.wait_for_function("() => !document.querySelector('dialog')")
+    assert [row["judgment"] for row in one.rows("first")] == ["W"]
+
+
+def test_shortcuts_are_shown_and_can_be_changed(ada: Any, saved: Make, accessible: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Not supported")
+    accessible(page)
+    dialog.get_by_role("button", name="Change the key of Correct (R)").click()
+    page.keyboard.press("g")
+    expect(dialog).to_contain_text("is G now")
+    dialog.get_by_role("button", name="Close").click()
+    page.reload()
+    expect(page.locator(".decision[data-label=R] kbd")).to_have_text("G")
+    page.keyboard.press("g")
+    saved(page)
+    assert [row["judgment"] for row in one.rows("first")] == ["R"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(ada: Any, accessible: Make, scheme: str) -> None:
+    _, _, sit_down = ada
+    page = sit_down(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    expect(page.locator(".decision").last).to_be_in_viewport()
+    accessible(page)
+
+
+def test_nothing_that_is_sent_tells_a_run(ada: Any) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    bodies: list[str] = []
+    page.on("response", lambda answer: bodies.append(answer.text()) if "/api/" in answer.url else None)
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    bodies.append(page.content())
+    tags = {path.stem for path in (one.folder / "runs").iterdir()}
+    assert bodies
+    assert not [tag for tag in tags for body in bodies if tag in body]

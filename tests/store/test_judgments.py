@@ -1,0 +1,302 @@
+"""Judgments: appended and never lost, whoever writes at the same moment."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, func, select
+
+from qassay.errors import InputError
+from qassay.store import judgments
+from qassay.store.appending import Entry, append_entries
+from qassay.store.engine import Store
+from qassay.store.judgments import ConflictError, KeyReusedError, append, append_many
+from qassay.store.schema import judgment, standing
+from qassay.store.things import thing
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+AT = "2026-01-01T00:00:00.000Z"
+ROW = {"question": "1", "doc": "D", "text": "x", "judgment": "R"}
+THING = thing("item", ROW)
+
+
+def save(connection: Any, label: str = "R", **options: Any) -> judgments.Saved:
+    row = {**ROW, "judgment": label}
+    return append(connection, **{"set_name": "first", "kind": "item", "row": row, "at": AT, **options})
+
+
+def everything(connection: Any) -> tuple[list[Any], list[Any]]:
+    """Both tables, without the numbers that a database gives."""
+    j, s = judgment.c, standing.c
+    rows = connection.execute(select(j.set, j.question, j.kind, j.thing, j.version, j.body, j.at).order_by(j.id))
+    last = connection.execute(select(s.set, s.thing, s.question, s.kind, s.version, s.body).order_by(s.set, s.thing))
+    return [tuple(row) for row in rows], [tuple(row) for row in last]
+
+
+def test_the_last_stands_and_the_rest_is_history(store: Store) -> None:
+    with store.write() as connection:
+        assert [save(connection, label).version for label in "RXW"] == [1, 2, 3]
+        assert [saved.body["judgment"] for saved in judgments.history(connection, "first", THING)] == ["R", "X", "W"]
+        assert judgments.last(connection, "first", THING).body["judgment"] == "W"
+        assert judgments.version_of(connection, "first", THING) == 3
+        assert judgments.version_of(connection, "second", THING) == 0
+        assert judgments.last(connection, "second", THING) is None
+        assert judgments.standing_rows(connection, "first", [THING, "never"]) == {THING: (3, {**ROW, "judgment": "W"})}
+
+
+def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
+    with store.write() as connection:
+        first = save(connection, "R", expected=0)
+        with pytest.raises(ConflictError) as met:
+            save(connection, "W", expected=0)
+        assert met.value.standing == first
+        with pytest.raises(ConflictError):
+            save(connection, "W", expected=7)
+        assert save(connection, "W", expected=1).version == 2
+        with pytest.raises(ConflictError) as met:
+            append(connection, set_name="second", kind="item", row=ROW, at=AT, expected=1)
+        assert met.value.standing is None
+
+
+def test_a_save_sent_twice_is_one_judgment_with_one_answer(store: Store) -> None:
+    with store.write() as connection:
+        first = save(connection, "R", expected=0, key="k")
+        assert save(connection, "R", expected=0, key="k", at="2027-01-01T00:00:00Z") == first
+        save(connection, "W", expected=1, key="l")
+        assert save(connection, "R", expected=0, key="k") == first
+        assert len(judgments.history(connection, "first", THING)) == 2
+
+
+def test_a_key_is_for_one_judgment(store: Store) -> None:
+    """Answering another verdict with the first one's answer would lose it."""
+    other = {**ROW, "text": "y"}
+    with store.write() as connection:
+        (person, *_) = desks.add_people(connection, 1)
+        save(connection, "R", key="k")
+        for changed in (
+            {"label": "W"},
+            {"row": other},
+            {"set_name": "second"},
+            {"account": person.id},
+            {"taken_back": True},
+        ):
+            with pytest.raises(KeyReusedError):
+                save(connection, key="k", **changed)
+        assert len(judgments.history(connection, "first", THING)) == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 101, "a\x00b", "é", "\ud800", "a\nb"])
+def test_a_key_that_no_database_could_hold_is_refused(tmp_path: Path, key: str, request: Any) -> None:
+    store = desks.make_store(request, tmp_path, "sqlite")
+    with store.write() as connection, pytest.raises(InputError, match="idempotency key"):
+        save(connection, key=key)
+    store.close()
+
+
+def test_taking_back_leaves_nothing_standing_and_loses_nothing(store: Store) -> None:
+    with store.write() as connection:
+        save(connection, "R")
+        gone = save(connection, taken_back=True, expected=1)
+        assert (gone.version, gone.body) == (2, None)
+        assert judgments.standing_rows(connection, "first", [THING]) == {THING: (2, None)}
+        with pytest.raises(ConflictError):
+            save(connection, "W", expected=0)
+        save(connection, "W", expected=2)
+        assert [one.body and one.body["judgment"] for one in judgments.history(connection, "first", THING)] == [
+            "R", None, "W"
+        ]  # fmt: skip
+
+
+def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
+    def fail() -> None:
+        with store.write() as connection:
+            save(connection, "R")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with store.read() as connection:
+        assert everything(connection) == ([], [])
+
+
+def test_of_twenty_writers_one_has_each_version(store: Store) -> None:
+    """Everybody writes over what he has seen until he got through; whoever is told to look again looks again."""
+    writers, barrier = 20, Barrier(20)
+
+    def write(number: int) -> tuple[int, int]:
+        barrier.wait()
+        refused = 0
+        seen = 0
+        while True:
+            try:
+                with store.write() as connection:
+                    saved = save(connection, "R", row={**ROW, "note": str(number)}, expected=seen, key=f"k{number}")
+                    return saved.version, refused
+            except ConflictError as error:
+                refused += 1
+                seen = error.standing.version if error.standing else 0
+
+    with ThreadPoolExecutor(writers) as pool:
+        got = list(pool.map(write, range(writers)))
+    assert sorted(version for version, _ in got) == list(range(1, writers + 1))
+    assert sum(refused for _, refused in got) > 0
+    with store.read() as connection:
+        rows = judgments.history(connection, "first", THING)
+        assert [row.version for row in rows] == list(range(1, writers + 1))
+        assert {row.body["note"] for row in rows} == {str(number) for number in range(writers)}
+        assert judgments.standing_rows(connection, "first", [THING])[THING] == (writers, rows[-1].body)
+
+
+def test_the_same_save_from_twenty_connections_is_one_judgment(store: Store) -> None:
+    barrier = Barrier(20)
+
+    def write(_: int) -> judgments.Saved:
+        barrier.wait()
+        with store.write() as connection:
+            return save(connection, "R", expected=0, key="same")
+
+    with ThreadPoolExecutor(20) as pool:
+        got = set(map(repr, pool.map(write, range(20))))
+    assert len(got) == 1
+    with store.read() as connection:
+        assert len(judgments.history(connection, "first", THING)) == 1
+
+
+def test_a_file_that_is_taken_in_meanwhile_loses_no_judgment(store: Store) -> None:
+    """Single saves and whole files at once: every row is there, versions without gaps, the last one standing."""
+    barrier = Barrier(8)
+    rows = [{**ROW, "text": str(number)} for number in range(50)]
+
+    def write(number: int) -> int:
+        barrier.wait()
+        if number % 2:
+            with store.write() as connection:
+                return append_many(
+                    connection, set_name="first", rows=[("item", json.dumps(row)) for row in rows], at=AT
+                )
+        done = 0
+        for row in rows[:20]:
+            try:
+                with store.write() as connection:
+                    save(connection, row={**row, "note": str(number)})
+                done += 1
+            except ConflictError:
+                pass
+        return done
+
+    with ThreadPoolExecutor(8) as pool:
+        count = sum(pool.map(write, range(8)))
+    with store.read() as connection:
+        assert connection.execute(select(func.count()).select_from(judgment)).scalar_one() == count
+        for row in rows:
+            found = judgments.history(connection, "first", thing("item", row))
+            assert [one.version for one in found] == list(range(1, len(found) + 1))
+            assert judgments.standing_rows(connection, "first", [found[0].thing])[found[0].thing] == (
+                len(found),
+                found[-1].body,
+            )
+
+
+SAVES = st.lists(
+    st.tuples(st.sampled_from(["1", "2"]), st.sampled_from(["x", "", "ü\u2028", "a" * 300]), st.sampled_from("RXUW")),
+    max_size=12,
+)
+
+
+def test_many_at_once_are_what_one_after_the_other_are(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    store = desks.make_store(request, tmp_path, "sqlite")
+
+    def row(one: tuple[str, str, str]) -> dict[str, str]:
+        return {"question": one[0], "doc": "D", "text": one[1], "judgment": one[2]}
+
+    def state(before: Any, rows: Any, *, at_once: bool) -> Any:
+        with store.write() as connection:
+            connection.execute(delete(standing))
+            connection.execute(delete(judgment))
+            for one in before:
+                save(connection, row=row(one))
+            if at_once:
+                texts = [("item", json.dumps(row(one), separators=(",", ":"), ensure_ascii=False)) for one in rows]
+                assert append_many(connection, set_name="first", rows=texts, at=AT) == len(rows)
+            else:
+                for one in rows:
+                    save(connection, row=row(one))
+            return everything(connection)
+
+    @settings(max_examples=40, deadline=None)
+    @given(before=SAVES, rows=SAVES)
+    def check(before: Any, rows: Any) -> None:
+        assert state(before, rows, at_once=True) == state(before, rows, at_once=False)
+
+    check()
+    store.close()
+
+
+def test_more_rows_than_a_batch_and_more_things_than_parameters(store: Store) -> None:
+    rows = [{**ROW, "text": str(number)} for number in range(7_000)]
+    texts = (("item", json.dumps(row)) for row in rows)
+    with store.write() as connection:
+        assert append_many(connection, set_name="first", rows=texts, at=AT) == 7_000
+        named = [thing("item", row) for row in rows]
+        never = [f"{number:032x}" for number in range(70_000)]
+        assert len(judgments.standing_rows(connection, "first", named + never)) == 7_000
+        entries = [Entry("item", "1", one, 2, None) for one in named[:6_000]]
+        append_entries(connection, "first", entries, at=AT)
+        found = judgments.standing_rows(connection, "first", named)
+        assert sum(body is None for _, body in found.values()) == 6_000
+        assert found[named[0]] == (2, None)
+
+
+def test_rows_of_a_file_keep_the_time_they_tell(store: Store) -> None:
+    with store.write() as connection:
+        rows = [("item", json.dumps({**ROW, "at": "1999-01-01T00:00:00Z"})), ("item", json.dumps(ROW))]
+        append_many(connection, set_name="first", rows=rows, at=AT)
+        assert [one.at for one in judgments.history(connection, "first", THING)] == ["1999-01-01T00:00:00Z", AT]
+
+
+def test_odd_and_huge_strings_come_back_as_they_were(store: Store) -> None:
+    texts = ["", " ", "a\x00b", "\u202eabc", "🂡" * 3, "x" * 10_000_000, "\"\\'", "é", "e\u0301"]
+    with store.write() as connection:
+        for text in texts:
+            save(connection, row={**ROW, "text": text})
+    with store.read() as connection:
+        for text in texts:
+            found = judgments.last(connection, "first", thing("item", {**ROW, "text": text}))
+            assert found.version == 1
+            assert found.body["text"] == text
+
+
+def test_going_back_to_a_version_that_never_was_is_refused(store: Store) -> None:
+    with store.write() as connection:
+        save(connection, "R")
+        save(connection, taken_back=True)
+        rows = judgments.history(connection, "first", THING)
+        assert judgments.body_at(rows, 0, "1") is None
+        assert judgments.body_at(rows, 1, "1") == ROW
+        assert judgments.body_at(rows, 2, "1") is None
+        for version in (3, -1):
+            with pytest.raises(InputError, match="no version"):
+                judgments.body_at(rows, version, "1")
