@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import IO, Any
 
 import psycopg
 import pytest
@@ -32,17 +35,18 @@ class Server:
     def new_database(self) -> str:
         """The address of a fresh, empty database, as `qassay.toml` takes it."""
         name = f"evaluation_{next(self.numbers)}"
-        with psycopg.connect(self._address("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
-        return self._address(name).replace("postgresql://", "postgresql+psycopg://")
+        return self.address(name).replace("postgresql://", "postgresql+psycopg://")
 
     def drop(self, url: str) -> None:
         """Remove a database, whoever is connected to it."""
         name = url.rsplit("/", 1)[1]
-        with psycopg.connect(self._address("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
 
-    def _address(self, database: str) -> str:
+    def address(self, database: str) -> str:
+        """The address of a database, as psycopg takes it."""
         return f"postgresql://{NAME}@127.0.0.1:{self.port}/{database}"
 
 
@@ -68,17 +72,39 @@ def server(*, fsync: bool = False) -> Iterator[Server]:
             os.chown(place, user.pw_uid, user.pw_gid)
         data = place / "data"
         initdb = [programs / "initdb", "-D", data, "-U", NAME, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-        _run(initdb, user, place)
+        with (place / "made").open("w+b") as said:
+            if _as_user(initdb, user, place, said).wait() != 0:
+                said.seek(0)
+                raise RuntimeError(f"initdb failed: {said.read().decode(errors='replace')[-2000:]}")
         port = _free_port()
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=100"
+        settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "100"}
         if not fsync:
-            options += " -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-        control = [programs / "pg_ctl", "-D", data, "-w", "-t", "60"]
-        _run([*control, "-l", place / "log", "-o", options, "start"], user, place)
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        # It goes with whoever started it, also where that is killed.
+        mortal = ["setpriv", "--pdeathsig", "QUIT", "--"] if shutil.which("setpriv") else []
+        command = [*mortal, programs / "postgres", "-D", data, "-p", str(port), *options]
+        with (place / "log").open("wb") as log, _as_user(command, user, place, log) as process:
+            running = Server(port)
+            try:
+                _wait_for(running, process, place / "log")
+                yield running
+            finally:
+                process.send_signal(signal.SIGQUIT)  # at once: nothing in it is to be kept
+
+
+def _wait_for(running: Server, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when the server answers."""
+    patience = time.monotonic() + 60
+    while True:
         try:
-            yield Server(port)
-        finally:
-            _run([*control, "-m", "immediate", "stop"], user, place)
+            psycopg.connect(running.address("postgres"), connect_timeout=5).close()
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > patience:
+                raise RuntimeError(f"PostgreSQL does not start: {log.read_text(errors='replace')[-2000:]}") from None
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _absent() -> None:
@@ -100,19 +126,13 @@ def _other_user() -> pwd.struct_passwd | None:
     return pytest.skip("PostgreSQL refuses root, and there is no other user to run it")
 
 
-def _run(command: Sequence[str | Path], user: pwd.struct_passwd | None, place: Path) -> None:
-    """Run one of PostgreSQL's programs; what it says is shown where it fails."""
-    asked = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": ()}
-    # pg_ctl leaves the server running: a pipe that it inherits would never end.
-    said = place / "said"
-    with said.open("wb") as out:
-        done = subprocess.run(
-            [str(part) for part in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=place, **asked
-        )
-    if done.returncode != 0:
-        log = place / "log"
-        told = said.read_text(errors="replace") + (log.read_text(errors="replace") if log.exists() else "")
-        raise RuntimeError(f"{Path(str(command[0])).name} failed: {told[-2000:]}")
+def _as_user(
+    command: Sequence[str | Path], user: pwd.struct_passwd | None, place: Path, out: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start one of PostgreSQL's programs."""
+    asked: dict[str, Any] = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": ()}
+    words = [str(part) for part in command]
+    return subprocess.Popen(words, stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=place, **asked)
 
 
 def _free_port() -> int:

@@ -131,13 +131,20 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     """`desk("series", "1", "2")`: that demo without judgments and nuggets, cut down to these series or questions."""
     made: list[Desk] = []
 
-    def make(which: str = "series", *keep: str, without: Sequence[str] = ("judgments", "nuggets")) -> Desk:
+    def make(
+        which: Any = "series",
+        *keep: str,
+        without: Sequence[str] = ("judgments", "nuggets"),
+        task: str | None = None,
+    ) -> Desk:
         folder = tmp_path / f"eval-{len(made)}"
         shutil.copytree(demo_folder(which), folder)
         for name in without:
             shutil.rmtree(folder / name, ignore_errors=True)
         if keep:
             _cut_down(folder, set(keep))
+        if task is not None:
+            _other_task(folder, task)
         store = open_store(folder, create=True)
         take_in(store, open_folder(folder))
         one = Desk(folder, store)
@@ -154,9 +161,10 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
 
 
 @pytest.fixture
-def serve(wheel: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(folder)`: the application as installed, in a process of its own."""
+def serve(wheel: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """`serve(folder)`: the application as installed, in a process of its own. An unforeseen error fails the test."""
     running: list[subprocess.Popen[bytes]] = []
+    log = tmp_path / "server.log"
 
     def start(folder: Path, *options: str, port: int | None = None) -> Server:
         chosen = port or free_port()
@@ -167,7 +175,8 @@ def serve(wheel: Path) -> Iterator[Callable[..., Server]]:
         )
         command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(chosen), *options]
         environment = {**os.environ, "PYTHONPATH": str(wheel)}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        with log.open("ab") as told:
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=told)
         running.append(process)
         server = Server(f"http://127.0.0.1:{chosen}", process)
         wait_for(server)
@@ -177,10 +186,12 @@ def serve(wheel: Path) -> Iterator[Callable[..., Server]]:
     for process in running:
         process.terminate()
         try:
-            process.communicate(timeout=20)
+            process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
+    told = log.read_text(errors="replace") if log.exists() else ""
+    assert "Traceback" not in told, told[-4000:]
 
 
 @pytest.fixture
@@ -237,8 +248,7 @@ def wait_for(server: Server, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if server.process.poll() is not None:
-            _, said = server.process.communicate()
-            raise RuntimeError(f"the server ended: {said.decode(errors='replace')[-2000:]}")
+            raise RuntimeError(f"the server ended with status {server.process.returncode}")
         try:
             with urllib.request.urlopen(f"{server.url}/health", timeout=2) as answer:
                 if answer.status == 200:
@@ -276,5 +286,18 @@ def _cut_down(folder: Path, keep: set[str]) -> None:
         (folder / "qassay.toml").write_text(f'name = "{name}"\ntask = "{task}"\njustified = {json.dumps(pairs)}\n')
 
 
+def _other_task(folder: Path, task: str) -> None:
+    """The same under another task; what series call `other` is a definition where the task has those."""
+    (folder / "qassay.toml").write_text(f'name = "Trial"\ntask = "{task}"\n')
+    if task == "definition":
+        path = folder / "questions.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        changed = [{"id": row["id"], "type": "definition", "text": f"What is {row['target']}?"} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in changed))
+
+
 def _question(line: str) -> str:
-    return str(json.loads(line).get("question")) if line.startswith("{") else line.split()[0]
+    if not line.startswith("{"):
+        return line.split()[0]
+    row = json.loads(line)
+    return str(row.get("question") or row.get("topic_id"))

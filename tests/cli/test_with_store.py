@@ -125,7 +125,7 @@ def test_import_writes_to_the_store(folder: Path, tmp_path: Path, capsys: Captur
     ]
     assert (folder / "patterns.txt").read_bytes() == before.pop("patterns.txt") + b"1.1 some pattern\n"
     assert {name: data for name, data in files(folder).items() if name != "patterns.txt"} == before
-    after = output(capsys, "score", folder)
+    after = output(capsys, "score", folder, "--unjudged", "wrong")
     assert after != scores
     assert {one["run"] for one in after["runs"]} - {one["run"] for one in scores["runs"]} == {"new"}
     assert qassay.open(folder).runs.information["new"].organisation == "theirs"

@@ -82,8 +82,8 @@ class Server:
         held = self.indexes[index]
         frame: dict[str, Any] = {"took": 1, "timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
         if body["size"] == 0:
-            last = max((float(row["document"]) for row in held.values()), default=None)
-            return {**frame, "hits": {"max_score": None, "hits": []}, "aggregations": {"last": {"value": last}}}
+            done = max((float(row["done"]) for row in held.values() if "done" in row), default=None)
+            return {**frame, "hits": {"max_score": None, "hits": []}, "aggregations": {"done": {"value": done}}}
         scored = [(self.score(row, body["query"]["bool"]), key) for key, row in held.items()]
         best = sorted(((score, key) for score, key in scored if score), key=lambda one: -one[0])[: body["size"]]
         hits = [
@@ -109,7 +109,7 @@ class Server:
         total = 0.0
         for field in clause["fields"]:
             name, _, boost = field.partition("^")
-            words = tuple((row[name] or "").split())
+            words = tuple((row.get(name) or "").split())
             wanted = clause["query"].split()
             runs = [words[at : at + len(wanted)] for at in range(len(words))]
             assert clause["type"] == ("phrase" if len(wanted) > 1 else "most_fields")

@@ -229,7 +229,7 @@ def test_a_connection_that_breaks_is_made_again(engine: OpenSearchEngine, script
         {"errors": True, "items": [7]},
         {"_shards": {}},
         {**NOTHING, "hits": {"hits": [{"_score": None}]}},
-        {**NOTHING, "aggregations": {"last": {"value": "many"}}},
+        {**NOTHING, "aggregations": {"done": {"value": "many"}}},
     ],
 )
 def test_answers_in_another_form(engine: OpenSearchEngine, script: Script, answer: object) -> None:

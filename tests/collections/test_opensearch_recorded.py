@@ -220,13 +220,16 @@ def test_a_break_is_mended(line: Line) -> None:
     for number in range(3):
         engine.add(units(number, "black cat", "white cat"))
     engine.commit()
+    engine.add(units(3, "black cat"))
+    engine._send()  # and then a break: what was sent is there, and was not committed
     again = OpenSearchEngine(line.url, "qassay-test-break")  # the index is there already
-    assert again.done() == 2
-    again.add(units(2, "black cat", "white cat"))
+    assert again.done() == 3
+    again.add(units(3, "black cat", "white cat"))
     again.finish()
     assert sorted(one[1:3] for one in again.search(parse("cat", ANALYSER), 100)) == [
-        (number, start) for number in range(3) for start in (0, 100)
+        (number, start) for number in range(4) for start in (0, 100)
     ]
+    assert again.done() == 4
 
 
 def test_an_index_that_is_gone(line: Line) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, insert, select
+from sqlalchemy import Connection, event, insert, select, text
 
 import qassay
 from qassay.evaluation import Evaluation
@@ -49,6 +49,7 @@ USUAL: Mapping[str, Mapping[str, Any]] = {
 }
 Says = Callable[[Item, Part], Mapping[str, Any]]
 KEYS = count()
+DATABASES: list[str] = []
 
 
 def key() -> str:
@@ -69,17 +70,25 @@ def write_evaluation(
     (folder / "qassay.toml").write_text(f'task = "{task}"\n', encoding="utf-8")
     lines = "".join(json.dumps(question) + "\n" for question in questions)
     (folder / "questions.jsonl").write_text(lines, encoding="utf-8")
-    for tag, text in runs.items():
-        (folder / "runs" / f"{tag}.txt").write_text(text, encoding="utf-8")
+    for tag, content in runs.items():
+        (folder / "runs" / f"{tag}.txt").write_text(content, encoding="utf-8")
     return qassay.open(folder)
 
 
 def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> Store:
-    """An empty store."""
-    url = request.getfixturevalue("postgres_url") if database == "postgresql" else f"sqlite:///{folder / 'qassay.db'}"
-    made = Store(connect(url))
-    if made.is_file:  # nobody pulls the plug on a test
-        event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
+    """An empty store. On PostgreSQL the tests of one process share a database: making one takes its time."""
+    if database == "postgresql":
+        server = request.getfixturevalue("postgres_server")
+        if not DATABASES:
+            DATABASES.append(server.new_database())
+        made = Store(connect(DATABASES[0]))
+        metadata.create_all(made.engine)
+        with made.engine.begin() as connection:
+            connection.execute(text(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE"))
+        return made
+    made = Store(connect(f"sqlite:///{folder / 'qassay.db'}"))
+    # Nobody pulls the plug on a test.
+    event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
     metadata.create_all(made.engine)
     return made
 
@@ -212,7 +221,7 @@ def make_desk(
         desk.pool(connection)
         accounts = [person.id for person in desk.people[:-1]]
         assign(connection, desk.evaluation.questions, assessors=assessors, accounts=accounts)
-        for number, text in (("1", "chess"), ("2", "plays")) if development else ():
-            body = {"vital": number == "1", "text": text}
+        for number, fact in (("1", "chess"), ("2", "plays")) if development else ():
+            body = {"vital": number == "1", "text": fact}
             write_nugget(connection, list_name="development", question="1.3", nugget=number, body=body)
     return desk

@@ -84,7 +84,11 @@ def place(prepared: Path, tmp_path: Path) -> Iterator[Served]:
     folder = tmp_path / "eval"
     shutil.copytree(prepared, folder)
     store = open_store(folder)
-    yield Served(folder, store, create_app(folder, SETTINGS, store=store))
+    served = Served(folder, store, create_app(folder, SETTINGS, store=store))
+    yield served
+    for kept in served.app.state.place.kept.values():
+        if callable(close := getattr(kept, "close", None)):
+            close()
     store.close()
 
 

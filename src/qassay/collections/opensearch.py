@@ -11,7 +11,7 @@ share:
                            stays as it is, since a second version would count in the scores until segments are
                            merged; one that is turned away (429, 503) is sent again; one that is refused ends the work
     POST /INDEX/_refresh   what was added can be found from now on
-    POST /INDEX/_search    the best units, or the largest document number; all of the index or an error, never a part
+    POST /INDEX/_search    the best units, or how far the index goes; all of the index or an error, never a part
 
 A user and a password in the URL are sent as basic authentication, to this server alone, and never shown.
 """
@@ -61,7 +61,11 @@ _NUMBER = {"type": "long"}
 _DEFINITION = {
     "mappings": {
         "dynamic": False,
-        "properties": {"text": _WORDS, "title": _WORDS, "document": _NUMBER, "start": _NUMBER, "length": _NUMBER},
+        "properties": {
+            **{name: _WORDS for name in ("text", "title")},
+            # Where a unit stands; and, in a row without words, how many documents were there when it was written.
+            **{name: _NUMBER for name in ("document", "start", "length", "done")},
+        },
     }
 }
 
@@ -87,30 +91,34 @@ class OpenSearchEngine:
         # Units that wait to be sent: each as two lines, what to do and with what.
         self._waiting: list[bytes] = []
         self._size = 0
+        self._documents = self._marked = 0
         self._analyser = Analyser()
         self._create()
 
     def done(self) -> int:
-        """Documents before the largest number on the server; that one may be there in part and is added again."""
-        body = {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "document"}}}}
+        """Documents that the last commit had; some of later ones may be there, in any order, and are added again."""
+        body = {"size": 0, "track_total_hits": False, "aggs": {"done": {"max": {"field": "done"}}}}
         with self._form():
-            last = self._whole("POST", _SEARCH_PATH, body)["aggregations"]["last"]["value"]
-            return 0 if last is None else int(last)
+            done = self._whole("POST", _SEARCH_PATH, body)["aggregations"]["done"]["value"]
+            self._marked = 0 if done is None else int(done)
+            return self._marked
 
     def add(self, units: Iterable[Unit]) -> None:
         """Take all units of the next document; they are sent a few megabytes at a time."""
         for unit in units:
-            action = {"create": {"_id": f"{unit.document}-{unit.start}-{unit.length}"}}
-            source = unit._replace(text=self._words(unit.text), title=unit.title and self._words(unit.title))._asdict()
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in (action, source)).encode()
-            self._waiting.append(lines)
-            self._size += len(lines)
+            source = unit._replace(text=self._words(unit.text), title=unit.title and self._words(unit.title))
+            self._take(f"{unit.document}-{unit.start}-{unit.length}", source._asdict())
+            self._documents = unit.document + 1
             if self._size >= _BULK:  # within a document too: servers refuse a body beyond 100 MB
                 self._send()
 
     def commit(self) -> None:
-        """Make everything taken so far last, and to be found."""
+        """Make everything taken so far last, and to be found; then, and not before, note how far it goes."""
         self._send()
+        if self._documents > self._marked:
+            self._take(f"done-{self._documents}", {"done": self._documents})
+            self._send()
+            self._marked = self._documents
         self._whole("POST", "/_refresh")
 
     def finish(self) -> None:
@@ -131,6 +139,12 @@ class OpenSearchEngine:
                 Found(float(row["_score"]), *(int(row["_source"][name]) for name in ("document", "start", "length")))
                 for row in rows
             ]
+
+    def _take(self, key: str, source: dict[str, Any]) -> None:
+        rows = ({"create": {"_id": key}}, source)
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+        self._waiting.append(lines)
+        self._size += len(lines)
 
     def _words(self, text: str) -> str:
         return " ".join(self._analyser.words(text))

@@ -7,7 +7,7 @@ of it, until the lease ends otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -53,17 +53,21 @@ def assign(
     sizes = pool_sizes(connection)
     existing = {(one.question, one.slot): one for one in all_assignments(connection)}
     load, firsts = _loads(existing, accounts)
+    judging: dict[str, set[int | None]] = {}
+    for (question, _), one in existing.items():
+        judging.setdefault(question, set()).add(one.account)
     rows: list[dict[str, Any]] = []
     for group in _groups(questions, sizes):
-        kept = {slot: existing[question, slot].account for question in group for slot in range(1, assessors + 1)
-                if (question, slot) in existing}  # fmt: skip
-        chosen = _choose(assessors, accounts, kept, load, firsts)
-        for slot, account in chosen.items():
-            new = [question for question in group if (question, slot) not in existing]
-            if account is not None:
-                load[account] += sum(sizes[question] for question in new)
-                firsts[account] += len(new) if slot == 1 else 0
-            rows += [_row(question, slot, account, sizes[question]) for question in new]
+        chosen = _choose(assessors, accounts, _kept(group, assessors, existing), load, firsts)
+        for slot, wanted in chosen.items():
+            for question in (one for one in group if (one, slot) not in existing):
+                others = judging.setdefault(question, set())
+                account = wanted if wanted not in others else _least_loaded(accounts, others, load)
+                if account is not None:
+                    others.add(account)
+                    load[account] = load.get(account, 0) + sizes[question]
+                    firsts[account] = firsts.get(account, 0) + (slot == 1)
+                rows.append(_row(question, slot, account, sizes[question]))
     if rows:
         order = {question: place for place, question in enumerate(questions.ids)}
         rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
@@ -229,6 +233,24 @@ def _loads(
             load[one.account] += one.total
             firsts[one.account] += slot == 1
     return load, firsts
+
+
+def _kept(
+    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], Assignment]
+) -> dict[int, int | None]:
+    """Who has which slot of a group already; nobody two of them, though single questions may have changed hands."""
+    kept: dict[int, int | None] = {}
+    for slot in range(1, assessors + 1):
+        for question in group:
+            one = existing.get((question, slot))
+            if one is not None and (one.account is None or one.account not in kept.values()):
+                kept.setdefault(slot, one.account)
+    return kept
+
+
+def _least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
+    """Who takes a slot of a question instead of somebody who judges it in another; None: whoever asks for work."""
+    return min((one for one in accounts if one not in others), key=lambda one: load[one], default=None)
 
 
 def _choose(

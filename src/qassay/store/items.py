@@ -97,7 +97,7 @@ def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
     c = item.c
     names = ("question", "kind", "run", "ordinal", "body", "parts")
     known = {
-        row.id: row._tuple()[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))
+        row.id: tuple(row)[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))
     }
     seen: set[int] = set()
     fresh: list[dict[str, Any]] = []

@@ -96,12 +96,12 @@ def append_next(
 ) -> Saved:
     """Append a judgment to the version that stands, where the key was found to be new."""
     named = thing(kind, row)
-    if expected is not None and expected != current:
-        raise ConflictError(last(connection, set_name, named))
     entry = Entry(kind, str(row["question"]), named, current + 1, body)
-    made = insert_one(connection, set_name, entry, at=at, key=key, account=account)
-    # A writer of another process may have been faster: its row is met as a conflict, not as an error.
+    made = None
+    if expected is None or expected == current:
+        made = insert_one(connection, set_name, entry, at=at, key=key, account=account)
     if made is None:
+        # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
         if earlier := repeated(connection, key, set_name, kind, row, body, account):
             return earlier
         raise ConflictError(last(connection, set_name, named))

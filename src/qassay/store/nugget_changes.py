@@ -25,7 +25,7 @@ from qassay.store.parts import parts_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget, standing
 from qassay.store.settings import note_action
-from qassay.store.taking_back import take_back_judgments, take_back_nuggets
+from qassay.store.taking_back import check_open, take_back_judgments, take_back_nuggets
 
 LONGEST_NUGGET = 1_000
 
@@ -53,6 +53,7 @@ class Change:
             if tuple(earlier) != (self.one.set, self.one.question):
                 raise KeyReusedError("this idempotency key belongs to another change; make a new one for every change")
             return False
+        check_open(connection, self.one, self.who)
         return True
 
     def add(self, connection: Connection, text: str, *, vital: bool) -> Nugget:

@@ -90,6 +90,9 @@ def check_verdict(part: Part, verdict: Mapping[str, Any], task: Task, *, nuggets
         raise _refused(part, f"a note is a text of at most {LONGEST_NOTE} characters")
     if fault := _FAULTS[part.kind](verdict, task, set(nuggets)):
         raise _refused(part, fault)
+    for value in verdict.values():
+        if isinstance(value, str) and not _is_text(value):
+            raise _refused(part, "a text holds half a character (a lone surrogate), which no file can; write it anew")
 
 
 def _item_fault(verdict: Mapping[str, Any], task: Task, _: set[str]) -> str | None:
@@ -146,6 +149,14 @@ def _rating_fault(verdict: Mapping[str, Any], _: Task, __: set[str]) -> str | No
         if _within(correct, 1, 5)
         else "correctness is a whole number from 1 to 5, asked from understandability 3 up"
     )
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _within(value: Any, low: int, high: int) -> bool:

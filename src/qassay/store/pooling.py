@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, exists, func, select
 
 from qassay.questions import TestSet
-from qassay.store.assignments import Assignment, all_assignments
+from qassay.store.counting import recount_question
 from qassay.store.engine import now
 from qassay.store.items import Item, Pooled, store_items
-from qassay.store.judging import recount
-from qassay.store.schema import account as accounts
 from qassay.store.schema import assignment, item, question, standing
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.store.uploads import runs_mark
@@ -62,7 +60,8 @@ def store_pool(
     done = store_items(connection, made)
     after = _signatures(connection)
     changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
-    _recount(connection, [one for one in all_assignments(connection) if one.question in changed])
+    for name in _assigned(connection) & changed:
+        recount_question(connection, name)
     sizes = {name: sum(one.kinds.values()) for name, one in after.items()}
     summary = PoolSummary(
         items=sum(sizes.values()),
@@ -108,10 +107,9 @@ def count_judged(connection: Connection) -> None:
     """Count what was judged of an assignment before it was made: judgments of its set that came from a file."""
     a, s = assignment.c, standing.c
     said = exists().where(s.question == a.question, s.set == a.set, s.body.is_not(None))
-    fresh = select(a.id).where(a.done == 0, a.closed.is_(None), said)
-    numbers = set(connection.execute(fresh).scalars())
-    if numbers:
-        _recount(connection, [one for one in all_assignments(connection) if one.id in numbers])
+    fresh = select(a.question).where(a.done == 0, a.closed.is_(None), said).distinct()
+    for name in connection.execute(fresh).scalars().all():
+        recount_question(connection, name)
 
 
 def _signatures(connection: Connection) -> dict[str, _Signature]:
@@ -137,8 +135,5 @@ def _types(questions: TestSet, found: Mapping[str, _Signature]) -> list[tuple[st
     return [(kind, way, asked, items) for (kind, way), (asked, items) in sorted(sums.items())]
 
 
-def _recount(connection: Connection, affected: Sequence[Assignment]) -> None:
-    """Count anew what is done; a question with new items is open again."""
-    names = dict(connection.execute(select(accounts.c.id, accounts.c.name)).tuples().all())
-    for one in affected:
-        recount(connection, one, names.get(one.account) if one.account is not None else None)
+def _assigned(connection: Connection) -> set[str]:
+    return set(connection.execute(select(assignment.c.question).distinct()).scalars())

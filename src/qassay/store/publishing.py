@@ -119,7 +119,8 @@ def _rename(
 
 
 def _set_order(connection: Connection, questions: TestSet) -> None:
-    there = dict(connection.execute(select(table.c.id, table.c.ordinal).where(~table.c.draft)).tuples().all())
+    rows = connection.execute(select(table.c.id, table.c.ordinal).where(~table.c.draft))
+    there = {row.id: row.ordinal for row in rows}
     moved = [{"which": one, "to": at} for at, one in enumerate(questions.ids) if there[one] != at]
     if moved:
         connection.execute(update(table).where(table.c.id == bindparam("which")).values(ordinal=bindparam("to")), moved)

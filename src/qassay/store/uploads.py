@@ -68,7 +68,8 @@ def keep_run(
     if len(name.encode()) > LONGEST_FILE_NAME:
         message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
         raise InputError(Problem("configuration", message, called))
-    told = _information_row(tag, information, _waiting(connection, tag))
+    waiting = _waiting(connection, tag)
+    told = _information_row(tag, _filled_in(information, _information(waiting)), waiting)
     values = {"tag": tag, "file": name, "data": data, "information": told, "account": account, "at": now()}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     made = connection.execute(
@@ -134,11 +135,24 @@ def _runs() -> Select[Any]:
 
 
 def _read(row: Any) -> StoredRun:
-    told: Mapping[str, Any] = {} if row.information is None else msgspec.json.decode(row.information)
-    information = RunInformation(
+    return StoredRun(row.tag, row.file, row.size, _information(row.information), bool(row.withdrawn), row.at, row.by)
+
+
+def _information(text: str | None) -> RunInformation:
+    told: Mapping[str, Any] = {} if text is None else msgspec.json.decode(text)
+    return RunInformation(
         told.get("organisation"), told.get("description"), bool(told.get("manual")), told.get("priority")
     )
-    return StoredRun(row.tag, row.file, row.size, information, bool(row.withdrawn), row.at, row.by)
+
+
+def _filled_in(said: RunInformation, before: RunInformation) -> RunInformation:
+    """What is said now, and what was said before where nothing is."""
+    return RunInformation(
+        said.organisation or before.organisation,
+        said.description or before.description,
+        said.manual or before.manual,
+        said.priority if said.priority is not None else before.priority,
+    )
 
 
 def _information_row(tag: str, information: RunInformation, before: str | None) -> str | None:

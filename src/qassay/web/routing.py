@@ -89,7 +89,7 @@ Place: TypeAlias = Annotated[Premises, Depends(_premises)]
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Declared:
     """One route as a page module declared it."""
 
@@ -101,7 +101,11 @@ class Declared:
     upload: bool = False
 
     def route(self) -> GuardedRoute:
-        """The route itself."""
+        """The route itself, the same for every application: it takes from the request what it works on."""
+        return self._route
+
+    @functools.cached_property
+    def _route(self) -> GuardedRoute:
         methods = ["GET", "HEAD"] if self.method == "GET" and not self.path.startswith("/api") else [self.method]
         return GuardedRoute(self.path, self.view, roles=self.roles, upload=self.upload, methods=methods, **self.more)
 

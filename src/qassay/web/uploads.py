@@ -175,7 +175,8 @@ def _checked(place: Premises, path: Path, called: str) -> tuple[str, tuple[Probl
         if found.refused.height and "doc" in found.refused.columns:
             problems += check_documents(found.refused, {called: called}, lengths)
     if problems:
-        raise InputError(sorted(problems, key=lambda one: one.line or 0))
+        # By line; what is missing has none and comes last.
+        raise InputError(sorted(problems, key=lambda one: (one.line is None, one.line or 0)))
     # The warning that the file is not named after its run says nothing here: the store names it.
     return found.runs.tags[0], ()
 

@@ -27,7 +27,7 @@ _PLACES: dict[About, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One cell as the page shows it: a number, a short text or a long one, whose `beginning` is set where it is folded."""
+    """One cell as the page shows it: a number, a short text or a long one; `beginning` is set where it is folded."""
 
     text: str
     kind: str

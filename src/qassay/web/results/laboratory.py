@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import multiprocessing
 import pickle
 import queue
@@ -36,6 +37,7 @@ LIMIT_SECONDS = 900.0
 # The process ends when nothing was asked for so long: it holds a whole evaluation.
 IDLE_SECONDS = 600.0
 QUEUE = 20
+SLOW = ("sensitivity", "stability", "agreement", "compare")
 KEPT_BYTES = 64 * 1024 * 1024
 
 
@@ -78,7 +80,8 @@ class Laboratory:
         self._limit = limit
         self._most = kept
         self._jobs: OrderedDict[Order, Job] = OrderedDict()
-        self._waiting: queue.Queue[Job] = queue.Queue()
+        self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
+        self._asked = itertools.count()
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._driver: threading.Thread | None = None
@@ -98,7 +101,8 @@ class Laboratory:
             job = Job(order, state)
             self._jobs[order] = job
             self._jobs.move_to_end(order)
-            self._waiting.put(job)
+            # What takes long gives way to what does not.
+            self._waiting.put((order.inquiry.study in SLOW, next(self._asked), job))
             if self._driver is None or not self._driver.is_alive():
                 self._driver = threading.Thread(target=self._drive, name="qassay-results", daemon=True)
                 self._driver.start()
@@ -154,7 +158,7 @@ class Laboratory:
         idle = time.monotonic() + IDLE_SECONDS
         while not self._closed.is_set():
             with contextlib.suppress(queue.Empty):
-                return self._waiting.get(timeout=0.25)
+                return self._waiting.get(timeout=0.25)[2]
             with self._turn:
                 if time.monotonic() > idle and self._waiting.empty():
                     self._driver = None

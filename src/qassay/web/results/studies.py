@@ -17,8 +17,9 @@ from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, parts_of
 from qassay.web.results.inquiry import Progress, contingency_table, scored
 
-# Above so many scores (runs x units) a leaderboard has no intervals unless they are asked for.
-QUICK_CELLS = 500_000
+# Above so many scores (runs x units) a leaderboard has no intervals unless they are asked for: as the command has it.
+QUICK_CELLS = 50_000
+SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
 # With more pairs of sets than this their matrices fill pages; the document has them all.
@@ -57,7 +58,9 @@ def _leaderboard(scores: Scores, intervals: str) -> Table:
     if skipped and intervals == "yes":
         raise UsageError("intervals need runs scored on the same questions; skipping averages over different ones")
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
-        return scores.leaderboard()
+        plain = scores.leaderboard()
+        slow = intervals == "auto" and not skipped and len(scores.runs) > 1
+        return replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
     return with_intervals(scores)
 
 

@@ -2,7 +2,9 @@
 import { get } from "./api.js";
 import { byId } from "./dom.js";
 import { confirmed } from "./forms.js";
-import { act, askReason, comeBack, onClick, ticked, until } from "./organise.js";
+import { act, askReason, comeBack, onClick, plural, ticked, until } from "./organise.js";
+
+/** @typedef {{done: number, kept: number}} Counted */
 
 comeBack();
 
@@ -10,12 +12,15 @@ const assigning = byId("assign-form", HTMLFormElement);
 assigning.addEventListener("submit", (event) => {
   event.preventDefault();
   const body = { assessors: byId("assessors", HTMLInputElement).valueAsNumber, accounts: ticked(assigning, "accounts") };
-  void act("POST", "/assignments", body, { focus: "#assign-form button" });
+  const told = (/** @type {Counted} */ { done }) => (done ? `${plural(done, "assignment")} made.` : "Everything was assigned so already.");
+  void act("POST", "/assignments", body, { focus: "#assign-form button", told });
 });
 
 onClick("[data-slot]", async (button) => {
   if (!(await confirmed("Take this set back? Only questions of which nothing was judged in it go.", "Take back"))) return;
-  await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors" });
+  const told = (/** @type {Counted} */ { done, kept }) =>
+    `${plural(done, "assignment")} taken back.${kept ? ` ${plural(kept, "assignment")} stay: something was judged of them.` : ""}`;
+  await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors", told });
 });
 
 const reassign = byId("reassign", HTMLDialogElement);
@@ -53,7 +58,9 @@ targets.addEventListener("submit", async (event) => {
   const source = giving?.dataset.handOver ? Number(giving.dataset.handOver) : null;
   const accounts = ticked(targets, "accounts");
   handing.close();
-  await act("POST", "/assignments/hand-over", { source, accounts }, { focus: "main" });
+  const told = (/** @type {Counted} */ { done, kept }) =>
+    `${plural(done, "question")} handed over.${kept ? ` ${plural(kept, "question")} stay: everybody chosen judges them already.` : ""}`;
+  await act("POST", "/assignments/hand-over", { source, accounts }, { focus: "#told", told });
 });
 
 onClick("[data-reopen]", async (button) => {

@@ -5,6 +5,9 @@ import { listen } from "./keys.js";
 listen();
 takeOver();
 
+// On a phone the navigation scrolls sideways.
+document.querySelector(".places [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
+
 // Times are written in UTC; people read them in their own zone: <time datetime="...">.
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.getAttribute("datetime") ?? "");

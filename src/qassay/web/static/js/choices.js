@@ -29,21 +29,38 @@ export class Choices {
   /**
    * Show other lines; the current one stays where it was.
    * @param {HTMLElement[]} lines  <li> elements, without roles: they are given here.
-   * @param {(Node | null)[]} [shown]  What is shown, where there are headings between the lines.
    */
-  show(lines, shown = lines) {
+  show(lines) {
     this.lines = lines;
-    lines.forEach((line, index) => {
-      line.id = `${this.name}-${index}`;
-      line.setAttribute("role", "option");
-      if (!line.hasAttribute("aria-selected")) line.setAttribute("aria-selected", "false");
-    });
-    fill(this.element, shown);
+    lines.forEach((line, index) => this.dress(line, index));
+    fill(this.element, lines);
     // An empty list has nothing to choose from, and no role that says so.
     if (lines.length) this.element.setAttribute("role", "listbox");
     else this.element.removeAttribute("role");
     this.at = Math.max(0, Math.min(this.at, lines.length - 1));
     this.mark();
+  }
+
+  /**
+   * Show one line otherwise: a list of hundreds is not drawn anew for it.
+   * @param {number} index
+   * @param {HTMLElement} line
+   */
+  replace(index, line) {
+    this.dress(line, index);
+    this.lines[index].replaceWith(line);
+    this.lines[index] = line;
+    this.mark();
+  }
+
+  /**
+   * @param {HTMLElement} line
+   * @param {number} index
+   */
+  dress(line, index) {
+    line.id = `${this.name}-${index}`;
+    line.setAttribute("role", "option");
+    if (!line.hasAttribute("aria-selected")) line.setAttribute("aria-selected", "false");
   }
 
   /** @param {number} by */
@@ -61,11 +78,13 @@ export class Choices {
   }
 
   mark() {
-    this.lines.forEach((line, index) => {
-      line.classList.toggle("current", index === this.at);
-      if (!this.options.multiple) line.setAttribute("aria-selected", String(index === this.at));
-    });
     const line = this.lines[this.at];
+    for (const other of this.element.querySelectorAll(":scope > .current")) {
+      other.classList.remove("current");
+      if (!this.options.multiple) other.setAttribute("aria-selected", "false");
+    }
+    line?.classList.add("current");
+    if (!this.options.multiple) line?.setAttribute("aria-selected", "true");
     if (line) this.element.setAttribute("aria-activedescendant", line.id);
     else this.element.removeAttribute("aria-activedescendant");
   }
@@ -75,7 +94,7 @@ export class Choices {
     const line = this.lines[this.at];
     if (!line) return;
     const box = this.element;
-    const top = line.offsetTop - box.offsetTop;
+    const top = line.offsetTop; // within the box, which is positioned
     if (top < box.scrollTop) box.scrollTop = top - 8;
     else if (top + line.offsetHeight > box.scrollTop + box.clientHeight) {
       // A line that is higher than its box shows its beginning.

@@ -1,7 +1,6 @@
 // Questions under development: moving, removing, publishing.
 import { confirmed } from "./forms.js";
-import { byId } from "./dom.js";
-import { act, again, comeBack, onClick } from "./organise.js";
+import { act, again, comeBack, onClick, plural } from "./organise.js";
 
 comeBack();
 
@@ -59,9 +58,11 @@ onClick("#publish", async (button) => {
   const runs = Number(button.dataset.runs);
   const warning = runs ? ` ${runs === 1 ? "The run that is" : `The ${runs} runs that are`} here do not answer them.` : "";
   const asked = `Put what is chosen into the test set? The questions get their numbers for good.${warning}`;
-  if (await confirmed(asked, "Publish")) await act("POST", "/development/publish", { groups }, { focus: "main" });
+  if (!(await confirmed(asked, "Publish"))) return;
+  const told = (/** @type {{questions: string[]}} */ { questions }) => {
+    const few = questions.slice(0, 12).join(", ") + (questions.length > 12 ? ", …" : "");
+    return `${plural(questions.length, "question")} published: ${few}.`;
+  };
+  await act("POST", "/development/publish", { groups }, { focus: "#told", told });
 });
-if (document.getElementById("publish")) {
-  byId("publish");
-  count();
-}
+count();

@@ -3,6 +3,7 @@ import { ApiError, call } from "./api.js";
 import { h } from "./dom.js";
 
 const FOCUS = "qassay.focus";
+const TOLD = "qassay.told";
 
 /**
  * Make a change and load the page anew; what was wrong is shown in #complaint.
@@ -10,12 +11,14 @@ const FOCUS = "qassay.focus";
  * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
  * @param {string} path
  * @param {unknown} body
- * @param {{focus?: string, then?: string}} [after] what has the focus afterwards, or where to go instead
+ * @param {{focus?: string, then?: string, told?: (answer: any) => string}} [after] what has the focus afterwards, or
+ *   where to go instead, and what the page says then
  * @returns {Promise<any>} the answer; null where it was refused
  */
 export async function act(method, path, body, after = {}) {
   try {
     const answer = await call(method, path, body);
+    if (after.told) sessionStorage.setItem(TOLD, after.told(answer));
     if (after.then) location.assign(after.then);
     else again(after.focus);
     return answer;
@@ -35,8 +38,15 @@ export function again(focus) {
   location.reload();
 }
 
-/** Put the focus where it was before the page was loaded anew. */
+/** Put the focus where it was before the page was loaded anew, and say what was done. */
 export function comeBack() {
+  const told = sessionStorage.getItem(TOLD);
+  const place = document.getElementById("told");
+  sessionStorage.removeItem(TOLD);
+  if (told && place) {
+    place.textContent = told;
+    place.hidden = false;
+  }
   const wanted = sessionStorage.getItem(FOCUS);
   if (!wanted) return;
   sessionStorage.removeItem(FOCUS);
@@ -59,6 +69,15 @@ export function complain(error) {
   place.hidden = false;
   place.focus();
 }
+
+/**
+ * A number with its noun.
+ *
+ * @param {number} count
+ * @param {string} noun
+ * @returns {string}
+ */
+export const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
 /**
  * Ask for a reason.

@@ -7,6 +7,7 @@
 import { get } from "./api.js";
 import { announce, byId, fill, h, pageData } from "./dom.js";
 import { register } from "./keys.js";
+import { named } from "./labels.js";
 import { Outbox } from "./outbox.js";
 
 /**
@@ -36,6 +37,7 @@ import { Outbox } from "./outbox.js";
  */
 
 const AHEAD = 4;
+const KEPT = 60;
 export const STATES = {
   saved: "Saved",
   saving: "Saving…",
@@ -52,12 +54,16 @@ export class Workbench {
     this.stage = byId("stage");
     /** @type {ItemView | null} */
     this.view = null;
+    // The item shown last: where the next one is looked for, also when none is shown any more.
+    this.current = 0;
     /** @type {Map<number, Promise<ItemView>>} */
     this.ahead = new Map();
     /** @type {Promise<Sheet> | null} */
     this.following = null;
     /** @type {Step[]} */
     this.steps = [];
+    // While the next item is on its way, a key does not decide on the one before it.
+    this.moving = false;
     this.shown = Date.now();
     this.outbox = new Outbox(String(this.sheet.assessor.id), {
       state: (state, waiting) => this.tellState(state, waiting),
@@ -83,7 +89,6 @@ export class Workbench {
   }
 
   begin() {
-    this.ahead.clear();
     this.following = null;
     this.screen.begin?.(this);
     this.tellProgress();
@@ -93,9 +98,11 @@ export class Workbench {
     return this.sheet.items.find((one) => !one.complete);
   }
 
-  /** @param {number} id */
-  fetch(id) {
-    const assignment = this.sheet.assignment;
+  /**
+   * @param {number} id
+   * @param {number} assignment
+   */
+  fetch(id, assignment = this.sheet.assignment) {
     let view = this.ahead.get(id);
     if (!view) {
       view = get(`/judge/${assignment}/items/${id}`);
@@ -118,6 +125,8 @@ export class Workbench {
       return;
     }
     this.view = view;
+    this.current = id;
+    this.moving = false;
     this.shown = Date.now();
     const address = new URL(location.href);
     address.pathname = `/judge/${this.sheet.assignment}`;
@@ -140,20 +149,27 @@ export class Workbench {
     const open = this.after().filter((one) => !one.complete).slice(0, AHEAD);
     for (const one of open) await this.fetch(one.id).catch(() => null);
     if (open.length < AHEAD && this.sheet.next !== null && !this.following) {
-      this.following = get(`/judge/${this.sheet.next}`);
-      this.following.catch(() => (this.following = null));
+      const following = get(`/judge/${this.sheet.next}`);
+      this.following = following;
+      following.then(
+        (sheet) => {
+          const first = sheet.items.find((/** @type {Place} */ one) => !one.complete);
+          if (first && sheet.screen === this.sheet.screen) void this.fetch(first.id, sheet.assignment).catch(() => null);
+        },
+        () => (this.following = null),
+      );
     }
   }
 
   /** The items after the one shown, then those before it. */
   after() {
-    const at = this.sheet.items.findIndex((one) => one.id === this.view?.id);
+    const at = this.sheet.items.findIndex((one) => one.id === this.current);
     return [...this.sheet.items.slice(at + 1), ...this.sheet.items.slice(0, Math.max(at, 0))];
   }
 
   /** @param {number} by */
   async step(by) {
-    const at = this.sheet.items.findIndex((one) => one.id === this.view?.id) + by;
+    const at = this.sheet.items.findIndex((one) => one.id === this.current) + by;
     if (at >= 0 && at < this.sheet.items.length) await this.open(this.sheet.items[at].id);
     else if (by > 0) await this.advance();
   }
@@ -206,6 +222,8 @@ export class Workbench {
   }
 
   finished() {
+    this.moving = false;
+    this.view = null; // a key that comes now decides on nothing
     const all = this.sheet.items.every((one) => one.complete);
     fill(this.stage,
       h("div", { class: "notice notice-done" },
@@ -214,6 +232,14 @@ export class Workbench {
           h("a", { href: "/work" }, "See all your work"))),
     );
     this.stage.focus({ preventScroll: true });
+  }
+
+  /** Let go of the oldest items that were fetched. */
+  trim() {
+    for (const id of this.ahead.keys()) {
+      if (this.ahead.size <= KEPT) return;
+      this.ahead.delete(id);
+    }
   }
 
   /** @param {string} part */
@@ -230,7 +256,7 @@ export class Workbench {
    * @param {{advance?: boolean}} [options]
    */
   decide(part, verdict, options = {}) {
-    if (!this.view) return;
+    if (!this.view || this.moving) return;
     const { assignment } = this.sheet;
     const one = this.part(part);
     const view = this.view;
@@ -244,8 +270,11 @@ export class Workbench {
     });
     this.shown = Date.now();
     this.put(view, one, verdict, one.version + 1);
-    if (options.advance && view.complete) void this.advance();
-    else this.draw();
+    if (options.advance && view.complete) {
+      this.moving = true;
+      this.trim();
+      void this.advance();
+    } else this.draw();
   }
 
   /**
@@ -353,7 +382,7 @@ export class Workbench {
 
   tellProgress() {
     const { items, done, total } = this.sheet;
-    const at = items.findIndex((one) => one.id === this.view?.id);
+    const at = items.findIndex((one) => one.id === this.current);
     byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
     const bar = byId("progress", HTMLProgressElement);
     bar.max = Math.max(total, 1);
@@ -386,6 +415,7 @@ export class Workbench {
    * @param {() => void} [again]
    */
   complain(message, again) {
+    if (message !== "") this.moving = false;
     const shown = byId("complaint");
     shown.hidden = message === "";
     fill(shown, message, " ", again ? h("button", { type: "button", onclick: again }, "Try again") : null);
@@ -400,6 +430,6 @@ export function said(verdict) {
   if (!verdict) return "nothing";
   return Object.entries(verdict)
     .filter(([name, value]) => name !== "settled" && value !== null)
-    .map(([name, value]) => (name === "judgment" ? String(value) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
+    .map(([name, value]) => (name === "judgment" ? named(String(value)) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
     .join("; ");
 }

@@ -2,21 +2,14 @@
 import { post } from "../api.js";
 import { announce, byId, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
+import { ITEM_LABELS } from "../labels.js";
 import { documentPanel } from "../document.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-// In the order in which they are decided: METHOD 4.
-const DECISIONS = [
-  { label: "W", key: "1", name: "Incorrect" },
-  { label: "U", key: "2", name: "Not supported" },
-  { label: "X", key: "3", name: "Not exact" },
-  { label: "R", key: "4", name: "Correct" },
-];
-
 const bench = new Workbench({ draw, begin });
-const decisions = DECISIONS.filter((one) => bench.sheet.labels.includes(one.label));
+const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
 
 decisions.forEach((one, index) => {
   register(`items.${one.label}`, String(index + 1), `${one.name} (${one.label})`, () => decide(one.label));

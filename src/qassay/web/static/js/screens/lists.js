@@ -19,6 +19,8 @@ const DECISIONS = [
 
 /** @type {ItemView | null} The list that is drawn. */
 let drawn = null;
+/** @type {(Record<string, any> | null)[]} The verdicts that its lines show. */
+let said = [];
 
 const box = new Choices("Elements of the list", { current: () => turn() });
 const answer = h("p", { class: "answer-string", dir: "auto", tabindex: "0", role: "group", "aria-label": "Answer string" });
@@ -74,11 +76,17 @@ function draw(here, view) {
     drawn = view;
     if (!same) box.at = Math.max(0, view.parts.findIndex((one) => one.verdict === null));
     fill(here.stage, layout());
+    box.show(view.parts.map((_, index) => line(view, index)));
+    said = view.parts.map((part) => part.verdict);
+    box.reveal();
     // The workbench puts the focus on the stage; the list is where it belongs.
     queueMicrotask(() => box.focus());
   }
-  const { elements } = view.body;
-  box.show(elements.map((/** @type {{text: string}} */ one, /** @type {number} */ index) => line(view, one.text, index)));
+  view.parts.forEach((part, index) => {
+    if (said[index] === part.verdict) return;
+    said[index] = part.verdict;
+    box.replace(index, line(view, index));
+  });
   turn();
 }
 
@@ -104,10 +112,10 @@ function layout() {
 
 /**
  * @param {ItemView} view
- * @param {string} text
  * @param {number} index
  */
-function line(view, text, index) {
+function line(view, index) {
+  const { text } = view.body.elements[index];
   const verdict = view.parts[index].verdict;
   const decision = DECISIONS.find((one) => one.label === verdict?.judgment);
   return h(
@@ -178,12 +186,12 @@ function save(label, name) {
   const index = box.at;
   const before = view.parts[index].verdict;
   const complete = view.complete;
-  const said = note.value.trim();
+  const remarked = note.value.trim();
   closeChooser();
   answer.dataset.shown = "";
   bench.decide(
     String(index),
-    { judgment: label, ...(name === null ? {} : { answer: name }), ...(said ? { note: said } : {}) },
+    { judgment: label, ...(name === null ? {} : { answer: name }), ...(remarked ? { note: remarked } : {}) },
     { advance: !complete },
   );
   known.count(before?.judgment === "R" ? before.answer ?? view.body.elements[index].text : null, name);

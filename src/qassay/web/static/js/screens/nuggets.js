@@ -230,7 +230,7 @@ function drawEarlier(earlier) {
       h("span", { dir: "auto" }, one.text),
       " ",
       one.answers.length
-        ? h("span", { class: "faint" }, one.answers.slice(0, 30).flatMap((said, at) => [at ? ", " : "", h("bdi", null, said)]))
+        ? h("span", { class: "faint" }, one.answers.slice(0, 30).flatMap((said, at) => [at ? ", " : "", h("bdi", null, said.length > 100 ? `${said.slice(0, 100)}…` : said)]))
         : null,
     ),
   );

@@ -1,0 +1,107 @@
+"""Entailment, justifications, nugget support and holistic scores: each screen by keyboard, from start to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+
+
+def _press(page: Page, keys: str) -> None:
+    """Press keys one after the other; each waits until the one before has shown."""
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(120)
+
+
+def test_justifications_ask_correctness_from_three_up(
+    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+) -> None:
+    one = desk("entailment", "3")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    expect(page.get_by_role("group", name="Understandability")).to_be_visible()
+    expect(page.get_by_role("group", name="Correctness").get_by_role("button").first).to_be_disabled()
+    accessible(page)
+    _press(page, "2" + "53" + "34")
+    saved(page)
+    rated = [(row["understandability"], row.get("correctness")) for row in one.rows("first")]
+    assert rated == [(2, None), (5, 3), (3, 4)]
+    expect(page.locator(".notice-done")).to_be_visible()
+
+
+def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
+    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+) -> None:
+    one = desk("entailment", "3", "5", "6", task="entailment3")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/work")
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.get_by_role("heading", name="Hypothesis")).to_be_visible()
+    accessible(page)
+    _press(page, "1")
+    expect(page.locator("#question-id")).to_have_text("5")
+    _press(page, "2")
+    expect(page.locator("#question-id")).to_have_text("6")
+    _press(page, "3")
+    expect(page.locator(".notice-done")).to_be_visible()
+    saved(page)
+    labels = {row["question"]: row["judgment"] for row in one.rows("first")}
+    assert set(labels) == {"3", "5", "6"}
+    assert sorted(labels.values()) == ["NO", "UNKNOWN", "YES"]
+    _press(page, "z")
+    expect(page.locator("#question-id")).to_have_text("6")
+    saved(page)
+    assert {row["question"] for row in one.rows("first")} == {"3", "5"}
+
+
+def test_support_of_nuggets_and_citations(desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make) -> None:
+    one = desk("rag", "r1", without=("judgments",))
+    one.give_out("Ada", assessors=1, citations=True)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    expect(page.locator(".part.current")).to_be_visible()
+    accessible(page)
+    answers = page.locator("#position").text_content()
+    assert answers == "Item 1 of 3"
+    expected = 0
+    for _ in range(3):
+        parts = page.locator(".part").count()
+        expected += parts
+        for index in range(parts):
+            page.keyboard.press("123"[index % 3])
+            page.wait_for_timeout(60)
+        page.wait_for_timeout(200)
+    expect(page.locator(".notice-done")).to_be_visible()
+    saved(page)
+    rows = one.rows("first")
+    assert len(rows) == expected
+    assert {row["support"] for row in rows} == {"full", "partial", "none"}
+    assert {("nugget" in row, "sentence" in row) for row in rows} == {(True, False), (False, True)}
+
+
+def test_holistic_scores_come_after_the_nuggets(
+    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+) -> None:
+    one = desk("series", "1.7", task="definition")
+    one.give_out("Ada", assessors=1, holistic=True)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/judge/{one.first('Ada')}?stage=holistic")
+    expect(page.get_by_role("group", name="Content")).to_be_visible()
+    accessible(page)
+    count = page.locator("#position").text_content().split()[-1]
+    for _ in range(int(count)):
+        _press(page, "7t")
+    saved(page)
+    rows = one.rows("first")
+    assert {(row["content"], row["organization"]) for row in rows} == {(7, 10)}
+    assert len(rows) == int(count)

@@ -1,0 +1,325 @@
+"""Who judges what: even, together, resumable, and never the same thing to two people at once."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, delete, insert, update
+
+from qassay.errors import InputError, UsageError
+from qassay.questions import Question, TestSet
+from qassay.store import assignments
+from qassay.store.assignments import (
+    all_assignments,
+    assign,
+    assignments_of,
+    is_work_waiting,
+    open_work,
+    reassign,
+    reopen,
+    take,
+    withdraw_assignments,
+)
+from qassay.store.engine import Store
+from qassay.store.items import items_of
+from qassay.store.judging import LockedError, parts_for
+from qassay.store.schema import assignment, item, record
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+
+
+def lay_out(connection: Connection, sizes: Sequence[tuple[str | None, int]]) -> TestSet:
+    """Questions with so many items each, in the series named."""
+    questions = [Question(str(n), "factoid", series=series) for n, (series, _) in enumerate(sizes)]
+    rows = [
+        {"id": 1000 * n + i, "question": str(n), "kind": "item", "ordinal": i, "body": "{}"}
+        for n, (_, size) in enumerate(sizes)
+        for i in range(size)
+    ]
+    if rows:
+        connection.execute(insert(item), rows)
+    return TestSet(tuple(questions))
+
+
+def loads(connection: Connection) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for one in all_assignments(connection):
+        found[one.account] += one.total
+    return found
+
+
+SIZES = st.lists(st.tuples(st.sampled_from([None, "a", "b", "c", "d"]), st.integers(0, 9)), max_size=25)
+
+
+def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    store = desks.make_store(request, tmp_path, "sqlite")
+    with store.write() as connection:
+        people = [person.id for person in desks.add_people(connection, 6)]
+
+    @settings(max_examples=60, deadline=None)
+    @given(sizes=SIZES, assessors=st.integers(1, 3), number=st.integers(3, 6))
+    def check(sizes: Any, assessors: int, number: int) -> None:
+        with store.write() as connection:
+            connection.execute(delete(item))
+            connection.execute(delete(assignment))
+            questions = lay_out(connection, sizes)
+            made = assign(connection, questions, assessors=assessors, accounts=people[:number])
+            rows = all_assignments(connection)
+            asked = {question.id for question, (_, size) in zip(questions, sizes, strict=True) if size}
+            assert made == len(rows) == assessors * len(asked)
+            for question in asked:
+                mine = [one for one in rows if one.question == question]
+                assert [one.slot for one in mine] == list(range(1, assessors + 1))
+                assert len({one.account for one in mine}) == assessors
+            groups: dict[Any, int] = {}
+            for question, (series, size) in zip(questions, sizes, strict=True):
+                groups[series or question.id] = groups.get(series or question.id, 0) + size
+            for series in {series for series, size in sizes if series and size}:
+                ids = {question.id for question in questions if question.series == series} & asked
+                assert len({(one.slot, one.account) for one in rows if one.question in ids}) == assessors
+            work = loads(connection)
+            if rows:
+                assert max(work.values()) - min(work[person] for person in people[:number]) <= max(groups.values())
+            assert assign(connection, questions, assessors=assessors, accounts=people[:number]) == 0
+
+    check()
+    store.close()
+
+
+def test_assigning_goes_on_where_it_was(store: Store) -> None:
+    """New questions, more people and more assessors a question come to what is there; nothing moves."""
+    with store.write() as connection:
+        people = [person.id for person in desks.add_people(connection, 4)]
+        questions = lay_out(connection, [("a", 3), ("a", 3), (None, 5), (None, 4)])
+        some = TestSet((questions.questions[0], questions.questions[2]))
+        assert assign(connection, some, assessors=1, accounts=people[:2]) == 2
+        before = all_assignments(connection)
+        assert assign(connection, questions, assessors=1, accounts=people[:2]) == 2
+        who = {(one.question, one.slot): one.account for one in all_assignments(connection)}
+        assert who["0", 1] == who["1", 1]
+        assert all_assignments(connection)[:2] == before
+        assert assign(connection, questions, assessors=3, accounts=people) == 8
+        after = {(one.question, one.slot): one.account for one in all_assignments(connection)}
+        assert after.items() >= who.items()
+        for question in questions.ids:
+            assert len({after[question, slot] for slot in (1, 2, 3)}) == 3
+        assert {after["0", slot] for slot in (1, 2, 3)} == {after["1", slot] for slot in (1, 2, 3)}
+        assert len(loads(connection)) == 4
+
+
+def test_a_series_whose_questions_changed_hands_still_gets_different_people(store: Store) -> None:
+    with store.write() as connection:
+        one, two, three = (person.id for person in desks.add_people(connection, 3))
+        questions = lay_out(connection, [("a", 1), ("a", 1), ("a", 1)])
+        rows = [("0", 1, one), ("0", 2, two), ("1", 1, two)]
+        for question, slot, account in rows:
+            values = {"question": question, "slot": slot, "set": assignments.SLOTS[slot - 1], "account": account}
+            connection.execute(insert(assignment).values(**values, total=1))
+        assert assign(connection, questions, assessors=2, accounts=[one, two, three]) == 3
+        for question in questions.ids:
+            mine = [each.account for each in all_assignments(connection) if each.question == question]
+            assert len(set(mine)) == 2
+
+
+def test_every_person_is_as_often_the_first(store: Store) -> None:
+    with store.write() as connection:
+        people = [person.id for person in desks.add_people(connection, 3)]
+        questions = lay_out(connection, [(None, 4)] * 30)
+        assign(connection, questions, assessors=2, accounts=people)
+        firsts = Counter(one.account for one in all_assignments(connection) if one.slot == 1)
+        assert max(firsts.values()) - min(firsts.values()) <= 2
+
+
+@pytest.mark.parametrize(("assessors", "number"), [(0, 3), (11, 12), (3, 2), (2, 1)])
+def test_too_few_people_are_refused(tmp_path: Path, request: Any, assessors: int, number: int) -> None:
+    store = desks.make_store(request, tmp_path, "sqlite")
+    with store.write() as connection:
+        questions = lay_out(connection, [(None, 1)])
+        with pytest.raises(InputError):
+            assign(connection, questions, assessors=assessors, accounts=list(range(number)))
+        assert all_assignments(connection) == []
+    store.close()
+
+
+def test_whoever_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None:
+    with store.write() as connection:
+        one, two = (person.id for person in desks.add_people(connection, 2))
+        assign(connection, lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
+        assert is_work_waiting(connection, one)
+        got = [take(connection, one) for _ in range(3)]
+        assert sorted(each.question for each in got if each) == ["0", "1"]
+        assert got[2] is None
+        assert not is_work_waiting(connection, one)
+        assert {take(connection, two).question for _ in range(2)} == {"0", "1"}
+        assert take(connection, two) is None
+        assert open_work(connection) == 6
+        assert len(assignments_of(connection, one)) == 2
+
+
+def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
+    """Nor does one person with many tabs get two slots of one question, nor an error."""
+    with store.write() as connection:
+        people = [person.id for person in desks.add_people(connection, 4)]
+        assign(connection, lay_out(connection, [(None, 1)] * 6), assessors=2, accounts=[])
+    barrier = Barrier(16)
+
+    def ask(number: int) -> tuple[int, list[tuple[int, str]]]:
+        barrier.wait()
+        got = []
+        for _ in range(6):
+            with store.write() as connection:
+                one = take(connection, people[number % 4])
+            if one is not None:
+                got.append((one.id, one.question))
+        return people[number % 4], got
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(ask, range(16)))
+    given_out = [number for _, got in answers for number, _ in got]
+    assert len(given_out) == len(set(given_out)) == 12
+    for person in people:
+        mine = [question for who, got in answers if who == person for _, question in got]
+        assert len(mine) == len(set(mine))
+
+
+def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
+    desk = desks.make_desk(store, tmp_path, assessors=2)
+    one, two, three = desk.people
+    monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))
+    with store.write() as connection:
+        connection.execute(update(assignment).values(account=None))
+        taken = take(connection, one.id)
+        item_, part = _first(connection, taken)
+        again = take(connection, three.id)
+        assert (again.id, again.account) == (taken.id, three.id)
+        # Whoever had it before is told, and writes nothing into what is another's now.
+        with pytest.raises(LockedError, match="not assigned to you"):
+            desks.decide(
+                connection, taken, item_, part, {"judgment": "R"},
+                task=desk.evaluation.task, who=one, expected=0, key=desks.key(),
+            )  # fmt: skip
+        # One judgment makes it theirs for good, even one that was taken back.
+        desk.say(connection, again, item_, part, {"judgment": "R"})
+        desk.take_back(connection, again, item_, part)
+        assert take(connection, two.id).id != taken.id
+
+
+def _first(connection: Connection, one: Any) -> Any:
+    found = items_of(connection, one.question)[0]
+    return found, parts_for(connection, one, found, None)[0]
+
+
+def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        one = desk.assigned(connection, "1.1")
+        item_, part = _first(connection, one)
+        desk.say(connection, one, item_, part, {"judgment": "R"})
+        other = desk.assigned(connection, "1.1", "second")
+        with pytest.raises(InputError, match="judges it already"):
+            reassign(connection, one.id, other.account, by=None)
+        reassign(connection, one.id, desk.judge.id, by=desk.judge.id)
+        after = desk.assigned(connection, "1.1")
+        assert (after.account, after.done, after.set) == (desk.judge.id, 1, "first")
+        desk.judge_all(connection, "1.1", "first")
+        assert desk.assigned(connection, "1.1").closed
+        desk.check_counts(connection)
+        with pytest.raises(UsageError):
+            reassign(connection, 999, None, by=None)
+        assert [row.action for row in connection.execute(record.select()) if row.question] == ["reassign"]
+
+
+def test_ratings_of_whoever_had_it_before_are_done(store: Store, tmp_path: Path) -> None:
+    """A rating belongs to its judge; the work of a set is done when somebody has done it."""
+    questions = [{"id": "p", "type": "pair", "text": "T", "hypothesis": "H"}]
+    made = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
+    for run in "abc":
+        line = f'{{"run": "{run}", "question": "p", "decision": "YES", "justification": "because"}}\n'
+        (tmp_path / "evaluation" / "runs" / f"{run}.jsonl").write_text(line, encoding="utf-8")
+    desk = desks.make_desk(store, tmp_path, made=made, development=False, assessors=1)
+    with store.write() as connection:
+        one = desk.assigned(connection, "p")
+        for place in (0, 1):
+            item_ = items_of(connection, "p")[place]
+            (part,) = parts_for(connection, one, item_, desk.who(one).name)
+            desk.say(connection, one, item_, part, {"understandability": 1})
+        reassign(connection, one.id, desk.judge.id, by=None)
+        desk.check_counts(connection)
+        two = desk.assigned(connection, "p")
+        (part,) = parts_for(connection, two, items_of(connection, "p")[0], desk.judge.name)
+        assert desk.say(connection, two, items_of(connection, "p")[0], part, {"understandability": 2}).done == 2
+        (part,) = parts_for(connection, two, items_of(connection, "p")[2], desk.judge.name)
+        assert desk.say(connection, two, items_of(connection, "p")[2], part, {"understandability": 2}).closed
+        desk.check_counts(connection)
+
+
+def test_a_slot_is_withdrawn_where_nobody_has_begun(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        one = desk.assigned(connection, "1.1", "second")
+        desk.say(connection, one, *_first(connection, one), {"judgment": "R"})
+        assert withdraw_assignments(connection, slot=2, by=None) == 2
+        assert {each.question for each in all_assignments(connection) if each.slot == 2} == {"1.1"}
+
+
+def test_a_run_for_a_run_opens_the_question_though_the_number_is_the_same(store: Store, tmp_path: Path) -> None:
+    """One judged item goes and an unjudged one comes: as many as before, and not done."""
+    runs = {"a": "q Q0 D1 1 1 a old\n", "b": "q Q0 D1 1 1 b kept\n"}
+    questions = [{"id": "q", "type": "factoid", "text": "?"}]
+    made = desks.write_evaluation(tmp_path / "one", task="ranked5", questions=questions, runs=runs)
+    desk = desks.make_desk(store, tmp_path, made=made, development=False)
+    with store.write() as connection:
+        for set_name in ("first", "second"):
+            assert desk.judge_all(connection, "q", set_name).closed
+        assert desk.settled(connection, "q") == (2, 0, 0)
+        runs["a"] = "q Q0 D1 1 1 a new\n"
+        desk.evaluation = desks.write_evaluation(tmp_path / "two", task="ranked5", questions=questions, runs=runs)
+        desk.pool(connection)
+        desk.check_counts(connection)
+        one = desk.assigned(connection, "q")
+        assert (one.done, one.total, one.closed) == (1, 2, None)
+        assert desk.settled(connection, "q") is None
+        # The run goes for good: what is left is judged, and settled by itself.
+        desk.evaluation = desks.write_evaluation(
+            tmp_path / "three", task="ranked5", questions=questions, runs={"b": runs["b"]}
+        )
+        desk.pool(connection)
+        desk.check_counts(connection)
+        assert desk.assigned(connection, "q").closed
+        assert desk.settled(connection, "q") == (1, 0, 0)
+
+
+def test_reopening_is_recorded_and_needs_assignments(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        with pytest.raises(UsageError):
+            reopen(connection, "nowhere", by=None, reason="")
+        reopen(connection, "1.1", by=desk.judge.id, reason="why not")
+        rows = connection.execute(record.select()).all()
+        assert [(row.action, row.question, row.account) for row in rows][-1] == ("reopen", "1.1", desk.judge.id)
+        assert "why not" in rows[-1].body

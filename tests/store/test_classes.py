@@ -1,0 +1,141 @@
+"""Classes of equivalent answers: an assessor's own and those of development, renamed and merged as one change."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select
+
+from qassay.errors import InputError, UsageError
+from qassay.store import judgments
+from qassay.store.answers import add_answer
+from qassay.store.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
+from qassay.store.engine import Store
+from qassay.store.judging import LockedError
+from qassay.store.schema import judgment, record
+from qassay.store.things import thing
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+KEY = "0123456789abcdef"
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> Any:
+    """Two assessors; the first has called everything in the lists of 1.2 right, each in a class of its own name."""
+    made = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        made.judge_all(connection, "1.2", "first", lambda item, part: {"judgment": "R", "answer": part.row["text"]})
+    return made
+
+
+def names(connection: Connection, desk: Any, set_name: str = "first") -> dict[str, int]:
+    """The known classes and how many items the assessor has in each."""
+    found = known_classes(connection, desk.assigned(connection, "1.2", set_name))
+    return {one.name: one.items for one in found}
+
+
+def rename(connection: Connection, desk: Any, before: str, after: str, key: str = KEY) -> int:
+    """Rename a class of the first assessor."""
+    one = desk.assigned(connection, "1.2")
+    return rename_class(connection, one, before, after, who=desk.who(one), key=key)
+
+
+def test_the_known_classes_are_those_of_development_and_the_assessors_own(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        add_answer(connection, question="1.2", answer="Zoe", doc="D9")
+        add_answer(connection, question="1.2", answer="Max")
+        add_answer(connection, question="1.2", answer="Max", withdrawn=True, reason="left in 1900")
+        assert names(connection, desk) == {"Zoe": 0, "Ann": 2, "Bob": 1}
+        assert names(connection, desk, "second") == {"Zoe": 0}
+
+
+def test_what_another_assessor_noted_is_not_among_them(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        one = desk.assigned(connection, "1.2")
+        add_answer(connection, question="1.2", answer="Noted", account=one.account, by=desk.who(one).name)
+        assert "Noted" in names(connection, desk)
+        assert "Noted" not in names(connection, desk, "second")
+
+
+def test_merging_gives_every_judgment_of_the_set_a_new_version(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        desk.judge_all(connection, "1.2", "second", lambda item, part: {"judgment": "R", "answer": part.row["text"]})
+        assert rename(connection, desk, "Ann", "Bob") == 2
+        assert names(connection, desk) == {"Bob": 3}
+        assert names(connection, desk, "second") == {"Ann": 2, "Bob": 1}
+        changed = [row for row in desk.rows(connection, "first", "1.2") if row["text"] == "Ann"]
+        assert [row["answer"] for row in changed] == ["Bob", "Bob"]
+        history = judgments.history(connection, "first", thing("list", changed[0]))
+        assert [one.body["answer"] for one in history if one.body] == ["Ann", "Bob"]
+        told = connection.execute(select(record.c.body).where(record.c.action == "rename-class")).scalar_one()
+        assert json.loads(told)["judgments"] == 2
+        # Both had finished: what they agree on is settled anew.
+        settled = {(row["run"], row["text"]): row.get("answer") for row in desk.rows(connection, question="1.2")}
+        assert settled == {("north", "Bob"): "Bob"}
+
+
+def test_a_renaming_sent_twice_is_one(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        assert rename(connection, desk, "Ann", "Anna") == 2
+        count = len(connection.execute(select(judgment.c.id)).all())
+        assert rename(connection, desk, "Ann", "Anna") == 0
+        assert len(connection.execute(select(judgment.c.id)).all()) == count
+
+
+def test_a_class_that_is_gone_or_known_from_development_is_not_renamed(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        rename(connection, desk, "Ann", "Anna")
+        with pytest.raises(ClassGoneError, match="'Ann'"):
+            rename(connection, desk, "Ann", "Annie", "another-key-4567")
+        add_answer(connection, question="1.2", answer="Bob")
+        with pytest.raises(UsageError, match="question development"):
+            rename(connection, desk, "Bob", "Robert", "another-key-4567")
+        with pytest.raises(InputError, match="1 to 500"):
+            rename(connection, desk, "Anna", "  ", "another-key-4567")
+
+
+def test_a_renaming_is_taken_back_as_one(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        rename(connection, desk, "Ann", "Bob")
+        one = desk.assigned(connection, "1.2")
+        assert take_back_renaming(connection, one, KEY, who=desk.who(one), key="fedcba9876543210") == 2
+        assert names(connection, desk) == {"Ann": 2, "Bob": 1}
+        assert take_back_renaming(connection, one, KEY, who=desk.who(one), key="fedcba9876543210") == 0
+        with pytest.raises(judgments.ConflictError):
+            take_back_renaming(connection, one, KEY, who=desk.who(one), key="0000000000000000")
+
+
+def test_after_a_ruling_nothing_is_renamed(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        desk.judge_all(connection, "1.2", "second", lambda item, part: {"judgment": "W"})
+        found = desk.disagreements(connection, "1.2")[0]
+        desk.rule(connection, found, {"judgment": "W"})
+        with pytest.raises(LockedError):
+            rename(connection, desk, "Ann", "Anna")
+
+
+def test_an_item_without_a_class_is_its_own(store: Store, tmp_path: Path) -> None:
+    made = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        made.judge_all(connection, "1.2", "first")
+        assert names(connection, made) == {"Ann": 2, "Bob": 1}
+        assert rename(connection, made, "Ann", "Bob") == 2

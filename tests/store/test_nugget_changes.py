@@ -1,0 +1,237 @@
+"""Changes of an assessor's nugget list: one transaction and one key each, with links, counts and taking back."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select
+
+from qassay.errors import InputError, UsageError
+from qassay.store.engine import Store
+from qassay.store.items import items_of
+from qassay.store.judging import Assessor, LockedError, parts_for
+from qassay.store.judgments import ConflictError, KeyReusedError
+from qassay.store.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.nuggets import NuggetConflictError, nuggets_of, write_nugget
+from qassay.store.schema import nugget, record
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+KEYS = count()
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> Any:
+    """Two assessors of 1.3; the first has begun the list: 1 chess (vital), 2 plays."""
+    made = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        one = made.assigned(connection, "1.3")
+        begin_list(connection, one, made.who(one).id)
+    return made
+
+
+def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> Change:
+    """A new change of an assessor's list."""
+    one = desk.assigned(connection, "1.3", set_name)
+    return Change(one, desk.who(one), key or f"change-{next(KEYS):010}")
+
+
+def texts(connection: Connection, list_name: str = "first") -> list[tuple[str, str]]:
+    """Ids and texts of a list."""
+    return [(one.nugget, one.text) for one in nuggets_of(connection, list_name, "1.3")]
+
+
+def version(connection: Connection, name: str) -> int:
+    """The version of a nugget that stands."""
+    return next(one.version for one in nuggets_of(connection, "first", "1.3") if one.nugget == name)
+
+
+def match(connection: Connection, desk: Any, links: dict[str, dict[str, list[str]]]) -> None:
+    """Link nuggets with strings of the runs' responses, and look these through."""
+    one = desk.assigned(connection, "1.3")
+    for item in items_of(connection, "1.3"):
+        for part in parts_for(connection, one, item, None):
+            linked = links.get(str(item.run), {}).get(part.name)
+            if linked is not None or part.name == "":
+                desk.say(connection, one, item, part, {"nuggets": linked or []})
+
+
+def found(connection: Connection) -> dict[tuple[str, int | None], list[str]]:
+    """What is linked: by run and string."""
+    rows = match_rows(connection, "first", "1.3")
+    return {(row["run"], row.get("item")): row["nuggets"] for _, row in rows if row["nuggets"]}
+
+
+LINKS = {"north": {"0": ["1"], "1": ["2"]}, "south": {"0": ["1"]}}
+
+
+def test_a_list_begins_as_a_copy_of_development_once(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        assert texts(connection) == [("1", "chess"), ("2", "plays")]
+        first = change(connection, desk)
+        first.remove(connection, "1", expected=1)
+        first = change(connection, desk)
+        first.remove(connection, "2", expected=1)
+        begin_list(connection, first.one, first.who.id)
+        assert texts(connection) == []
+        second = desk.assigned(connection, "1.3", "second")
+        begin_list(connection, second, desk.who(second).id)
+        assert texts(connection, "second") == texts(connection, "development")
+
+
+def test_a_set_judged_from_files_takes_the_list_it_went_by_along(store: Store, tmp_path: Path) -> None:
+    made = desks.make_desk(store, tmp_path, development=False)
+    with store.write() as connection:
+        for question in ("1.3", "9.9"):
+            write_nugget(connection, list_name="given", question=question, nugget="a", body={"text": "x"})
+        rows = [("match", f'{{"question": "{one}", "run": "north", "nuggets": ["a"]}}') for one in ("1.3", "9.9")]
+        desks.judgments.append_many(connection, set_name="first", rows=rows, at="2026-01-01T00:00:00Z")
+        one = made.assigned(connection, "1.3")
+        begin_list(connection, one, made.who(one).id)
+        assert [len(nuggets_of(connection, "first", question)) for question in ("1.3", "9.9")] == [1, 1]
+
+
+def test_nuggets_are_written_marked_and_told_apart_from_older_ones(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        made = change(connection, desk).add(connection, "  meets\n on   Mondays ", vital=False)
+        assert (made.nugget, made.text, made.vital) == ("3", "meets on Mondays", False)
+        change(connection, desk).rewrite(connection, "3", "meets on Mondays", vital=True, expected=1)
+        with pytest.raises(NuggetConflictError) as caught:
+            change(connection, desk).rewrite(connection, "3", "other", vital=True, expected=1)
+        assert caught.value.standing is not None
+        assert caught.value.standing.version == 2
+        change(connection, desk).remove(connection, "3", expected=2)
+        assert change(connection, desk).add(connection, "next", vital=False).nugget == "4"
+        with pytest.raises(InputError, match="1 to 1000"):
+            change(connection, desk).add(connection, " \n ", vital=False)
+
+
+def test_a_change_sent_twice_is_one_and_a_key_belongs_to_one_list(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        one = change(connection, desk, "the-same-key-1234")
+        assert one.is_new(connection)
+        one.split(connection, "1", ("white", "black"), expected=1)
+        assert not change(connection, desk, "the-same-key-1234").is_new(connection)
+        with pytest.raises(KeyReusedError):
+            change(connection, desk, "the-same-key-1234", "second").is_new(connection)
+        # A key that merely begins like another one is another key.
+        assert change(connection, desk, "the-same-key-123").is_new(connection)
+
+
+def test_moving_numbers_anew_and_keeps_texts(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        change(connection, desk).add(connection, "third", vital=False)
+        change(connection, desk).move(connection, "3", "1", expected=1)
+        assert [name for name, _ in texts(connection)] == ["3", "1", "2"]
+        change(connection, desk).move(connection, "3", None, expected=version(connection, "3"))
+        assert texts(connection) == [("1", "chess"), ("2", "plays"), ("3", "third")]
+        with pytest.raises(NuggetConflictError):
+            change(connection, desk).move(connection, "3", "1", expected=1)
+        with pytest.raises(NuggetConflictError):
+            change(connection, desk).move(connection, "3", "gone", expected=version(connection, "3"))
+
+
+def test_splitting_keeps_the_links_at_the_first_and_merging_joins_them(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        match(connection, desk, LINKS)
+        change(connection, desk).split(connection, "1", ("white", "black"), expected=1)
+        assert texts(connection) == [("1", "white"), ("3", "black"), ("2", "plays")]
+        assert found(connection) == {("north", 0): ["1"], ("north", 1): ["2"], ("south", 0): ["1"]}
+        versions = (version(connection, "2"), version(connection, "1"))
+        change(connection, desk).merge(connection, "2", "1", "plays chess", expected=versions)
+        assert texts(connection) == [("3", "black"), ("2", "plays chess")]
+        # North had both: once a response. South's link moved over.
+        assert found(connection) == {("north", 1): ["2"], ("south", 0): ["2"]}
+        assert next(one.vital for one in nuggets_of(connection, "first", "1.3") if one.nugget == "2")
+        with pytest.raises(UsageError):
+            change(connection, desk).merge(connection, "2", "2", "x", expected=(1, 1))
+
+
+def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        match(connection, desk, LINKS)
+        before = found(connection)
+        removal = change(connection, desk)
+        assert removal.remove(connection, "1", expected=1) == 2
+        assert found(connection) == {("north", 1): ["2"]}
+        assert connection.execute(select(record.c.id).where(record.c.action == "remove-nugget")).scalars().all()
+        change(connection, desk).take_back(connection, removal.key)
+        assert found(connection) == before
+        assert texts(connection) == [("1", "chess"), ("2", "plays")]
+        with pytest.raises(NuggetConflictError):
+            change(connection, desk).take_back(connection, removal.key)
+        with pytest.raises(UsageError, match="no such change"):
+            change(connection, desk).take_back(connection, "never-sent-0000000")
+
+
+def test_nothing_is_taken_back_where_a_link_has_changed_since(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        match(connection, desk, LINKS)
+        removal = change(connection, desk)
+        removal.remove(connection, "1", expected=1)
+        match(connection, desk, {"north": {"0": ["2"], "1": []}})
+        with pytest.raises(ConflictError):
+            change(connection, desk).take_back(connection, removal.key)
+
+
+@pytest.mark.parametrize("which", [("north",), ("north", "south")])
+def test_responses_to_look_at_again_are_open_until_looked_through(
+    store: Store, desk: Any, which: Iterable[str]
+) -> None:
+    with store.write() as connection:
+        match(connection, desk, LINKS)
+        assert desk.assigned(connection, "1.3").closed
+        items = [item for item in items_of(connection, "1.3") if item.run in which]
+        again = change(connection, desk)
+        again.add(connection, "new", vital=True)
+        assert again.look_again(connection, items) == len(items)
+        again.finish(connection)
+        one = desk.assigned(connection, "1.3")
+        assert (one.done, one.closed) == (2 - len(items), None)
+        desk.check_counts(connection)
+        undone = change(connection, desk)
+        undone.take_back(connection, again.key)
+        undone.finish(connection)
+        assert desk.assigned(connection, "1.3").done == 2
+        desk.check_counts(connection)
+        assert found(connection)[("north", 0)] == ["1"]
+
+
+def test_matching_begins_when_there_is_a_nugget(store: Store, tmp_path: Path) -> None:
+    made = desks.make_desk(store, tmp_path, development=False)
+    with store.write() as connection:
+        one = made.assigned(connection, "1.3")
+        with pytest.raises(InputError, match="at least one nugget"):
+            begin_matching(connection, one)
+        change(connection, made).add(connection, "a fact", vital=True)
+        begin_matching(connection, one)
+        assert made.assigned(connection, "1.3").step == 2
+
+
+def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        one = desk.assigned(connection, "1.3")
+        stranger = Assessor(desk.judge.id, desk.judge.name)
+        with pytest.raises(LockedError, match="not assigned"):
+            Change(one, stranger, "a-strangers-key-1").is_new(connection)
+        rows = connection.execute(select(nugget.c.account).where(nugget.c.list == "first")).scalars()
+        assert set(rows) == {one.account}

@@ -1,0 +1,159 @@
+"""Parts and verdicts: what the application lets through is what a judgment file may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qassay.errors import InputError
+from qassay.formats import jsonl
+from qassay.judgments import IDENTITY, JUDGMENT_COLUMNS, sort_out
+from qassay.questions import Question, TestSet
+from qassay.store.items import Item
+from qassay.store.parts import FIELDS, check_verdict, parts_of, row_of, verdict_of
+from qassay.store.things import thing
+from qassay.tasks import Task, task
+
+ELEMENTS = [{"doc": "D1", "text": "one"}, {"doc": None, "text": ""}]
+SENTENCES = [{"text": "a", "citations": ["D1", "D2", "D1"]}, {"text": "b", "citations": None}]
+# Question type, task and item of every kind.
+KINDS: dict[str, tuple[str, str, Item]] = {
+    "item": ("factoid", "confidence", Item(1, "q", "item", None, 0, {"doc": "D", "text": "x"}, 1)),
+    "extract": ("factoid", "passages", Item(1, "q", "extract", None, 0, {"doc": "D", "start": 3, "length": 5}, 1)),
+    "list": ("list", "main2003", Item(1, "q", "list", "r", 0, {"elements": ELEMENTS}, 2)),
+    "pair": ("pair", "entailment3", Item(1, "q", "pair", None, 0, {}, 1)),
+    "match": ("definition", "main2003", Item(1, "q", "match", "r", 0, {"elements": ELEMENTS}, 1)),
+    "support": (
+        "other",
+        "nuggets",
+        Item(1, "q", "support", "r", 0, {"elements": SENTENCES, "citations": True}, 1),
+    ),
+    "holistic": ("definition", "definition", Item(1, "q", "holistic", "r", 0, {"elements": ELEMENTS}, 1)),
+    "rating": ("pair", "justification", Item(1, "q", "rating", "r", 0, {"justification": "so"}, 1)),
+}
+NUGGETS = ("1", "2")
+SMALL = st.one_of(st.integers(-1, 11), st.none(), st.booleans())
+VALUES = {
+    "judgment": st.sampled_from(["R", "X", "U", "W", "YES", "NO", "UNKNOWN", "", "r", None]),
+    "answer": st.sampled_from(["Atlanta", "é", None]),
+    "nuggets": st.one_of(st.none(), st.lists(st.sampled_from(["1", "2", "9"]), max_size=3)),
+    "support": st.sampled_from(["full", "partial", "none", "", None]),
+    "content": SMALL,
+    "organization": SMALL,
+    "understandability": SMALL,
+    "correctness": SMALL,
+    "note": st.sampled_from(["a note", None]),
+}
+
+
+def accepted(row: dict[str, Any], kind: str, rules: Task) -> bool:
+    """Whether a judgment file may hold the row, and holds it as a judgment of this kind with this identity."""
+    questions = TestSet((Question("q", kind),))
+    table = jsonl.rows_table([(1, row)], JUDGMENT_COLUMNS, file="judgments/x.jsonl")
+    try:
+        found = sort_out("x", table, questions, rules, file="judgments/x.jsonl")
+    except InputError:
+        return False
+    ((name, rows),) = found.kinds.items()
+    (read,) = rows.iter_rows(named=True)
+    return (
+        thing(name, read) == thing(name, row)
+        and {k: read[k] for k in IDENTITY[name]}.items() >= {k: row.get(k) for k in IDENTITY[name]}.items()
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_let_through_is_what_a_file_may_hold(kind: str) -> None:
+    """Files are asked for less: a holistic score or a rating may lack its second half, a nugget is checked apart."""
+    type_, name, item = KINDS[kind]
+    rules = task(name)
+    parts = parts_of(item, nuggets=NUGGETS, assessor="me")
+    both = {True: 0, False: 0}
+
+    @settings(max_examples=120, deadline=None)
+    @given(data=st.data())
+    def check(data: Any) -> None:
+        part = data.draw(st.sampled_from(parts))
+        verdict = {field: data.draw(VALUES[field]) for field in (*FIELDS[part.kind], "note")}
+        verdict = {field: value for field, value in verdict.items() if value is not None}
+        odd = any(isinstance(value, bool) for value in verdict.values())  # a file with such a value is not read at all
+        row = row_of(part, verdict, assessor="me", at="2026-01-01T00:00:00Z")
+        try:
+            check_verdict(part, verdict, rules, nuggets=NUGGETS)
+            passed = True
+        except InputError:
+            passed = False
+        both[passed] += 1
+        if passed:
+            assert accepted(row, type_, rules)
+            assert verdict_of(part, row) == verdict
+        elif not odd and accepted(row, type_, rules):
+            complete = set(FIELDS[part.kind]) <= set(verdict)
+            unlisted = [nugget for nugget in verdict.get("nuggets", []) if nugget not in NUGGETS]
+            twice = len(set(verdict.get("nuggets", []))) < len(verdict.get("nuggets", []))
+            classed = "answer" in verdict and verdict.get("judgment") != "R"
+            assert not complete or unlisted or twice or classed
+
+    check()
+    assert both[True]
+    assert both[False]
+
+
+def test_every_part_is_another_thing() -> None:
+    for kind, (_, _, item) in KINDS.items():
+        parts = parts_of(item, nuggets=NUGGETS, assessor="me")
+        assert len({part.thing for part in parts}) == len({part.name for part in parts}) == len(parts)
+        assert any(part.required for part in parts), kind
+
+
+def test_the_parts_of_every_kind_of_item() -> None:
+    names = {kind: [part.name for part in parts_of(item, nuggets=NUGGETS)] for kind, (_, _, item) in KINDS.items()}
+    assert names == {
+        "item": [""],
+        "extract": [""],
+        "list": ["0", "1"],
+        "pair": [""],
+        "match": ["", "0", "1"],
+        "support": ["nugget:1", "nugget:2", "citation:0:D1", "citation:0:D2"],
+        "holistic": [""],
+        "rating": [""],
+    }
+    support = KINDS["support"][2]
+    spared = Item(1, "q", "support", "r", 0, {**support.body, "citations": False}, 1)
+    assert [part.required for part in parts_of(spared, nuggets=NUGGETS)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "message"),
+    [
+        ("item", {"judgment": "R", "run": "x"}, "has no 'run'"),
+        ("item", {"judgment": "R", "settled": "unanimous"}, "has no 'settled'"),
+        ("item", {"judgment": ["R"]}, "is no label"),
+        ("item", {"judgment": "R", "note": "n" * 2_001}, "a note is"),
+        ("item", {"judgment": "R", "note": 1}, "a note is"),
+        ("item", {"judgment": "R", "note": "\ud800"}, "half a character"),
+        ("item", {}, "is no label"),
+        ("extract", {"judgment": "X"}, "is no label"),
+        ("list", {"judgment": "W", "answer": "a"}, "only a correct item"),
+        ("list", {"judgment": "R", "answer": " "}, "the class of an answer"),
+        ("list", {"judgment": "R", "answer": "a" * 501}, "the class of an answer"),
+        ("list", {"judgment": "R", "answer": "\udfff"}, "half a character"),
+        ("match", {"nuggets": "1"}, "a list of ids"),
+        ("match", {"nuggets": [1]}, "a list of ids"),
+        ("match", {"nuggets": ["\ud800"]}, "no nugget"),
+        ("match", {"nuggets": ["1", "1"]}, "named twice"),
+        ("support", {"support": "half"}, "is no support"),
+        ("holistic", {"content": True, "organization": 1}, "content is a whole number"),
+        ("holistic", {"content": 1.0, "organization": 1}, "content is a whole number"),
+        ("rating", {"understandability": 2, "correctness": 3}, "only from understandability 3"),
+        ("rating", {"understandability": 3}, "correctness is a whole number"),
+    ],
+)
+def test_what_is_no_verdict_is_refused_with_its_rule(kind: str, verdict: dict[str, Any], message: str) -> None:
+    _, name, item = KINDS[kind]
+    part = parts_of(item, nuggets=NUGGETS)[0]
+    with pytest.raises(InputError, match=message):
+        check_verdict(part, verdict, task(name), nuggets=NUGGETS)

@@ -1,0 +1,160 @@
+"""Runs of the store: kept to the byte and once, described, withdrawn; and the pool that follows them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import qassay
+from qassay.errors import InputError, UsageError
+from qassay.runs import RunInformation
+from qassay.store.accounts import add_account
+from qassay.store.assignments import all_assignments, assign
+from qassay.store.engine import Store
+from qassay.store.items import order_seed, pool_items
+from qassay.store.pooling import count_judged, pool_mark, pool_summary, question_sizes, store_pool
+from qassay.store.progress import assigned_questions, hand_over, questions_by, questions_in, shares
+from qassay.store.schema import assignment, record, run
+from qassay.store.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
+
+Serve = Callable[[Path], Store]
+NEW = b"1.1 c D1 1902\n1.2 c D1 Ann\n1.3 c D1 it meets\n"
+NOTHING = RunInformation()
+
+
+def pooled(folder: Path, store: Store, connection: Any) -> None:
+    evaluation = qassay.open(folder)
+    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
+    store_pool(
+        connection,
+        made,
+        evaluation.questions,
+        mark=pool_mark(connection),
+        holistic=False,
+        citations=False,
+        account=None,
+    )
+
+
+def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
+    store = served(small)
+    packed = gzip.compress(NEW, mtime=0)
+    with store.write() as connection:
+        keep_run(
+            connection, "c", packed, called="any.gz", information=RunInformation("west", manual=True), account=None
+        )
+        assert connection.execute(run.select().where(run.c.tag == "c")).one().data == packed
+        assert find_run(connection, "c").file == "c.txt.gz"
+        assert [one.tag for one in list_runs(connection, limit=2, offset=1)] == ["b", "c"]
+    about = qassay.open(small).information["c"]
+    assert (about.organisation, about.manual) == ("west", True)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"1.1 a D1 1901\n1.2 a D1 Ann\n1.2 a D2 Bob\n1.3 a D1 a chess club\n", "this run a is here already"),
+        (b"1.1 a D1 1902\n1.2 a NIL\n1.3 a NIL\n", "another run a is here already"),
+    ],
+)
+def test_a_tag_is_taken_once(served: Serve, small: Path, data: bytes, says: str) -> None:
+    with served(small).write() as connection:
+        with pytest.raises(InputError, match=says):
+            keep_run(connection, "a", data, called="a.txt", information=NOTHING, account=None)
+        set_withdrawn(connection, "a", withdrawn=True, reason="", account=None)
+        with pytest.raises(InputError, match="which is withdrawn; restore it"):
+            keep_run(connection, "a", data, called="a.txt", information=NOTHING, account=None)
+        assert count_runs(connection) == (2, 1)
+
+
+def test_a_description_keeps_what_else_the_row_says(served: Serve, small: Path) -> None:
+    with served(small).write() as connection:
+        describe_run(connection, "b", RunInformation("east", None, True, 3), account=None)
+        row = json.loads(connection.execute(run.select().where(run.c.tag == "b")).one().information)
+        assert row == {"run": "b", "organisation": "east", "colour": "red", "manual": True, "priority": 3}
+        describe_run(connection, "b", RunInformation(None, None, False, None), account=None)
+        row = json.loads(connection.execute(run.select().where(run.c.tag == "b")).one().information)
+        assert row == {"run": "b", "colour": "red", "manual": False}
+        actions = connection.execute(record.select().where(record.c.action == "describe-run")).all()
+        assert [json.loads(one.body)["before"].get("organisation") for one in actions] == ["south", "east"]
+        with pytest.raises(UsageError, match="unknown run"):
+            describe_run(connection, "z", NOTHING, account=None)
+
+
+def test_what_was_said_of_a_run_before_it_came_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
+    rows = [{"run": "c", "organisation": "waiting"}]
+    write(small, "runs.jsonl", rows)
+    with served(small).write() as connection:
+        keep_run(connection, "c", NEW, called="c.txt", information=RunInformation(priority=1), account=None)
+        about = find_run(connection, "c").information
+        assert (about.organisation, about.priority) == ("waiting", 1)
+
+
+def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve, small: Path) -> None:
+    store = served(small)
+    with store.write() as connection:
+        pooled(small, store, connection)
+        found = pool_summary(connection)
+        assert found is not None
+        assert found.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
+        assert (found.items, found.questions, found.nothing) == (5, 3, 0)
+        assert question_sizes(connection) == {"1.1": 1, "1.2": 2, "1.3": 2}
+        assert found.mark == pool_mark(connection)
+        ada = add_account(connection, "Ada", "assessor").id
+        assign(connection, qassay.open(small).questions, assessors=1, accounts=[ada])
+        count_judged(connection)
+        # All of it was judged in the file of the first assessor.
+        assert {one.question: (one.done, one.total) for one in all_assignments(connection)} == {
+            "1.1": (1, 1),
+            "1.2": (2, 2),
+            "1.3": (2, 2),
+        }
+        assert all(one.closed for one in all_assignments(connection))
+        keep_run(connection, "c", NEW, called="c.txt", information=NOTHING, account=None)
+        assert found.mark != pool_mark(connection)
+    with store.write() as connection:
+        pooled(small, store, connection)
+        assert {one.question: (one.done, one.total, bool(one.closed)) for one in all_assignments(connection)} == {
+            "1.1": (1, 2, False),
+            "1.2": (2, 3, False),
+            "1.3": (2, 3, False),
+        }
+        set_withdrawn(connection, "a", withdrawn=True, reason="a mistake", account=None)
+    with store.write() as connection:
+        pooled(small, store, connection)
+        counts = {one.question: (one.done, one.total) for one in all_assignments(connection)}
+        assert counts == {"1.1": (0, 1), "1.2": (1, 2), "1.3": (1, 2)}
+
+
+def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: Serve, small: Path) -> None:
+    store = served(small)
+    questions = qassay.open(small).questions
+    with store.write() as connection:
+        pooled(small, store, connection)
+        ada, ben, cleo = (add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo"))
+        assign(connection, questions, assessors=2, accounts=[ada, ben])
+        connection.execute(assignment.update().where(assignment.c.question == "1.1").values(closed="2026"))
+        connection.execute(assignment.update().where(assignment.c.question == "1.3").values(done=1, seconds=30))
+        assert hand_over(connection, questions, ada, [ben], by=None) == (0, 2)  # Ben judges them already
+        assert hand_over(connection, questions, ada, [ben, cleo], by=None) == (2, 0)
+        mine = {one.question: one.account for one in all_assignments(connection) if one.account in (ada, cleo)}
+        assert mine == {"1.1": ada, "1.2": cleo, "1.3": cleo}
+        assert sum(one.done for one in all_assignments(connection)) == 2
+        assert hand_over(connection, questions, cleo, [], by=None) == (2, 0)
+        assert hand_over(connection, questions, None, [cleo], by=None) == (2, 0)
+        with pytest.raises(UsageError, match="same person"):
+            hand_over(connection, questions, cleo, [cleo], by=None)
+        assert questions_in(connection, "finished") == {"1.1"}
+        assert questions_in(connection, "begun") == {"1.3"}
+        assert questions_in(connection, "waiting") == {"1.2"}
+        assert questions_in(connection, "open") == {"1.2", "1.3"}
+        assert questions_by(connection, "left") == ["1.2", "1.3", "1.1"]
+        assert questions_by(connection, "spent")[0] == "1.3"
+        assert assigned_questions(connection) == 3
+        sums = {one.account: (one.questions, one.closed, one.left, one.seconds) for one in shares(connection)}
+        assert sums == {ada: (1, 1, 0, 0), ben: (3, 1, 3, 30), cleo: (2, 0, 3, 30)}

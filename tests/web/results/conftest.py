@@ -1,0 +1,132 @@
+"""What the tests of the results share: the built-in evaluations, served, and one process that computes for all."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from qassay.demo import DEMOS, Demo, demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account
+from qassay.store.assignments import assign
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.items import pool_items, store_items
+from qassay.store.schema import ROLES
+from qassay.store.sessions import begin_session
+from qassay.web.application import create_app
+from qassay.web.results.laboratory import Laboratory
+from qassay.web.settings import Settings
+
+with warnings.catch_warnings():
+    # It says that a successor of httpx is to be had; what it does with httpx is the same.
+    warnings.filterwarnings("ignore", message="Using `httpx`")
+    from starlette.testclient import TestClient
+
+ASSESSOR = 1 + ROLES.index("assessor")
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An evaluation with a store and an account of every role, served."""
+
+    folder: Path
+    store: Store
+    app: FastAPI
+
+    def client(self, role: str) -> TestClient:
+        """A browser in which this role is signed in."""
+        headers = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+        made = TestClient(self.app, follow_redirects=False, headers=headers)
+        with self.store.write() as connection:
+            secret = begin_session(connection, 1 + ROLES.index(role), address="test", agent="test")
+        made.cookies.set(self.app.state.place.settings.cookie, secret)
+        return made
+
+    def page(self, path: str, role: str = "organiser", **query: Any) -> dict[str, Any]:
+        """The JSON twin of a page, once it is computed."""
+        browser = self.client(role)
+        answer: dict[str, Any] = {"state": "computing"}
+        while answer.get("state") == "computing":
+            sent = browser.get(f"/api{path}", params=query)
+            assert sent.status_code == 200, sent.text
+            answer = sent.json()
+        return answer
+
+    def html(self, path: str, role: str = "organiser", **query: Any) -> str:
+        """A page as people see it, once it is computed."""
+        if role == "organiser" and path != "/results/published":
+            self.page(path, role, **query)
+        sent = self.client(role).get(path, params=query)
+        assert sent.status_code == 200, sent.text
+        return sent.text
+
+    def give_out(self) -> None:
+        """Pool the runs and give every question to the assessor."""
+        evaluation = open_evaluation(self.folder, store=self.store)
+        items = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="test"))
+        with self.store.write() as connection:
+            store_items(connection, items)
+            assign(connection, evaluation.questions, assessors=1, accounts=[ASSESSOR])
+
+
+def serve(folder: Path, laboratory: Laboratory) -> Evaluated:
+    """Make the store of a folder and serve it."""
+    store = open_store(folder, create=True)
+    take_in(store, open_folder(folder))
+    with store.write() as connection:
+        for role in ROLES:
+            add_account(connection, f"Some {role}", role)
+    app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store)
+    app.state.place.kept["results"] = laboratory
+    return Evaluated(folder, store, app)
+
+
+@pytest.fixture(scope="session")
+def laboratory() -> Iterator[Laboratory]:
+    """One process for all tests: starting one takes longer than what it computes."""
+    made = Laboratory()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory: pytest.TempPathFactory, laboratory: Laboratory) -> Iterator[dict[Demo, Evaluated]]:
+    """The built-in evaluations, served; for tests that change nothing."""
+    folder = tmp_path_factory.mktemp("demos")
+    made: dict[Demo, Evaluated] = {}
+    for name in DEMOS:
+        shutil.copytree(demo_folder(name), folder / name)
+        made[name] = serve(folder / name, laboratory)
+    yield made
+    for one in made.values():
+        one.store.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path, laboratory: Laboratory) -> Iterator[Callable[[Path], Evaluated]]:
+    """`served(folder)`: that evaluation, served, for tests that change it."""
+    made: list[Evaluated] = []
+
+    def start(folder: Path) -> Evaluated:
+        made.append(serve(folder, laboratory))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.store.close()
+
+
+@pytest.fixture
+def rag(served: Callable[[Path], Evaluated], tmp_path: Path) -> Evaluated:
+    """A small evaluation of one's own."""
+    shutil.copytree(demo_folder("rag"), tmp_path / "rag")
+    return served(tmp_path / "rag")

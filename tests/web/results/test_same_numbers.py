@@ -1,0 +1,94 @@
+"""A page shows the numbers of its command: the JSON twin holds what the command prints with --json."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from qassay.cli import main
+from qassay.demo import DEMOS, Demo, demo_folder
+
+PAGES = {
+    "score": "/results",
+    "describe": "/results/spread",
+    "agree": "/results/agreement",
+    "stability": "/results/stability",
+    "sensitivity": "/results/sensitivity",
+    "compare": "/results/compare",
+}
+
+
+def command(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """What a command prints with --json."""
+    status = main([*arguments, "--json"])
+    printed = capsys.readouterr().out
+    assert status == 0, printed
+    return json.loads(printed)
+
+
+@pytest.mark.parametrize("verb", PAGES)
+@pytest.mark.parametrize("demo", DEMOS)
+def test_the_page_and_the_command_say_the_same(demos, capsys, demo: Demo, verb: str) -> None:
+    page = demos[demo].page(PAGES[verb])
+    assert page["state"] == "found", page["message"]
+    assert page["document"] == command(capsys, verb, str(demo_folder(demo)))
+    assert page["provisional"] is None
+    assert page["tables"]
+
+
+@pytest.mark.parametrize("demo", DEMOS)
+def test_two_runs(demos, capsys, demo: Demo) -> None:
+    first, second = demos[demo].page("/results")["offer"]["runs"][:2]
+    page = demos[demo].page("/results/compare", a=first, b=second)
+    assert page["document"] == command(capsys, "compare", str(demo_folder(demo)), first, second)
+    assert page["document"]["verdict"] in page["answer"] or "cannot be told" in page["answer"]
+
+
+def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
+    folder = str(demo_folder())
+    page = demos["series"].page("/results", key="first", measure="nugget_f(beta=1)")
+    assert page["document"] == command(capsys, "score", folder, "--key", "first", "--measure", "nugget_f(beta=1)")
+    page = demos["series"].page("/results", component="list", key="third", unjudged="wrong")
+    assert page["document"] == command(
+        capsys, "score", folder, "--component", "list", "--key", "third", "--unjudged", "wrong"
+    )
+    page = demos["series"].page("/results", best=1)
+    assert page["document"] == command(capsys, "score", folder, "--best-per-organisation")
+    page = demos["series"].page("/results/agreement", sets=["first", "adjudicated"])
+    assert page["document"] == command(capsys, "agree", folder, "--sets", "first,adjudicated")
+    page = demos["series"].page("/results/sensitivity", component="factoid", error=0.1)
+    assert page["document"] == command(capsys, "sensitivity", folder, "--component", "factoid", "--error", "0.1")
+
+
+def test_the_csv_of_the_scores_is_the_matrix_of_the_command(demos, capsys) -> None:
+    scores = command(capsys, "score", str(demo_folder()))
+    sent = demos["series"].client("organiser").get("/results/units.csv")
+    assert sent.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(sent.text)))
+    assert [row["series"] for row in rows] == scores["units"]
+    for run, values in scores["matrix"].items():
+        assert [float(row[run]) for row in rows] == values
+
+
+def test_every_table_has_its_csv(demos) -> None:
+    for path in (*PAGES.values(), "/results/units"):
+        page = demos["rag"].page(path)
+        for table in page["tables"]:
+            sent = demos["rag"].client("organiser").get(table["csv"])
+            assert sent.status_code == 200, sent.text
+            rows = list(csv.reader(io.StringIO(sent.text)))
+            assert rows[0] == [column["header"] for column in table["columns"]]
+            assert len(rows) == 1 + len(table["rows"])
+
+
+def test_undefined_is_a_dash_on_the_page_null_in_json_and_empty_in_csv(demos) -> None:
+    page = demos["series"].page("/results/sensitivity")
+    table = page["tables"][0]
+    place = next((i, j) for i, row in enumerate(table["rows"]) for j, cell in enumerate(row) if cell in (None, "–"))
+    assert "–</td>" in demos["series"].html("/results/sensitivity")
+    rows = list(csv.reader(io.StringIO(demos["series"].client("organiser").get(table["csv"]).text)))
+    assert rows[1 + place[0]][place[1]] in ("", "–")
