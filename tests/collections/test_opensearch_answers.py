@@ -105,13 +105,14 @@ def test_units_that_are_turned_away_are_sent_again_without_the_others(engine: Op
     away = RECORDED["refusals"]["bulk_turned_away_in_part"]["answer"]
     statuses = [item["create"]["status"] for item in away["items"]]
     assert set(statuses) == {201, 429}
-    script.will(away, TAKEN, REFRESHED)
+    script.will(away, TAKEN, TAKEN, REFRESHED)
     engine.add(units(len(statuses)))
     engine.commit()
-    first, second, _ = script.asked
+    first, second, mark, _ = script.asked
     pairs = list(zip(sent(first)[::2], sent(first)[1::2], strict=True))
     again = [row for pair, status in zip(pairs, statuses, strict=True) if status == 429 for row in pair]
     assert sent(second) == again
+    assert sent(mark) == [{"create": {"_id": "done-1"}}, {"done": 1}]
     assert len(script.waits) == 1
 
 
@@ -172,11 +173,12 @@ def test_a_refusal_is_told_as_the_server_tells_it(
 
 
 def test_a_busy_server_is_asked_again(engine: OpenSearchEngine, script: Script) -> None:
-    script.will(published("opensearch_busy"), published("opensearch_2_unit_taken"), REFRESHED)
+    taken = published("opensearch_2_unit_taken")
+    script.will(published("opensearch_busy"), taken, taken, REFRESHED)
     engine.add(units(1))
     engine.commit()
     assert sent(script.asked[0]) == sent(script.asked[1])
-    assert len(script.asked) == 3
+    assert len(script.asked) == 4
 
 
 def test_a_unit_that_elasticsearch_8_refuses(engine: OpenSearchEngine, script: Script) -> None:

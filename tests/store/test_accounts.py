@@ -52,6 +52,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store in each of the databases, for what happens at the same moment."""
+    named = ""
+    if request.param == "postgresql":
+        named = f'database = "{request.getfixturevalue("postgres_url")}"\n'
+    (tmp_path / "qassay.toml").write_text(f'task = "series2004"\n{named}')
+    made = open_store(tmp_path, create=True)
+    yield made
+    made.close()
+
+
 @pytest.fixture(autouse=True)
 def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "HASHER", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -72,7 +84,8 @@ def test_a_link_makes_one_account(store: Store) -> None:
             accept_invitation(connection, secret, name=name, password="hash")
 
 
-def test_of_many_who_use_a_link_at_once_one_gets_in(store: Store) -> None:
+def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:
+    store = either
     with store.write() as connection:
         secret = invite(connection, "organiser")
     gate, made = threading.Barrier(8), []
@@ -164,6 +177,48 @@ def test_the_last_organiser_stays(store: Store) -> None:
         assert change_account(connection, ada.id, by=ada.id, role="reader").role == "reader"
         with pytest.raises(UsageError, match="only organiser"):
             change_account(connection, eve.id, by=eve.id, active=False)
+
+
+def test_two_organisers_cannot_demote_each_other(either: Store) -> None:
+    with either.write() as connection:
+        ada, eve = (add_account(connection, name, "organiser").id for name in ("Ada", "Eve"))
+    gate, refused = threading.Barrier(2), []
+
+    def demote(number: int, by: int) -> None:
+        gate.wait()
+        try:
+            with either.write() as connection:
+                change_account(connection, number, by=by, role="reader")
+        except UsageError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=demote, args=pair) for pair in ((ada, eve), (eve, ada))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(refused) == 1
+    with either.read() as connection:
+        assert has_organiser(connection)
+
+
+def test_of_two_who_take_a_name_at_once_one_gets_it(either: Store) -> None:
+    gate, refused = threading.Barrier(4), []
+
+    def take() -> None:
+        gate.wait()
+        try:
+            with either.write() as connection:
+                add_account(connection, "Ada", "reader")
+        except UsageError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(refused) == 3
 
 
 def test_a_change_ends_sessions_and_is_recorded(store: Store) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, inspect, text
 
+import qassay
 from qassay.errors import InputError
 from qassay.store.engine import connect
 from qassay.store.migrating import HEAD, VERSION_TABLE, migrate
@@ -108,3 +111,71 @@ def test_many_may_open_a_new_store_at_once(engine: Engine) -> None:
     assert failures == []
     with engine.connect() as connection:
         assert connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]
+
+
+# A dump of a small store of every release: what was made then is read now.
+RELEASES = sorted((Path(__file__).parent / "releases").glob("*.sql"))
+SCORE = {"a": 0.9333333333333333, "b": 0.36666666666666664}
+
+
+def load(release: Path, place: Path) -> Path:
+    """The database of a release, in the folder of an evaluation."""
+    place.mkdir()
+    (place / "qassay.toml").write_text('task = "series2004"\n')
+    with closing(sqlite3.connect(place / "qassay.db")) as database:
+        database.executescript(release.read_text(encoding="utf-8"))
+    return place
+
+
+def contents(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Every row of every table but the version's."""
+    with closing(sqlite3.connect(path)) as database:
+        database.row_factory = sqlite3.Row
+        names = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {name: [dict(row) for row in database.execute(f'SELECT * FROM "{name}"')] for name in names}
+    return {name: rows for name, rows in found.items() if name not in (VERSION_TABLE, "sqlite_sequence")}
+
+
+def test_there_is_a_store_of_every_version() -> None:
+    assert RELEASES[-1].stem == HEAD, "dump a small store of the new version to tests/store/releases"
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.stem)
+def test_a_store_of_an_earlier_release_is_brought_up_to_date(release: Path, tmp_path: Path) -> None:
+    folder = load(release, tmp_path / "eval")
+    before = contents(folder / "qassay.db")
+    assert all(before[table.name] for table in metadata.sorted_tables), "the dump has rows in every table"
+    found = {run.run: run.score for run in qassay.open(folder).score("first").runs}
+    assert found == pytest.approx(SCORE, abs=1e-15)
+    after = contents(folder / "qassay.db")
+    for name, rows in before.items():
+        assert len(after[name]) == len(rows)
+        for old, new in zip(rows, after[name], strict=True):
+            assert {key: new[key] for key in old if key in new} == {key: old[key] for key in old if key in new}
+    with closing(sqlite3.connect(folder / "qassay.db")) as database:
+        assert database.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
+
+
+def test_the_file_is_copied_before_it_is_changed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A migration that fails changes nothing; on SQLite there is a copy besides."""
+    migrate(engine)
+    before = sorted(inspect(engine).get_table_names())
+
+    def fail(connection: Any) -> None:
+        connection.execute(text("CREATE TABLE half_done (id INTEGER)"))
+        raise RuntimeError("the migration fails")
+
+    monkeypatch.setattr("qassay.store.migrating.HEAD", "0999")
+    monkeypatch.setattr("qassay.store.migrating._upgrade", fail)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the migration fails"):
+            migrate(engine)
+    assert sorted(inspect(engine).get_table_names()) == before
+    copies = sorted(path.name for path in tmp_path.glob("qassay.db.before*"))
+    is_file = engine.dialect.name == "sqlite"
+    assert copies == [f"qassay.db.before-0999-was-{HEAD}", f"qassay.db.before-0999-was-{HEAD}-2"] * is_file
+    for name in copies:
+        with closing(sqlite3.connect(tmp_path / name)) as database:
+            assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -81,7 +81,7 @@ def sheet(place: Any, client: Callable[..., Any], accounts: dict[str, int]) -> S
 def test_all_strings_are_shown_once_in_an_order_that_tells_of_no_run(sheet: Sheet) -> None:
     answer = sheet.client.get(f"/api/judge/{sheet.number}/strings")
     groups = [[one["text"] for one in group] for group in answer.json()["groups"]]
-    assert sorted(sum(groups, [])) == sorted([NORTH, "It was radium.", SOUTH, WEST])
+    assert sorted(text for group in groups for text in group) == sorted([NORTH, "It was radium.", SOUTH, WEST])
     assert ["It was radium.", SOUTH] in groups
     assert not any(tag in answer.text for tag in sheets.RUNS)
 

@@ -62,9 +62,9 @@ _DEFINITION = {
     "mappings": {
         "dynamic": False,
         "properties": {
-            **{name: _WORDS for name in ("text", "title")},
+            **dict.fromkeys(("text", "title"), _WORDS),
             # Where a unit stands; and, in a row without words, how many documents were there when it was written.
-            **{name: _NUMBER for name in ("document", "start", "length", "done")},
+            **dict.fromkeys(("document", "start", "length", "done"), _NUMBER),
         },
     }
 }

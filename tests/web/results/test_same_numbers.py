@@ -83,12 +83,3 @@ def test_every_table_has_its_csv(demos) -> None:
             rows = list(csv.reader(io.StringIO(sent.text)))
             assert rows[0] == [column["header"] for column in table["columns"]]
             assert len(rows) == 1 + len(table["rows"])
-
-
-def test_undefined_is_a_dash_on_the_page_null_in_json_and_empty_in_csv(demos) -> None:
-    page = demos["series"].page("/results/sensitivity")
-    table = page["tables"][0]
-    place = next((i, j) for i, row in enumerate(table["rows"]) for j, cell in enumerate(row) if cell in (None, "–"))
-    assert "–</td>" in demos["series"].html("/results/sensitivity")
-    rows = list(csv.reader(io.StringIO(demos["series"].client("organiser").get(table["csv"]).text)))
-    assert rows[1 + place[0]][place[1]] in ("", "–")

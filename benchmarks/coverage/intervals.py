@@ -1,0 +1,206 @@
+"""How often the intervals of scores, of differences and of agreement hold the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.coverage.populations import SERIES_LENGTH, Population
+from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix
+from qassay.meta.agreement import agreement
+from qassay.meta.intervals import blocks, flip_test, score_intervals
+from qassay.meta.significance import compare_all
+from qassay.meta.significance.methods import Method
+from qassay.meta.simulate import Scores
+
+FLIPS = 2000
+EXCHANGES = 2000
+RESAMPLES = 1000
+
+# Units of the set that stands for the population where a score is no mean.
+LARGE = 400_000
+
+# The labels of answers, how often they are true, and how often an assessor gives another one.
+LABELS = ("W", "R", "U", "X")
+TRUE_SHARES = (0.6, 0.3, 0.05, 0.05)
+SLIPS = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Whether the interval held the truth, simulation by simulation."""
+
+    name: str
+    held: Floats
+
+    @property
+    def share(self) -> float:
+        """The share of intervals that hold the truth."""
+        return float(self.held.mean())
+
+    @property
+    def error(self) -> float:
+        """Its Monte-Carlo error; rows may be whole families of intervals."""
+        rows = self.held.reshape(len(self.held), -1).mean(axis=1)
+        return float(rows.std(ddof=1) / np.sqrt(len(rows)))
+
+
+def interval_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
+    """Every kind of interval but those of error rates."""
+    yield from score_coverages(simulations, seed)
+    yield from difference_coverages(simulations, seed)
+    yield from simultaneous_coverages(simulations, seed)
+    yield from agreement_coverages(simulations, seed)
+
+
+def _within(low: float | None, high: float | None, truth: float) -> bool:
+    return low is not None and high is not None and low <= truth <= high
+
+
+def _one(scores: Scores, units: int, *, kind: str = "mean") -> Population:
+    return Population(scores, 1, units, means="equal", kind=kind)  # type: ignore[arg-type]
+
+
+def score_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
+    """The score of one run: BCa over units and over series, and Wilson's interval."""
+    graded: tuple[Scores, ...] = ("normal", "zero-inflated")
+    for scores in graded:
+        for units in (30, 64, 200):
+            yield _means(f"score, BCa, {scores}, {units} units", _one(scores, units), simulations, seed)
+    for units in (30, 64, 150, 300):
+        yield _proportions(units, simulations, seed)
+    for units in (60, 150):
+        name = f"score, BCa over {units // SERIES_LENGTH} series, {units} units"
+        yield _means(name, _one("normal", units, kind="series"), simulations, seed)
+    for units in (64, 200):
+        one = _one("binary", units, kind="confidence")
+        truth = float(replace(one, units=LARGE).matrix(seed).scores()[0])
+        yield _each(f"score, BCa, confidence-weighted, {units} units", one, truth, simulations, seed)
+    for units in (60, 120):
+        one = _one("zero-inflated", units, kind="types")
+        yield _each(f"score, BCa, type-weighted, {units} units", one, 0.3, simulations, seed)
+
+
+def _means(name: str, one: Population, simulations: int, seed: int) -> Coverage:
+    """Rows of one matrix stand for simulated test sets: all are resampled alike, which changes no coverage."""
+    values = one.draw(seed, simulations)[0][:, 0]
+    names = tuple(map(str, range(simulations)))
+    found = score_intervals(replace(one.matrix(seed), runs=names, values=values), seed=seed)
+    return Coverage(name, np.array([_within(*limits, 0.3) for limits in zip(found.low, found.high, strict=True)]))
+
+
+def _proportions(units: int, simulations: int, seed: int) -> Coverage:
+    """True shares from 0.1 to 0.9: at a single one, coverage depends on how the few possible counts happen to lie."""
+    rng = np.random.default_rng([seed, units])
+    true = rng.uniform(0.1, 0.9, simulations)
+    values = (rng.random((simulations, units)) < true[:, None]).astype(np.float64)
+    names = tuple(map(str, range(simulations)))
+    found = score_intervals(ScoreMatrix(names, tuple(map(str, range(units))), values, denominator=1), seed=seed)
+    limits = zip(found.low, found.high, true.tolist(), strict=True)
+    method = " and ".join(sorted(set(found.methods)))
+    return Coverage(f"share, {method}, {units} questions", np.array([_within(*three) for three in limits]))
+
+
+def _each(name: str, one: Population, truth: float, simulations: int, seed: int) -> Coverage:
+    held = []
+    for number in range(1, simulations + 1):
+        found = score_intervals(one.matrix(seed + number), resamples=RESAMPLES, seed=number)
+        held.append(_within(found.low[0], found.high[0], truth))
+    return Coverage(name, np.array(held))
+
+
+def difference_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
+    """The difference of two runs, a tenth in truth, by sign flips."""
+    two = Population("normal", 2, 30, means="two groups", wide=0.05)
+    for population in (
+        two,
+        replace(two, scores="zero-inflated"),
+        replace(two, scores="zero-inflated", units=64),
+        replace(two, scores="binary", units=64),
+        replace(two, scores="binary", units=200),
+        replace(two, units=60, kind="series"),
+        replace(two, units=150, kind="series"),
+        replace(two, scores="binary", units=64, kind="confidence"),
+        replace(two, scores="zero-inflated", units=60, kind="types"),
+        replace(two, units=60, kind="types", wide=0.2),
+    ):
+        truth = 2 * population.wide
+        if population.kind == "confidence":
+            large = replace(population, units=LARGE).matrix(seed).scores()
+            truth = float(large[1] - large[0])
+        else:
+            low, high = population.true_means()
+            truth = float(high - low)
+        held = []
+        for number in range(1, simulations + 1):
+            pair = population.matrix(seed + number)
+            found = flip_test(blocks(pair.select(pair.runs[::-1])), flips=FLIPS, seed=number)
+            held.append(_within(found.low, found.high, truth))
+        more = ", a difference by type" if population.wide > 0.1 else ""
+        yield Coverage(f"difference, {population.name.split(', true')[0]}{more}", np.array(held))
+
+
+def simultaneous_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
+    """All differences of several runs at once."""
+    methods: tuple[Method, ...] = ("tukey", "randomised-tukey")
+    for method in methods:
+        for population in (
+            Population("normal", 6, 40),
+            Population("zero-inflated", 12, 60),
+            Population("normal", 6, 60, kind="types"),
+        ):
+            true = dict(zip(population.matrix(seed).runs, population.true_means().tolist(), strict=True))
+            held = []
+            for number in range(1, simulations + 1):
+                matrix = population.matrix(seed + number)
+                found = compare_all(matrix, method=method, permutations=EXCHANGES, seed=number)
+                held.append(
+                    all(
+                        pair.interval is not None and _within(*pair.interval, true[pair.a] - true[pair.b])
+                        for pair in found.pairs()
+                    )
+                )
+            yield Coverage(f"all differences, {method}, {population.name}", np.array(held))
+
+
+def agreement_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
+    """Agreement of two and of three assessors who slip now and then; the truth is that of very many items."""
+    for assessors, items in ((2, 100), (2, 400), (3, 100), (3, 400)):
+        truth = _statistics(agreement(_judged(seed, assessors, LARGE), resamples=0).as_json())
+        held: dict[str, list[bool]] = {}
+        for number in range(1, simulations + 1):
+            found = agreement(_judged(seed + number, assessors, items), resamples=RESAMPLES, seed=number).as_json()
+            for name, limits in _intervals(found).items():
+                held.setdefault(name, []).append(limits is not None and _within(*limits, truth[name]))
+        for name, each in held.items():
+            yield Coverage(f"{name}, {assessors} assessors, {items} items", np.array(each))
+
+
+def _judged(seed: int, assessors: int, items: int) -> dict[str, list[str]]:
+    rng = np.random.default_rng([seed, assessors, items])
+    true = rng.choice(len(LABELS), items, p=TRUE_SHARES)
+    names = np.array(LABELS)
+    found = {}
+    for number in range(assessors):
+        slips = rng.random(items) < SLIPS
+        found[f"assessor {number}"] = names[np.where(slips, rng.choice(len(LABELS), items), true)].tolist()
+    return found
+
+
+_OVERALL = ("raw", "folded", "fleiss_kappa", "krippendorff_alpha", "scott_pi")
+
+
+def _statistics(found: dict[str, object]) -> dict[str, float]:
+    return _named(found, lambda part, name: part[name])
+
+
+def _intervals(found: dict[str, object]) -> dict[str, tuple[float, float] | None]:
+    return _named(found, lambda part, name: part["intervals"][name])
+
+
+def _named(found: dict[str, object], pick: Callable[..., object]) -> dict:  # type: ignore[type-arg]
+    values = {name: pick(found, name) for name in _OVERALL if found.get(name) is not None}
+    pair = found["pairs"][0]  # type: ignore[index]
+    return {**values, "cohen_kappa": pick(pair, "cohen_kappa")}

@@ -1,0 +1,107 @@
+"""The completeness gate: nothing is scored while work is open, unless the organiser says so, and then all say so."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from sqlalchemy import delete, update
+
+from qassay.store.schema import assignment, judgment, standing
+
+PAGES = (
+    *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
+    *("/results/stability", "/results/agreement"),
+)
+
+
+def close_all(place) -> None:
+    with place.store.write() as connection:
+        connection.execute(update(assignment).values(closed="2026-01-01T00:00:00.000Z", done=assignment.c.total))
+
+
+def test_nothing_is_scored_while_assigned_work_is_open(rag) -> None:
+    rag.give_out()
+    for path in (*PAGES, "/results/run?run=harbor", "/results/question?question=r1"):
+        page = rag.client("organiser").get(f"/api{path}").json()
+        assert page["state"] == "closed"
+        assert page["tables"] == []
+        assert page["document"] == {}
+        assert page["gate"]["open_items"] == 30
+        assert page["gate"]["open_questions"] == 10
+        assert {"question": "r1", "assessors": 1, "items": 3} in page["gate"]["open"]
+        sent = rag.client("organiser").get(
+            re.sub(r"^(/results\S*?)(\?|$)", r"\1.csv\2", path.replace("/results", "/results", 1))
+            if path != "/results"
+            else "/results/leaderboard.csv"
+        )
+        assert sent.status_code == 409
+    shown = rag.html("/results")
+    assert "Nothing is scored while assigned work is open" in shown
+    assert "provisional=1" in shown
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_provisional_results_say_so_everywhere(rag, path: str) -> None:
+    rag.give_out()
+    page = rag.page(path, provisional=1)
+    assert page["state"] == "found", page["message"]
+    assert page["provisional"] == "30 items open"
+    assert page["document"].get("provisional", "30 items open") == "30 items open"
+    assert all(table["provisional"] == "30 items open" for table in page["tables"])
+    shown = rag.html(path, provisional=1)
+    captions = re.findall(r"<caption><span>.*?</caption>", shown, re.DOTALL)
+    assert len(captions) == len(page["tables"]) > 0
+    assert all("provisional: 30 items open" in caption for caption in captions)
+    assert "Provisional: 30 items open" in shown
+    for table in page["tables"]:
+        assert "provisional=1" in table["csv"]
+        sent = rag.client("organiser").get(table["csv"])
+        rows = list(csv.DictReader(io.StringIO(sent.text)))
+        assert all(row["provisional"] == "30 items open" for row in rows)
+
+
+def test_done_work_is_scored_and_says_nothing(rag) -> None:
+    rag.give_out()
+    close_all(rag)
+    page = rag.page("/results")
+    assert (page["state"], page["provisional"]) == ("found", None)
+    assert "provisional" not in page["document"]
+    # Asked for provisionally, what is complete is not provisional.
+    page = rag.page("/results", provisional=1)
+    assert page["provisional"] is None
+
+
+def test_work_is_open_though_no_item_is_left(rag) -> None:
+    """Whoever has to say that a nugget list is finished has judged everything and is not done."""
+    rag.give_out()
+    with rag.store.write() as connection:
+        connection.execute(update(assignment).values(done=assignment.c.total))
+    page = rag.client("organiser").get("/api/results").json()
+    assert (page["state"], page["gate"]["open_items"]) == ("closed", 0)
+
+
+def test_questions_that_were_forgotten_are_named(rag) -> None:
+    """TREC 2004 lost series 7 so."""
+    rag.give_out()
+    close_all(rag)
+    with rag.store.write() as connection:
+        connection.execute(delete(assignment).where(assignment.c.question == "r7"))
+        connection.execute(delete(standing).where(standing.c.question == "r7"))
+        connection.execute(delete(judgment).where(judgment.c.question == "r7"))
+    page = rag.page("/results")
+    assert page["gate"]["unassigned"] == ["r7"]
+    assert page["gate"]["unjudged"] == ["r7"]
+    assert not page["gate"]["is_open"]
+    # And it is not counted as wrong behind anybody's back.
+    assert page["state"] == "refused"
+    assert "not judged in the key adjudicated" in page["message"]
+    assert page["problems"][0]["rule"] == "unjudged"
+    shown = rag.html("/results")
+    assert "Never judged by anybody" in shown
+    assert "/assignments?question=r7" in shown
+    page = rag.page("/results", unjudged="wrong")
+    assert page["state"] == "found"
+    assert any("Unjudged" in note for note in page["tables"][0]["notes"])
