@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.coverage.populations import SERIES_LENGTH, Population
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.agreement import agreement
 from qassay.meta.intervals import blocks, flip_test, score_intervals
 from qassay.meta.significance import compare_all

@@ -186,9 +186,9 @@ def test_the_database_is_where_the_variable_or_the_configuration_says(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = desks.qassay.open(folder)
-    assert store_url(opened.folder, opened.configuration).endswith("evaluation/qassay.db")
+    assert str(store_url(opened.folder, opened.configuration)).endswith("evaluation/qassay.db")
     monkeypatch.setenv(VARIABLE, f"sqlite:///{tmp_path / 'elsewhere.db'}")
-    assert store_url(opened.folder, opened.configuration).endswith("elsewhere.db")
+    assert str(store_url(opened.folder, opened.configuration)).endswith("elsewhere.db")
     open_store(folder, create=True).close()
     assert (tmp_path / "elsewhere.db").exists()
     assert not (folder / DATABASE).exists()

@@ -156,6 +156,7 @@ def test_a_form_of_another_site_cannot_speak_json(client: Client) -> None:
 @pytest.mark.parametrize("host", ["example.org", "127.0.0.1.example.org", "testserver@example.org", "", "a b", "[::1"])
 def test_another_host_is_not_answered_for(client: Client, host: str) -> None:
     assert client().get("/health", headers={"Host": host}).status_code == 400
+    assert "Qassay demo" not in client().get("/", headers={"Host": host}).text
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8000", "localhost:8000", "[::1]:8000", "LOCALHOST"])

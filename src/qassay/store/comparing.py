@@ -227,9 +227,10 @@ def _standing(
     connection: Connection, question: str, sets: Sequence[str], things: Sequence[str] | None
 ) -> dict[tuple[str, str], Stands]:
     c = standing.c
-    query = select(c.set, c.thing, c.judgment, c.version, c.body).where(c.question == question, c.set.in_(sets))
-    if things is not None and len(things) <= BATCH:
-        query = query.where(c.thing.in_(things))
+    query = select(c.set, c.thing, c.judgment, c.version, c.body).where(c.set.in_(sets))
+    # A few things by their own index; many, as all of a question are.
+    few = things is not None and len(things) <= BATCH
+    query = query.where(c.thing.in_(things or ())) if few else query.where(c.question == question)
     return {
         (row.set, row.thing): Stands(row.judgment, row.version, _decoded(row.body)) for row in connection.execute(query)
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qassay.web.errors import Refusal, answer
@@ -61,8 +62,8 @@ class Surround:
             await send(message)
 
         try:
-            self._check(scope)
-            await self.app(scope, receive, sending)
+            refused = self._refused(scope)
+            await (refused or self.app)(scope, receive, sending)
         except ClientDisconnect:
             status = GONE  # nobody is left to answer
         except Exception as error:  # the last place before the server: everything gets an answer
@@ -73,13 +74,16 @@ class Surround:
         finally:
             self._note(scope, status, time.perf_counter() - begun)
 
-    def _check(self, scope: Scope) -> None:
+    def _refused(self, scope: Scope) -> Response | None:
+        """The answer to a request that is not for us: a plain one, because the page that asks may be somebody else's."""
         sent = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(sent[0]) if len(sent) == 1 else None
         if match is None or not self.place.settings.accepts_host(match["host"].strip("[]")):
-            raise Refusal(400, "this server does not answer for that host; see --public-url of: qassay serve --help")
+            told = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
+            return PlainTextResponse(told, 400)
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
-            raise Refusal(400, "the address holds a null character")
+            return PlainTextResponse("The address holds a null character.\n", 400)
+        return None
 
     def _add_headers(self, scope: Scope, headers: MutableHeaders) -> None:
         for name, value in HEADERS.items():

@@ -78,7 +78,7 @@ class Evaluated:
             assign(connection, evaluation.questions, assessors=1, accounts=[ASSESSOR])
 
 
-def serve(folder: Path, laboratory: Laboratory) -> Evaluated:
+def served_from(folder: Path, laboratory: Laboratory) -> Evaluated:
     """Make the store of a folder and serve it."""
     store = open_store(folder, create=True)
     take_in(store, open_folder(folder))
@@ -99,25 +99,23 @@ def laboratory() -> Iterator[Laboratory]:
 
 
 @pytest.fixture(scope="session")
-def demos(tmp_path_factory: pytest.TempPathFactory, laboratory: Laboratory) -> Iterator[dict[Demo, Evaluated]]:
+def demos(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Evaluated]) -> dict[Demo, Evaluated]:
     """The built-in evaluations, served; for tests that change nothing."""
     folder = tmp_path_factory.mktemp("demos")
     made: dict[Demo, Evaluated] = {}
     for name in DEMOS:
         shutil.copytree(demo_folder(name), folder / name)
-        made[name] = serve(folder / name, laboratory)
-    yield made
-    for one in made.values():
-        one.store.close()
+        made[name] = serve(folder / name)
+    return made
 
 
-@pytest.fixture
-def served(tmp_path: Path, laboratory: Laboratory) -> Iterator[Callable[[Path], Evaluated]]:
-    """`served(folder)`: that evaluation, served, for tests that change it."""
+@pytest.fixture(scope="session")
+def serve(laboratory: Laboratory) -> Iterator[Callable[[Path], Evaluated]]:
+    """`serve(folder)`: that evaluation with a store, served."""
     made: list[Evaluated] = []
 
     def start(folder: Path) -> Evaluated:
-        made.append(serve(folder, laboratory))
+        made.append(served_from(folder, laboratory))
         return made[-1]
 
     yield start
@@ -126,7 +124,7 @@ def served(tmp_path: Path, laboratory: Laboratory) -> Iterator[Callable[[Path], 
 
 
 @pytest.fixture
-def rag(served: Callable[[Path], Evaluated], tmp_path: Path) -> Evaluated:
+def rag(serve: Callable[[Path], Evaluated], tmp_path: Path) -> Evaluated:
     """A small evaluation of one's own."""
     shutil.copytree(demo_folder("rag"), tmp_path / "rag")
-    return served(tmp_path / "rag")
+    return serve(tmp_path / "rag")

@@ -22,7 +22,8 @@ SERIES_A_PAGE = 20
 QUESTIONS_A_PAGE = 50
 
 Text = Annotated[str, Field(max_length=20_000)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+# No database takes a NUL in a name.
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Target = Annotated[str, Field(min_length=1, max_length=500)]
 
 

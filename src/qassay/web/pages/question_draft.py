@@ -117,7 +117,7 @@ class Changed(Context):
 
 
 @router.page("/development/question", template="question_draft.html", roles=ORGANISERS)
-def show(place: Place, id: Annotated[str, Query(max_length=200)]) -> QuestionDraftPage:  # noqa: A002  # in the address
+def show(place: Place, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")]) -> QuestionDraftPage:  # noqa: A002  # in the address
     """One question with all that its author noted."""
     task = place.configuration.task
     with place.store.read() as connection:

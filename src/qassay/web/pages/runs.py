@@ -24,7 +24,8 @@ RUNS_A_PAGE = 100
 FAULTS_A_PAGE = 200
 MOST_FILES = 200
 
-Tag = Annotated[str, Field(min_length=1, max_length=200)]
+# No database takes a NUL in a name.
+Tag = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Short = Annotated[str, Field(max_length=200)]
 Long = Annotated[str, Field(max_length=5_000)]
 Priority = Annotated[int, Field(ge=0, le=1_000_000)]

@@ -77,7 +77,7 @@ def work(who: Who, place: Place) -> WorkPage:
     )
 
 
-@router.action("POST", "/work/take", roles=ASSESSORS)
+@router.action("POST", "/take", roles=ASSESSORS)
 def take_work(who: Who, place: Place) -> Taken:
     """Give whoever asks the next question that nobody has."""
     with place.store.write() as connection:

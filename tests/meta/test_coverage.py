@@ -1,0 +1,55 @@
+"""How often every kind of interval holds the truth, in a thousand simulated evaluations of populations that nobody
+looked at while the intervals were being made. `python -m benchmarks coverage` prints the table.
+
+A share of a thousand simulations is off by 0.007 by chance. So an interval fails where its share is further from 0.95
+than two points and what chance explains: two Monte-Carlo errors for a whole row of the table; for a single bin of an
+error rate, of which there are more than a thousand, as many errors as leave a chance of one in a hundred that any of
+them fails though all are at the very edge.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+
+ROOT = str(Path(__file__).parents[2])
+
+
+def of_the_benchmarks(name):
+    """A module of the benchmarks, which lie beside the tests and not on the path of an installed package."""
+    if ROOT not in sys.path:
+        sys.path.insert(0, ROOT)
+    return importlib.import_module(f"benchmarks.coverage.{name}")
+
+
+intervals, rates = of_the_benchmarks("intervals"), of_the_benchmarks("rates")
+
+SIMULATIONS = 1000
+BY_CHANCE = 2.0
+BINS = 1400
+ANY_BIN = NormalDist().inv_cdf(1 - 0.01 / BINS)
+
+
+def beyond(share, error):
+    return abs(share - rates.NOMINAL) > rates.TOLERANCE + BY_CHANCE * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["score", "difference", "simultaneous", "agreement"])
+def test_intervals_hold_the_truth_as_often_as_they_say(kind):
+    found = list(getattr(intervals, f"{kind}_coverages")(SIMULATIONS, rates.SEED))
+    assert len(found) > 4
+    assert [(one.name, one.share) for one in found if beyond(one.share, one.error)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", rates.POPULATIONS, ids=lambda population: population.name)
+def test_intervals_of_error_rates_hold_the_truth_as_often_as_they_say(population):
+    found = rates.rate_coverage(population, SIMULATIONS)
+    assert found.judged.sum() >= 6
+    assert [row for row in found.by_size() if beyond(row[1], row[2])] == []
+    assert found.outside(ANY_BIN) == []

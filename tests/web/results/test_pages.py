@@ -1,0 +1,288 @@
+"""The pages: what can be asked, how large a page gets, and other people's strings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qassay.demo import demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.measures import MEASURES
+from qassay.tables import Column, table
+from qassay.tasks import names, task
+from qassay.web.results.choices import measures_of
+from qassay.web.results.contexts import plain_view
+from qassay.web.results.finding import CHARACTERS_SHOWN, Part, clipped, cut
+from qassay.web.results.inquiry import Inquiry
+from qassay.web.results.investigate import investigate
+from qassay.web.results.sheets import lines
+
+SCRIPT = "<script>alert(document.cookie)</script>"
+IMAGE = '"><img src=x onerror=alert(1)>'
+REVERSED = "\u202egnp.evil"
+FORMULA = "=cmd|' /C calc'!A0"
+LONG = "x" * 9_000
+LONGEST = "word " * 500_000
+TAG = "tag-" + "0123456789" * 17 + "<b>&?#%2e"
+
+
+# ---- what can be asked ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_on_the_list_is_refused(demos) -> None:
+    organiser = demos["series"].client("organiser")
+    for query in (
+        *("sort=text", "sort=mean;drop", "by=run", "kind=riddle", "page=0", "page=x", "across=-1", "unjudged=maybe"),
+        *("missing=perhaps", "nonsense=1", "page=1000000000000"),
+    ):
+        assert organiser.get(f"/api/results/units?{query}").status_code == 422, query
+    for query in ("preset=mine", "error=0.5", "bin_width=3", "error=nan"):
+        assert organiser.get(f"/api/results/sensitivity?{query}").status_code == 422, query
+    assert organiser.get("/api/results/compare?method=guess").status_code == 422
+    assert organiser.get("/api/results/run").status_code == 422
+    assert organiser.get("/api/results?key=" + "x" * 201).status_code == 422
+
+
+def test_a_name_that_is_not_there_is_told_with_the_nearest(demos) -> None:
+    page = demos["series"].page("/results", key="adjudicate")
+    assert page["state"] == "refused"
+    assert page["message"] == "unknown key 'adjudicate'; did you mean 'adjudicated'?"
+    assert "did you mean" in demos["series"].html("/results", key="adjudicate")
+    page = demos["series"].page("/results", measure="cws(beta=3)")
+    assert (page["state"], page["message"][:16]) == ("refused", "unknown measure ")
+    for query in ({"run": "hoby"}, {"run": "../../etc/passwd"}):
+        assert demos["series"].page("/results/run", **query)["state"] == "refused"
+    assert demos["series"].page("/results/compare", a="hobby")["message"].startswith("a comparison takes two runs")
+    assert demos["series"].page("/results/agreement", sets=["first"])["state"] == "refused"
+
+
+def test_an_empty_field_of_a_form_is_as_if_it_were_not_there(demos) -> None:
+    organiser = demos["series"].client("organiser")
+    demos["series"].page("/results")
+    asked = organiser.get("/api/results?key=&measure=&component=&unjudged=stop&missing=stop").json()["asked"]
+    assert asked == organiser.get("/api/results").json()["asked"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_task_offers_its_measures(name: str) -> None:
+    found = measures_of(task(name))
+    assert found[0] == task(name).measure
+    assert len(set(found)) == len(found)
+    assert all(one.split("(")[0] in MEASURES for one in found)
+
+
+# ---- windows --------------------------------------------------------------------------------------------------------
+
+
+def test_units_are_sorted_and_paged(demos) -> None:
+    whole = demos["series"].page("/results/units", by="question", sort="mean", down=1)
+    shown, second = (
+        whole["tables"][0],
+        demos["series"].page("/results/units", by="question", sort="mean", down=1, page=2),
+    )
+    window = shown["window"]
+    assert (window["first"], window["size"], window["total"], window["of"]) == (0, 100, 109, "questions")
+    assert window["before"] is None
+    assert "page=2" in window["after"]
+    assert "sort=mean" in window["after"]
+    rows = [*shown["rows"], *second["tables"][0]["rows"]]
+    assert len(rows) == 109
+    means = [row[3] for row in rows]
+    assert means == sorted(means, reverse=True)
+    assert second["tables"][0]["window"]["after"] is None
+    sheet = demos["series"].client("organiser").get(shown["csv"]).text
+    assert [row[0] for row in csv.reader(io.StringIO(sheet))][1:] == [row[0] for row in rows]
+
+
+def test_questions_of_a_series_and_of_a_type(demos) -> None:
+    page = demos["series"].page("/results/units", by="question", series="3")
+    assert [row[0].split(".")[0] for row in page["tables"][0]["rows"]] == ["3"] * 7
+    page = demos["series"].page("/results/units", by="question", kind="list")
+    assert {row[1] for row in page["tables"][0]["rows"]} == {"list"}
+    assert 'href="/results/units?by=question&amp;series=1"' in demos["series"].html("/results/units")
+
+
+def large(folder: Path, runs: int, questions: int) -> Path:
+    """An evaluation with many runs and questions."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "judgments").mkdir()
+    (folder / "qassay.toml").write_text('task = "confidence"\n')
+    asked = [
+        {"id": str(i), "type": "factoid", "text": f"What is the answer to question {i}?"} for i in range(questions)
+    ]
+    judged = [
+        {"question": one["id"], "doc": "D", "text": text, "judgment": label}
+        for one in asked
+        for text, label in (("yes", "R"), ("no", "W"))
+    ]
+    for name, rows in (("questions.jsonl", asked), ("judgments/adjudicated.jsonl", judged)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    chance = random.Random(7)
+    for number in range(runs):
+        tag = f"run{number:03d}"
+        right = (number + 1) / (runs + 1)
+        answers = ("yes" if chance.random() < right else "no" for _ in asked)
+        text = "".join(f"{one['id']} {tag} D {answer}\n" for one, answer in zip(asked, answers, strict=True))
+        (folder / "runs" / f"{tag}.txt").write_text(text)
+    return folder
+
+
+def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
+    """Every finding is small, and says how much more there is."""
+    evaluation = open_evaluation(folder)
+    ways = [
+        Inquiry("leaderboard"),
+        Inquiry("spread"),
+        Inquiry("units"),
+        Inquiry("units", options=(("across", 2), ("page", 2))),
+        Inquiry("run", options=(("run", "run001"),)),
+        Inquiry("question", options=(("question", "1"),)),
+    ]
+    for way in ways:
+        found = investigate(evaluation, way, lambda done, total: None)
+        size = len(json.dumps(found.document)) + sum(len(json.dumps(part.table.rows)) for part in found.parts)
+        assert size < 3_000_000, way
+        assert all(len(part.table.rows) <= 500 for part in found.parts)
+        if way.study == "units":
+            assert found.columns is not None
+            assert (found.columns.size, found.columns.total) == (20, runs)
+            assert found.parts[0].window is not None
+            assert (found.parts[0].window.size, found.parts[0].window.total) == (100, questions)
+        if way.study == "leaderboard":
+            assert "matrix" not in found.document
+            assert found.left_out is not None
+
+
+def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
+    pages_of_bounded_size(large(tmp_path / "large", 139, 386), 139, 386)
+
+
+@pytest.mark.slow
+def test_a_page_of_very_many_runs_stays_small(tmp_path: Path) -> None:
+    pages_of_bounded_size(large(tmp_path / "large", 500, 10_000), 500, 10_000)
+
+
+# ---- runs and questions ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_page_tells_right_from_wrong(demos) -> None:
+    page = demos["series"].page("/results/run", run="hobby")
+    counts = page["document"]["outcomes"]
+    types = page["tables"][1]
+    assert [row[0] for row in types["rows"]] == ["factoid", "list", "other"]
+    assert [sum(row[i] for row in types["rows"]) for i in (2, 3, 4)] == [
+        counts[n] for n in ("right", "partly", "wrong")
+    ]
+    wrong = demos["series"].page("/results/run", run="hobby", outcome="wrong", kind="factoid")["tables"][-1]
+    assert {row[7 - 1] for row in wrong["rows"]} == {0.0}
+    assert not {"R"} & {row[5] for row in wrong["rows"]}
+    right = demos["series"].page("/results/run", run="hobby", outcome="right", kind="factoid")["tables"][-1]
+    assert {row[5] for row in right["rows"]} <= {"R", "right: no answer is known"}
+
+
+def test_a_question_page_has_all_judgments_side_by_side(demos) -> None:
+    page = demos["series"].page("/results/question", question="1.6")
+    answers = next(one for one in page["tables"] if one["name"] == "answers")
+    assert [column["header"] for column in answers["columns"]] == [
+        *("answer", "document", "adjudicated", "first", "second", "third", "run"),
+    ]
+    row = next(row for row in answers["rows"] if row[0] == "Frédéric" and row[6] == "badger")
+    assert row[2:6] == ["X", "X", "R (Frédéric Joliot)", None]
+    pair = demos["entailment"].page("/results/question", question="3")
+    assert [one["name"] for one in pair["tables"]] == ["about", "labels", "answers", "scores"]
+    answer = demos["rag"].page("/results/question", question="r1")
+    support = next(one for one in answer["tables"] if one["name"] == "support")
+    assert ["harbor", "1", "full", "full", "full"] in support["rows"]
+
+
+# ---- other people's strings -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Any]) -> Any:
+    """The demo with a run of hostile answers under a tag as long as it may be."""
+    folder = tmp_path_factory.mktemp("odd") / "eval"
+    shutil.copytree(demo_folder(), folder)
+    strings = (SCRIPT, IMAGE, REVERSED, FORMULA, LONG, LONGEST)
+    rows, judged = [], []
+    for number, one in enumerate(open_evaluation(folder).questions):
+        texts = strings if one.type != "factoid" else (strings[number % len(strings)],)
+        items = [{"doc": "demo-curie-1", "text": text} for text in texts]
+        rows.append({"run": TAG, "question": one.id, "items": items})
+        if one.type == "other":
+            judged.append({"question": one.id, "run": TAG, "nuggets": []})
+        else:
+            owner = {"run": TAG} if one.type == "list" else {}
+            judged += [{"question": one.id, **owner, **item, "judgment": "W"} for item in items]
+    (folder / "runs" / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with (folder / "judgments" / "adjudicated.jsonl").open("a") as target:
+        target.writelines(json.dumps(row) + "\n" for row in judged)
+    return serve(folder)
+
+
+@pytest.mark.parametrize("asked", [{"run": TAG}, {"question": "1.6"}, {"question": "1.7"}])
+def test_hostile_answers_are_text(odd, asked: dict[str, str]) -> None:
+    path = "/results/run" if "run" in asked else "/results/question"
+    shown = odd.html(path, **asked)
+    assert SCRIPT not in shown
+    assert "<img src=x" not in shown
+    assert "&lt;script&gt;alert(document.cookie)" in shown
+    assert "\u202e" not in shown
+    assert r"\u202egnp.evil" in shown
+    assert not re.search(r"<[^>]* (style|on\w+)=", shown)
+    assert f"({len(LONGEST):,} characters in all" in shown
+    assert len(shown) < 20 * CHARACTERS_SHOWN * 20
+    sheet = odd.client("organiser").get(f"{path}.csv", params={**asked, "table": "answers"})
+    assert sheet.status_code == 200
+    assert LONGEST in sheet.text, "the CSV has everything"
+    assert "'" + FORMULA in sheet.text, "and no formula"
+
+
+def test_long_tags_lead_to_their_pages(odd) -> None:
+    shown = odd.html("/results")
+    assert "<b>&?" not in shown
+    address = next(one for one in re.findall(r'href="(/results/run\?run=tag-[^"]*)"', shown))
+    assert odd.client("organiser").get(address).status_code == 200
+    assert odd.page("/results/run", run=TAG)["heading"] == f"Run {TAG}"
+
+
+def test_cells() -> None:
+    made = table("t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)])
+    view = plain_view("t", made, csv="/t.csv", provisional=None)
+    shown = view.shown()
+    assert [cell.text for cell in shown[0]] == ["a", "0.123"]
+    assert [cell.text for cell in shown[1]] == ["–", "–"]
+    assert [cell.text for cell in shown[2]] == ["bell␇", "1"]
+    assert shown[3][0].beginning == "y" * 240 + "…"
+    assert [cell.kind for cell in shown[0]] == ["short", "number"]
+    assert view.rows[0] == ["a", 0.12345], "numbers are not rounded in JSON"
+
+
+def test_sheets() -> None:
+    made = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
+    assert "".join(lines(made)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
+    assert "".join(lines(made, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
+
+
+def test_cutting() -> None:
+    part = Part("p", table("t", ["n"], [(str(i),) for i in range(1_000)]), subjects=tuple(map(str, range(1_000))))
+    short = cut(part)
+    assert (len(short.table.rows), len(short.subjects)) == (500, 500)
+    assert short.window is not None
+    assert (short.window.first, short.window.size, short.window.total) == (0, 500, 1_000)
+    last = cut(part, 900, 200)
+    assert last.window is not None
+    assert (last.table.rows[0], last.window.size) == (("900",), 100)
+    assert cut(part, most=None) is part
+    assert clipped(part) is part
+    text = clipped(Part("p", table("t", ["n"], [("z" * 20_000,)]))).table.rows[0][0]
+    assert str(text).endswith("… (20,000 characters in all; the CSV has them)")

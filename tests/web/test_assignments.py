@@ -1,0 +1,294 @@
+"""Pool, assignment and progress: balanced, kept when it changes hands, and as quick for many questions as for few."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import event, insert, text
+
+from qassay.formats.folder import open_folder
+from qassay.questions import Question, TestSet
+from qassay.store.accounts import add_account
+from qassay.store.assignments import all_assignments, assign
+from qassay.store.drafts import body_of
+from qassay.store.engine import now
+from qassay.store.intake import take_in
+from qassay.store.items import Item
+from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.schema import assignment, question, record
+
+
+@pytest.fixture
+def organiser(place: Any) -> Any:
+    """The organiser of the demo, whose files (but no judgments) are in the store."""
+    for name in ("judgments", "nuggets"):
+        for path in (place.folder / name).iterdir():
+            path.unlink()
+    take_in(place.store, open_folder(place.folder))
+    with place.store.write() as connection:
+        for name in ("Ada", "Ben"):
+            add_account(connection, name, "assessor")
+    return place.client("organiser")
+
+
+@pytest.fixture
+def people(organiser: Any) -> dict[str, int]:
+    """Accounts by name."""
+    return {one["name"]: one["id"] for one in organiser.get("/api/assignments").json()["assessors"]}
+
+
+def make_pool(client: Any, place: Any, **options: Any) -> dict[str, Any]:
+    assert client.post("/api/assignments/pool", json=options).status_code == 200
+    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    found: dict[str, Any] = client.get("/api/assignments/pool").json()
+    return found
+
+
+def give(client: Any, assessors: int, *accounts: int) -> dict[str, Any]:
+    answer = client.post("/api/assignments", json={"assessors": assessors, "accounts": accounts})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def progress(client: Any, **wanted: Any) -> dict[str, Any]:
+    answer = client.get("/api/assignments", params=wanted)
+    assert answer.status_code == 200, answer.text
+    assert client.get("/assignments", params=wanted).status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_work_begins_with_a_pool(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    told = organiser.post("/api/assignments", json={"assessors": 1})
+    assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
+    pool = make_pool(organiser, place)
+    sizes = {(one["type"], one["judged"]): one["items"] for one in pool["types"]}
+    assert set(sizes) == {
+        ("factoid", "distinct items"),
+        ("list", "lists, run by run"),
+        ("other", "responses, for nuggets"),
+    }
+    assert sum(sizes.values()) == pool["items"] == 573
+    more = make_pool(organiser, place, holistic=True)
+    assert more["items"] == 573 + sizes["other", "responses, for nuggets"]
+    assert make_pool(organiser, place)["holistic"] is True  # what is not said stays
+
+
+def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    page = progress(organiser)
+    assert (page["unassigned"], page["pool"]["nothing"], page["default"]) == (106, 3, 1)
+    assert give(organiser, 1, people["Ada"], people["Ben"]) == {"done": 106, "kept": 0}
+    page = progress(organiser)
+    loads = [one["total"] for one in page["people"]]
+    assert max(loads) - min(loads) < 0.1 * sum(loads)
+    assert page["unassigned"] == 0
+    assert give(organiser, 2, people["Ada"], people["Ben"])["done"] == 106
+    assert [(one["set"], one["questions"]) for one in progress(organiser)["slots"]] == [("first", 106), ("second", 106)]
+    told = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
+    assert (told.status_code, "need as many people" in told.json()["message"]) == (422, True)
+
+
+def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    give(organiser, 2, people["Ada"], people["Ben"])
+    told = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
+    assert (told.status_code, "which is 2" in told.json()["message"]) == (400, True)
+    assert organiser.post("/api/assignments/slots/withdraw", json={"slot": 2}).json() == {"done": 106, "kept": 0}
+    assert [one["set"] for one in progress(organiser)["slots"]] == ["first"]
+
+
+def test_work_changes_hands_and_what_was_done_stays(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    give(organiser, 1, people["Ada"])
+    one = progress(organiser)["questions"][0]["assignments"][0]
+    with place.store.write() as connection:
+        connection.execute(assignment.update().where(assignment.c.id == one["number"]).values(done=1, seconds=60))
+    address = f"/api/assignments/{one['number']}/reassign"
+    assert organiser.post(address, json={"account": people["Ben"]}).status_code == 200
+    moved = progress(organiser)["questions"][0]["assignments"][0]
+    assert (moved["name"], moved["done"]) == ("Ben", 1)
+    assert organiser.post("/api/assignments/999/reassign", json={"account": None}).status_code == 404
+    assert organiser.post(address, json={"account": 4}).status_code == 422  # a reader
+    assert organiser.post(address, json={"account": 999}).status_code == 422
+    told = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
+    assert told == {"done": 105, "kept": 0}
+    page = progress(organiser, person="nobody")
+    assert (page["found"], page["people"][-1]["name"]) == (105, "open to whoever asks")
+    told = organiser.post(
+        "/api/assignments/hand-over", json={"source": None, "accounts": [people["Ada"], people["Ben"]]}
+    ).json()
+    assert told["done"] == 105
+    with place.store.read() as connection:
+        actions = connection.execute(record.select().where(record.c.action == "hand-over")).all()
+    assert len(actions) == 2
+
+
+def test_open_work_is_for_whoever_asks(organiser: Any, place: Any) -> None:
+    make_pool(organiser, place)
+    assert give(organiser, 2)["done"] == 212
+    assert place.client("assessor").post("/api/work/take").status_code == 200
+
+
+def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    give(organiser, 1, people["Ada"])
+    with place.store.write() as connection:
+        connection.execute(text("UPDATE assignment SET done = total, closed = :at, seconds = 100"), {"at": now()})
+    page = progress(organiser, show="finished")
+    assert (page["found"], page["minutes_left"]) == (106, 0)
+    first = page["questions"][0]["id"]
+    address = "/api/assignments/reopen"
+    assert organiser.post(address, json={"question": first, "reason": " "}).status_code == 400
+    assert organiser.post(address, json={"question": first}).status_code == 422
+    assert organiser.post(address, json={"question": "nobody", "reason": "x"}).status_code == 404
+    assert organiser.post(address, json={"question": first, "reason": "a new rule"}).status_code == 200
+    assert [one["id"] for one in progress(organiser, show="open")["questions"]] == [first]
+
+
+def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    give(organiser, 1, people["Ada"], people["Ben"])
+    assert {one["minutes_left"] for one in progress(organiser)["people"]} == {None}
+    assert "unknown" in organiser.get("/assignments").text
+    with place.store.write() as connection:
+        one = next(one for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 1)
+        connection.execute(assignment.update().where(assignment.c.id == one.id).values(done=1, seconds=60))
+    rows = {one["name"]: (one["left"], one["minutes_left"]) for one in progress(organiser)["people"]}
+    assert rows["Ada"][0] == rows["Ada"][1]  # a minute an item
+    assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
+
+
+def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, place)
+    give(organiser, 1, people["Ada"])
+    page = progress(organiser, show="nothing")
+    assert page["found"] == page["pool"]["nothing"] == 3
+    assert progress(organiser, show="unassigned")["found"] == 0
+    assert progress(organiser, type="list")["found"] == 16
+    assert progress(organiser, find="marie")["found"] == 7
+    assert progress(organiser, show="waiting", type="other", person=people["Ada"])["found"] == 16
+    largest = progress(organiser, sort="left")["questions"][0]
+    assert largest["total"] == max(one["total"] for one in progress(organiser)["questions"])
+    assert progress(organiser, page=99)["listing"]["page"] == 3
+    for wrong in ({"sort": "password"}, {"show": "1=1"}, {"type": "evil"}, {"person": "1 OR 1"}, {"page": 0}):
+        assert organiser.get("/api/assignments", params=wrong).status_code == 422, wrong
+
+
+def test_a_pool_that_cannot_be_made_says_why(place: Any) -> None:
+    for path in (place.folder / "runs").iterdir():
+        path.unlink()
+    take_in(place.store, open_folder(place.folder))
+    client = place.client("organiser")
+    pool = make_pool(client, place)
+    assert (pool["state"], pool["made"]) == ("failed", None)
+    assert "there are no runs yet" in client.get("/assignments").text
+
+
+# ---- many questions -------------------------------------------------------------------------------------------------
+
+
+def items(questions: int, each: int) -> Iterator[Item]:
+    """Items of factoid questions."""
+    number = 0
+    for asked in range(1, questions + 1):
+        for place in range(each):
+            number += 1
+            body = {"doc": f"D{number}", "text": f"answer {place}", "group": place}
+            yield Item(number, str(asked), "item", None, place, body, 1)
+
+
+def fill(place: Any, questions: int, each: int) -> None:
+    """A pool of this size, assigned to three people."""
+    asked = TestSet(tuple(Question(str(n), "factoid", f"Question {n}?") for n in range(1, questions + 1)))
+    with place.store.write() as connection:
+        values = [
+            {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
+        ]
+        connection.execute(insert(question), values)
+        options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
+        store_pool(connection, items(questions, each), asked, **options)
+        three = [add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo")]
+        assign(connection, asked, assessors=3, accounts=three)
+        connection.execute(text("UPDATE assignment SET done = 1, seconds = 10 WHERE id % 3 = 0"))
+
+
+class Meter:
+    """Counts the queries and the rows that a page reads."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine, self.queries, self.rows = engine, 0, 0
+        event.listen(engine, "before_cursor_execute", self._query)
+        event.listen(engine, "checkout", self._checkout)
+
+    def _query(self, *_: Any) -> None:
+        self.queries += 1
+
+    def _checkout(self, raw: Any, *_: Any) -> None:
+        raw.row_factory = self._row
+
+    def _row(self, _: Any, row: Any) -> Any:
+        self.rows += 1
+        return row
+
+    def of(self, client: Any, address: str) -> tuple[int, int, float]:
+        """Queries, rows and seconds of a page that has been opened before."""
+        assert client.get(address).status_code == 200
+        self.queries = self.rows = 0
+        began = time.perf_counter()
+        assert client.get(address).status_code == 200
+        return self.queries, self.rows, time.perf_counter() - began
+
+
+PAGES = {
+    "/assignments": True,
+    "/assignments?page=7": True,
+    "/assignments?type=factoid&find=question": True,
+    "/assignments?show=open": False,
+    "/assignments?sort=left&person=5": False,
+    "/assignments?show=unassigned": False,
+    "/runs": True,
+    "/development": True,
+}
+
+
+def measured(place: Any, questions: int, each: int) -> dict[str, tuple[int, int, float]]:
+    began = time.perf_counter()
+    fill(place, questions, each)
+    made = time.perf_counter() - began
+    served = place.with_settings()
+    meter = Meter(place.store.engine)
+    client = served.client("organiser")
+    found = {address: meter.of(client, address) for address in PAGES}
+    print(f"\n{questions:,} questions, {questions * each:,} items (made in {made:.0f} s)")
+    for address, (queries, rows, seconds) in found.items():
+        print(f"{address:42} {queries:3} queries {rows:7,} rows {seconds * 1000:7.1f} ms")
+    return found
+
+
+def plain(place: Any) -> None:
+    (place.folder / "qassay.toml").write_text('name = "Many"\ntask = "confidence"\n')
+
+
+def test_a_page_reads_what_it_shows(place: Any) -> None:
+    plain(place)
+    found = measured(place, 400, 2)
+    for address, few_rows in PAGES.items():
+        queries, rows, _ = found[address]
+        assert queries <= 22, address
+        assert rows <= (300 if few_rows else 300 + 3 * 400), address
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("questions", "each"), [(500, 32), (10_000, 100)])
+def test_many_items_are_as_quick_as_few(place: Any, questions: int, each: int) -> None:
+    plain(place)
+    found = measured(place, questions, each)
+    for address, few_rows in PAGES.items():
+        queries, rows, _ = found[address]
+        assert queries <= 22, address  # as many as for few: see the test before
+        assert rows <= (300 if few_rows else 300 + 3 * questions), address

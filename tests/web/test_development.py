@@ -1,0 +1,263 @@
+"""Question development: drafts, warnings, search, publication; all changes through the API."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from qassay.collections import open_collection
+from qassay.formats.folder import open_folder
+from qassay.questions import Question
+from qassay.store.intake import take_in
+from qassay.store.known import KnownAnswer
+from qassay.web.cautions import question_cautions, same_questions, series_cautions
+from qassay.web.pages.search import hit_view
+
+
+@pytest.fixture
+def organiser(place: Any) -> Any:
+    """The organiser of the demo, whose files are in the store."""
+    take_in(place.store, open_folder(place.folder))
+    return place.client("organiser")
+
+
+def made(answer: Any) -> Any:
+    assert answer.status_code in (200, 201), answer.text
+    return answer.json()
+
+
+def begin(client: Any, target: str = "Hudson Bay Company") -> str:
+    return str(made(client.post("/api/development/series", json={"target": target}))["series"])
+
+
+def ask(client: Any, series: str, text: str, **more: Any) -> str:
+    body = {"series": series, "type": "factoid", "text": text, **more}
+    return str(made(client.post("/api/development/questions", json=body))["question"])
+
+
+def drafts(client: Any) -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = made(client.get("/api/development?show=drafts"))["groups"]
+    return groups
+
+
+def test_a_series_is_written_with_warnings_and_published(organiser: Any) -> None:
+    series = begin(organiser)
+    [group] = drafts(organiser)
+    assert (group["number"], group["whole"], group["cautions"]) == ("17", True, ["The series has no factoid question."])
+    ask(organiser, series, "Was it founded in London?", answer="yes", doc="demo-curie-1")
+    later = ask(organiser, series, "Where was its office?", answer="LONDON")
+    [group] = drafts(organiser)
+    assert [(one["number"], one["type"]) for one in group["questions"]] == [
+        ("17.1", "factoid"),
+        ("17.2", "factoid"),
+        ("17.3", "other"),
+    ]
+    assert group["cautions"] == []
+    assert group["questions"][1]["cautions"] == [
+        "The text of question 17.1 gives the answer “LONDON” away.",
+        "The answer “LONDON” has no document.",
+    ]
+    told = organiser.post("/api/development/questions/move", json={"id": later, "places": -1})
+    assert told.status_code == 200
+    assert drafts(organiser)[0]["questions"][0]["text"] == "Where was its office?"
+    names = made(organiser.post("/api/development/publish", json={"groups": [series]}))["questions"]
+    assert names == ["17.1", "17.2", "17.3"]
+    assert drafts(organiser) == []
+    page = organiser.get("/development/question?id=17.1")
+    assert page.status_code == 200
+    assert "Where was its office?" in page.text
+
+
+def test_pages_show_hostile_texts_as_texts(organiser: Any) -> None:
+    odd = "<script>alert(1)</script>‮\u0000x".replace("\u0000", "")
+    series = begin(organiser, odd)
+    number = ask(organiser, series, odd, answer=odd, doc=odd)
+    for address in (
+        "/development?show=drafts",
+        f"/development/question?id={number}",
+        "/development/search?q=%3Cscript",
+    ):
+        page = organiser.get(address)
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+    assert "&lt;script&gt;alert" in organiser.get(f"/development/question?id={number}").text
+
+
+def test_two_authors_do_not_overwrite_each_other(organiser: Any) -> None:
+    number = ask(organiser, begin(organiser), "Who?")
+    body = {"id": number, "version": 1, "text": "Who was it?"}
+    assert made(organiser.put("/api/development/question", json=body))["version"] == 2
+    told = organiser.put("/api/development/question", json=body | {"text": "Whom?"})
+    assert (told.status_code, told.json()["stands"], told.json()["version"]) == (409, "Who was it?", 2)
+
+
+def test_a_question_with_judgments_keeps_its_type_and_stays(organiser: Any) -> None:
+    page = made(organiser.get("/api/development/question?id=1.1"))
+    assert page["fixed"].startswith("question 1.1 has judgments")
+    body = {"id": "1.1", "version": page["version"], "text": "Where was she born?"}
+    told = organiser.put("/api/development/question", json=body | {"type": "list"})
+    assert (told.status_code, "its type stays" in told.json()["message"]) == (400, True)
+    assert organiser.post("/api/development/question/remove", json={"id": "1.1"}).status_code == 400
+    made(organiser.put("/api/development/question", json=body))
+    assert organiser.put("/api/development/question", json=body | {"version": 2, "text": ""}).status_code == 400
+    assert made(organiser.get("/api/development/question?id=1.1"))["question"]["text"] == "Where was she born?"
+
+
+def test_an_answer_is_withdrawn_with_a_reason_and_restored(organiser: Any) -> None:
+    page = made(organiser.get("/api/development/question?id=1.1"))
+    first = page["question"]["answers"][0]
+    body = {"id": "1.1", "answer": first["answer"], "doc": first["doc"]}
+    told = organiser.post("/api/development/question/answers/withdraw", json=body)
+    assert (told.status_code, "say why" in told.json()["message"]) == (400, True)
+    made(organiser.post("/api/development/question/answers/withdraw", json=body | {"reason": "<b>no</b>"}))
+    assert "&lt;b&gt;no" in organiser.get("/development/question?id=1.1").text
+    made(organiser.post("/api/development/question/answers", json=body))
+    assert made(organiser.get("/api/development/question?id=1.1"))["question"]["answers"][0]["withdrawn"] is False
+
+
+def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
+    series = begin(organiser)
+    number = drafts(organiser)[0]["questions"][0]["id"]
+    fact = made(
+        organiser.post("/api/development/question/nuggets", json={"id": number, "text": " a  fact ", "vital": True})
+    )
+    assert (fact["text"], fact["vital"], fact["version"]) == ("a fact", True, 1)
+    change = {"id": number, "nugget": fact["nugget"], "version": 1, "text": "another fact"}
+    assert made(organiser.post("/api/development/question/nuggets", json=change))["vital"] is False
+    assert organiser.post("/api/development/question/nuggets", json=change).status_code == 400
+    body = {"id": number, "version": 1, "definition": "what the author thinks"}
+    made(organiser.put("/api/development/question", json=body))
+    made(organiser.post("/api/development/publish", json={"groups": [series]}))
+    page = made(organiser.get("/api/development/question?id=17.1"))
+    assert page["definition"] == "what the author thinks"
+    assert [one["text"] for one in page["nuggets"]] == ["another fact"]
+    gone = {"id": "17.1", "nugget": fact["nugget"], "version": 2}
+    made(organiser.post("/api/development/question/nuggets/remove", json=gone))
+    assert made(organiser.get("/api/development/question?id=17.1"))["nuggets"] == []
+    assert organiser.post("/api/development/question/nuggets", json={"id": "1.1", "text": "x"}).status_code == 400
+
+
+def test_what_stops_a_publication_is_told_in_full(organiser: Any) -> None:
+    series = begin(organiser)
+    ask(organiser, series, "")
+    ask(organiser, series, "  ")
+    told = organiser.post("/api/development/publish", json={"groups": [series]})
+    assert told.status_code == 422
+    assert [one["message"][:14] for one in told.json()["problems"]] == ["question 17.1 ", "question 17.2 "]
+    assert len(drafts(organiser)[0]["questions"]) == 3
+
+
+def test_documents_are_searched_with_marks(organiser: Any) -> None:
+    page = made(organiser.get("/api/development/search", params={"q": "Curie Sorbonne"}))
+    assert page["state"] == "ready"
+    hit = page["hits"][0]
+    marked = {hit["text"][start:end].casefold() for start, end in hit["marks"]}
+    assert {"curie", "sorbonne"} & marked
+    html = organiser.get("/development/search", params={"q": "Curie Sorbonne"}).text
+    assert "<mark>" in html
+    document = organiser.get("/development/document", params={"id": hit["doc"], "find": hit["text"]})
+    assert document.status_code == 200
+    assert "<mark>" in document.text
+    assert organiser.get("/development/document", params={"id": "nobody"}).status_code == 404
+    assert organiser.get("/api/development/search", params={"q": "x", "limit": 7}).status_code == 422
+    assert organiser.get("/api/development/search", params={"q": "x", "question": "nobody"}).status_code == 404
+
+
+def test_a_page_does_not_wait_for_the_index(organiser: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    from qassay.web.pages import search
+
+    go = threading.Event()
+    monkeypatch.setattr(search, "PATIENCE", 0.01)
+    opened = search.collection_of
+
+    def slowly(where: Any) -> Any:
+        go.wait(20)
+        return opened(where)
+
+    monkeypatch.setattr(search, "collection_of", slowly)
+    page = organiser.get("/development/search?q=curie")
+    assert page.status_code == 200
+    assert "being read" in page.text
+    assert made(organiser.get("/api/development/search/state"))["state"] == "making"
+    go.set()
+    assert place.app.state.place.kept["job index"].ended.wait(20)
+    assert made(organiser.get("/api/development/search?q=curie"))["hits"]
+
+
+def test_an_evaluation_without_documents_says_so(organiser: Any, place: Any) -> None:
+    shutil.rmtree(place.folder / "collection")
+    assert made(organiser.get("/api/development/search?q=x"))["state"] == "none"
+    assert "no documents" in organiser.get("/development/search?q=x").text
+
+
+def test_marks_of_marked_up_documents_are_where_a_reader_sees_them(tmp_path: Any) -> None:
+    text = "<html><body><p>The <b>Hudson</b> Bay &amp; its <i>company</i>.</p></body></html>"
+    (tmp_path / "a.html").write_text(text)
+    with open_collection(tmp_path) as documents:
+        view = hit_view(documents.search("hudson company")[0])
+    assert [view.text[start:end] for start, end in view.marks] == ["Hudson", "company"]
+    assert "<b>" not in view.text
+
+
+def test_warnings_are_about_what_stands() -> None:
+    first = Question("1", "factoid", "Who founded it?", "s", "club")
+    second = Question("2", "list", "Who led it?", "s", "club")
+    answers = {
+        "1": [KnownAnswer("1", "Ann Lee, Boston", "D1"), KnownAnswer("1", "Bob", "D1", withdrawn=True)],
+        "2": [KnownAnswer("2", "ann lee", "D1"), KnownAnswer("2", "Bob", "D1"), KnownAnswer("2", "?", "D1")],
+    }
+    told = question_cautions(second, [first], answers, (), {"1": "4.1"}, draft=True)
+    assert told == ["The answer “ann lee” is in an answer of the earlier question 4.1."]
+    assert question_cautions(first, [], {}, ("1", "9"), {}, draft=False) == ["Question 9 asks the same."]
+    assert "NIL would be right" in question_cautions(first, [], {}, (), {}, draft=True)[0]
+    assert series_cautions([second], ("factoid", "list")) == ["The series has no factoid question."]
+    assert series_cautions([second], ("list",)) == []
+    same = same_questions([first, Question("3", "factoid", "who FOUNDED it", "t", "Club"), Question("4", "other")])
+    assert list(same.values()) == [["1", "3"]]
+
+
+def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: Any, place: Any) -> None:
+    (place.folder / "qassay.toml").write_text('name = "Pairs"\ntask = "entailment3"\n')
+    client = place.with_settings().client("organiser")
+    body = {"type": "pair", "text": "It rains.", "hypothesis": "It is wet."}
+    number = made(client.post("/api/development/questions", json=body))["question"]
+    assert made(client.post("/api/development/questions", json={"type": "pair", "text": "x"}))
+    page = made(client.get("/api/development"))
+    assert [(one["questions"][0]["number"], one["id"]) for one in page["groups"]] == [("1", ""), ("2", "")]
+    assert client.get("/development").status_code == 200
+    assert client.get(f"/development/question?id={number}").status_code == 200
+    assert client.post("/api/development/publish", json={"groups": [number]}).json()["questions"] == ["1"]
+    told = client.post("/api/development/questions", json={"type": "factoid", "text": "x"})
+    assert (told.status_code, "unknown question type" in told.json()["message"]) == (400, True)
+
+
+def test_many_questions_cost_no_more_queries_than_few(organiser: Any, place: Any) -> None:
+    def queries() -> int:
+        seen: list[str] = []
+        count = lambda *given: seen.append(given[2])  # noqa: E731
+        event.listen(place.store.engine, "before_cursor_execute", count)
+        assert organiser.get("/development").status_code == 200
+        event.remove(place.store.engine, "before_cursor_execute", count)
+        return len(seen)
+
+    queries()
+    few = queries()
+    (place.folder / "questions.jsonl").write_text(
+        "".join(
+            json.dumps({"id": f"{s}.{n}", "type": "factoid", "text": f"Q {s} {n}?", "series": str(s), "target": "t"})
+            + "\n"
+            for s in range(100, 300)
+            for n in range(1, 6)
+        )
+    )
+    take_in(place.store, open_folder(place.folder))
+    queries()
+    assert queries() == few
+    page = made(organiser.get("/api/development?page=3"))
+    assert (page["published"], page["pages"], len(page["groups"])) == (1109, 11, 20)
