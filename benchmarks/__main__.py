@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
+    "application": ("benchmarks.application", ("application",)),
     "million": ("benchmarks.collections", ("million",)),
 }
 # What takes many minutes is run only by name.

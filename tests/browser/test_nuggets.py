@@ -1,4 +1,4 @@
-"""Nuggets in two steps, by keyboard: writing the list, matching it, changing it later, and the scores that come of it."""
+"""Nuggets in two steps, by keyboard: writing the list, matching it, changing it later; and the scores of it all."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sqlalchemy import select
 import qassay
 from qassay.demo import demo_folder
 from qassay.formats.folder import Folder
+from qassay.store.assignments import assignments_of
 from qassay.store.nuggets import nuggets_of, write_nugget
 from qassay.store.schema import item
 from qassay.store.snapshot import write_out
@@ -50,8 +51,6 @@ def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]
 
 def assigned(one: Any, question: str) -> int:
     """The number of Ada's assignment on a question."""
-    from qassay.store.assignments import assignments_of
-
     with one.store.read() as connection:
         return next(two.id for two in assignments_of(connection, one.account["Ada"]) if two.question == question)
 
@@ -246,16 +245,16 @@ def test_a_change_after_matching_began_asks_what_to_look_at_again(ada: Any, save
     expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("stage", ["nuggets", "matches"])
-def test_both_steps_fit_a_phone(ada: Any, accessible: Make, stage: str, theme: str) -> None:
+def test_both_steps_fit_a_phone(ada: Any, accessible: Make) -> None:
     _, sit_down = ada
     begun = sit_down()
     begun.keyboard.press("g")
     begun.wait_for_url("**stage=matches**")
-    page = sit_down(stage, viewport={"width": 360, "height": 740}, color_scheme=theme)
-    accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for stage in ("nuggets", "matches"):
+        for theme in ("light", "dark"):
+            page = sit_down(stage, viewport={"width": 360, "height": 740}, color_scheme=theme)
+            accessible(page)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def rows_of(kind: str, question: str) -> list[dict[str, Any]]:

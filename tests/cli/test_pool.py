@@ -10,6 +10,11 @@ import pytest
 
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.assignments import assign
+from qassay.store.engine import open_store
+from qassay.store.intake import take_in
+from qassay.store.items import order_seed, pool_items, store_items
 from qassay.tally import ListCounts
 
 QUESTIONS = [
@@ -106,3 +111,20 @@ def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.Cap
     found = counted(folder, capsys, "--set", "nobody")
     assert found["key"] is None
     assert found["types"]["factoid"]["left"] == 1
+
+
+def test_what_is_assigned_in_the_application_is_told_by_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "assigned" not in counted(folder, capsys)
+    store = open_store(folder, create=True)
+    take_in(store, open_folder(folder))
+    evaluation = open_evaluation(folder, store=store)
+    with store.write() as connection:
+        seed = order_seed(connection)
+        store_items(connection, pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed))
+        assign(connection, evaluation.questions, assessors=2, accounts=[])
+    store.close()
+    # One factoid item, one list that is not empty, two other responses.
+    expected = {"questions": 3, "finished": 0, "items": 4, "judged": 0, "left": 4}
+    assert counted(folder, capsys)["assigned"] == {"first": expected, "second": expected}
+    assert main(["pool", str(folder)]) == 0
+    assert "What is assigned in the application" in capsys.readouterr().out

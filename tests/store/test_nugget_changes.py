@@ -183,6 +183,25 @@ def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: St
             change(connection, desk).take_back(connection, "never-sent-0000000")
 
 
+def test_one_change_after_the_other_is_taken_back(store: Store, desk: Any) -> None:
+    with store.write() as connection:
+        before = [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")]
+        keys = []
+        for way, arguments in (
+            ("rewrite", {"text": "chess", "vital": False, "expected": 1}),
+            ("split", {"texts": ("white", "black"), "expected": 2}),
+            ("move", {"before": None, "expected": 3}),
+            ("remove", {"expected": 4}),
+        ):
+            done = change(connection, desk)
+            getattr(done, way)(connection, "1", **arguments)
+            keys.append(done.key)
+        assert texts(connection) == [("3", "black"), ("2", "plays")]
+        for key in reversed(keys):
+            change(connection, desk).take_back(connection, key)
+        assert [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")] == before
+
+
 def test_nothing_is_taken_back_where_a_link_has_changed_since(store: Store, desk: Any) -> None:
     with store.write() as connection:
         match(connection, desk, LINKS)

@@ -75,7 +75,14 @@ def test_the_built_in_evaluations_score_the_same(
     round_trip(demo(name), served, scores)
 
 
-@pytest.mark.parametrize("task", evaluations.TASKS)
+# All tasks in a file; on a database server those with the most kinds of rows.
+CASES = [
+    *(("sqlite", task) for task in evaluations.TASKS),
+    *(("postgresql", task) for task in ("main2003", "series2004", "nuggets", "justification")),
+]
+
+
+@pytest.mark.parametrize(("in_database", "task"), CASES, indirect=["in_database"])
 def test_random_evaluations_score_the_same(task: str, tmp_path: Path, served: Serve, scores: Scores) -> None:
     round_trip(evaluations.make(tmp_path / task, task, 11), served, scores)
 

@@ -15,6 +15,7 @@ from qassay.formats.jsonl import write_rows
 from qassay.judgments import JudgmentSet
 from qassay.pools import pool
 from qassay.questions import TestSet
+from qassay.tables import Column, Table, table
 
 SetOption = Annotated[
     str | None, typer.Option("--set", metavar="SET", help="Count what this judgment set has (default: the key).")
@@ -51,12 +52,40 @@ def command(
     rows = found.sheet(evaluation.questions) if sheet is not None else []
     if sheet is not None:
         write_rows(sheet, rows)
+    assigned = _assigned(evaluation)
     if as_json:
-        print_json(found.as_json())
+        print_json({**found.as_json(), **({"assigned": assigned} if assigned else {})})
         return
-    print_tables([found.table()])
+    print_tables([found.table(), *([_assigned_table(assigned)] if assigned else [])])
     if sheet is not None:
         print(f"Wrote {len(rows):,} rows to {sheet}. Fill in the verdicts, then: qassay import {folder} {sheet}")
+
+
+def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
+    """What is assigned in the store, by judgment set; nothing where there is no store, or no assignment."""
+    if evaluation.folder.written is None:
+        return {}
+    from qassay.store.progress import shares
+    from qassay.store.snapshot import existing_store
+
+    store = existing_store(evaluation.folder, evaluation.configuration)
+    if store is None:
+        return {}
+    with store.read() as connection:
+        work = shares(connection)
+    store.close()
+    names = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
+    return {
+        name: {says: sum(getattr(one, field) for one in work if one.set == name) for says, field in names.items()}
+        for name in dict.fromkeys(one.set for one in work)
+    }
+
+
+def _assigned_table(assigned: dict[str, dict[str, int]]) -> Table:
+    names = ("questions", "finished", "items", "judged", "left")
+    columns: list[Column | str] = ["set", *(Column(name) for name in names)]
+    rows: list[tuple[str | int, ...]] = [(name, *(counts[one] for one in names)) for name, counts in assigned.items()]
+    return table("What is assigned in the application", columns, rows)
 
 
 def _judged(evaluation: Evaluation, name: str | None) -> JudgmentSet | None:

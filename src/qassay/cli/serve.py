@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,28 +23,39 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 10
 
 
+HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
+PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")]
+OpenOption = Annotated[bool, typer.Option("--open", help="Open it in a browser.")]
+PublicOption = Annotated[
+    str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
+]
+HeaderOption = Annotated[
+    str | None,
+    typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
+]
+ProxyOption = Annotated[
+    list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
+]
+InviteOption = Annotated[
+    bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
+]
+LogOption = Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")]
+
+
 def command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The evaluation.")],
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")] = 8000,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
-    public_url: Annotated[
-        str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
-    ] = None,
-    trusted_header: Annotated[
-        str | None,
-        typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
-    ] = None,
-    trusted_proxy: Annotated[
-        list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
-    ] = None,
-    invite_organiser: Annotated[
-        bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
-    ] = False,
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
-    ] = False,
-    log: Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")] = "text",
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    open_browser: OpenOption = False,
+    public_url: PublicOption = None,
+    trusted_header: HeaderOption = None,
+    trusted_proxy: ProxyOption = None,
+    invite_organiser: InviteOption = False,
+    insecure: InsecureOption = False,
+    log: LogOption = "text",
 ) -> None:
     """The web application: questions, runs, judging, adjudication, results.
 
@@ -69,15 +81,8 @@ def command(
         sign_on=sign_on_from(os.environ),
         log=_form(log),
     )
-    listening = _listen(host, port)
-    try:
-        store = _prepare(folder)
-        try:
-            _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
-        finally:
-            store.close()
-    finally:
-        listening.close()
+    with closing(_listen(host, port)) as listening, closing(_prepare(folder)) as store:
+        _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
 
 
 def _form(log: str) -> Literal["text", "json", "none"]:

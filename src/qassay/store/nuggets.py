@@ -57,7 +57,7 @@ def nuggets_of(connection: Connection, list_name: str, question: str) -> list[Nu
     c = table.c
     rows = connection.execute(select(table).where(c.list == list_name, c.question == question).order_by(c.version))
     last = {row.nugget: row for row in rows}
-    kept = [_read(row) for row in last.values() if row.body is not None]
+    kept = [as_nugget(row) for row in last.values() if row.body is not None]
     return sorted(kept, key=lambda one: (one.ordinal, len(one.nugget), one.nugget))
 
 
@@ -90,14 +90,14 @@ def write_nugget(
     if key is not None:
         earlier = connection.execute(select(table).where(c.key == key)).one_or_none()
         if earlier is not None:
-            return _read(earlier)
+            return as_nugget(earlier)
     history = connection.execute(select(table).where(c.list == list_name, c.question == question)).all()
     name = nugget if nugget is not None else _next_number([row.nugget for row in history])
     own = [row for row in history if row.nugget == name]
     last = max(own, key=lambda row: row.version, default=None)
     current = last.version if last is not None else 0
     if expected is not None and expected != current:
-        raise NuggetConflictError(_read(last) if last is not None else None)
+        raise NuggetConflictError(as_nugget(last) if last is not None else None)
     if ordinal is None:
         ordinal = last.ordinal if last is not None else 1 + max((row.ordinal for row in history), default=0)
     text = None
@@ -250,7 +250,8 @@ def _standing(connection: Connection, list_name: str, question: str, nugget: str
     raise NuggetConflictError(None)
 
 
-def _read(row: Any) -> Nugget:
+def as_nugget(row: Any) -> Nugget:
+    """A row of the table as a nugget."""
     body = None if row.body is None else msgspec.json.decode(row.body)
     return Nugget(row.list, row.question, row.nugget, row.version, row.ordinal, body)
 

@@ -1,7 +1,8 @@
 """Taking back what one action wrote: judgments and nuggets whose keys begin with the action's own.
 
 An action that changes several things writes each under its idempotency key and a suffix. Taking it back puts every one
-of them to what stood before, in new rows; where one of them has changed since, nothing is taken back.
+of them to what stood before, in new rows. Where one of them says something else by now, nothing is taken back; what was
+changed and put back in the meantime is as it was, so that one action after the other can be taken back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from qassay.store import judgments
 from qassay.store.assignments import Assignment, hold
 from qassay.store.engine import now
 from qassay.store.judging import Assessor, LockedError, is_locked
-from qassay.store.nuggets import write_nugget
+from qassay.store.nuggets import NuggetConflictError, as_nugget, write_nugget
 from qassay.store.schema import judgment, nugget
 
 
@@ -38,8 +39,11 @@ def take_back_judgments(
     ).all()
     at = now()
     for number, row in enumerate(rows):
-        past = {one.version: one.body for one in judgments.history(connection, set_name, row.thing)}
+        history = judgments.history(connection, set_name, row.thing)
+        past = {one.version: one.body for one in history}
         before = past.get(row.version - 1)
+        if history[-1].body != past[row.version]:
+            raise judgments.ConflictError(history[-1])
         # A row names its thing even where it is taken back: any row of its history does.
         named = before or next(body for body in past.values() if body is not None)
         judgments.append(
@@ -48,7 +52,7 @@ def take_back_judgments(
             kind=row.kind,
             row=named,
             at=at,
-            expected=row.version,
+            expected=history[-1].version,
             key=f"{key}.j{number}",
             account=account,
             taken_back=before is None,
@@ -63,21 +67,23 @@ def take_back_nuggets(
     c = nugget.c
     here = (c.list == list_name, c.question == question)
     rows = connection.execute(select(nugget).where(*here, _written_by(c.key, of)).order_by(c.id)).all()
-    first: dict[str, Any] = {}
-    last: dict[str, Any] = {}
+    # An action may write a nugget twice: what it made of it, and its place.
+    written: dict[str, tuple[Any, Any]] = {}
     for row in rows:
-        first.setdefault(row.nugget, row)
-        last[row.nugget] = row
-    for number, (name, row) in enumerate(first.items()):
-        before = connection.execute(select(nugget).where(*here, c.nugget == name, c.version == row.version - 1)).first()
+        written[row.nugget] = (written[row.nugget][0] if row.nugget in written else row, row)
+    for number, (name, (first, last)) in enumerate(written.items()):
+        past = {one.version: one for one in connection.execute(select(nugget).where(*here, c.nugget == name))}
+        now_there, before = past[max(past)], past.get(first.version - 1)
+        if (_body(now_there), now_there.ordinal) != (_body(last), last.ordinal):
+            raise NuggetConflictError(as_nugget(now_there))
         write_nugget(
             connection,
             list_name=list_name,
             question=question,
             nugget=name,
             body=_body(before),
-            ordinal=before.ordinal if before is not None else row.ordinal,
-            expected=last[name].version,
+            ordinal=before.ordinal if before is not None else first.ordinal,
+            expected=now_there.version,
             key=f"{key}.n{number}",
             account=account,
         )

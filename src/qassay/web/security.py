@@ -75,7 +75,7 @@ class Surround:
             self._note(scope, status, time.perf_counter() - begun)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """The answer to a request that is not for us: a plain one, because the page that asks may be somebody else's."""
+        """The answer to a request that is not for us: a plain one, for the page that asks may be somebody else's."""
         sent = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(sent[0]) if len(sent) == 1 else None
         if match is None or not self.place.settings.accepts_host(match["host"].strip("[]")):

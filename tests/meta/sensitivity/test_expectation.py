@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qassay.meta.sensitivity import sensitivity
-from qassay.meta.sensitivity.expectation import on_dealt_units, on_fresh_units
+from qassay.meta.sensitivity.expectation import in_fresh_series, on_dealt_units, on_fresh_units
 from qassay.meta.sensitivity.plausible import plausible
 from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.resampling import unit_step
@@ -50,3 +50,38 @@ def test_scores_that_are_often_equal_tie_on_small_sets(compiled):
     assert tied[0] * 20_000 == pytest.approx(counts.ties[0, 0], rel=0.1)
     assert tied[1:].sum() * 20_000 == pytest.approx(counts.ties[0, 1:].sum(), rel=0.1)
     assert found.rates("stay")[0] == pytest.approx(counts.rates("stay")[0, 0], abs=0.02)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("size", "length"), [(8, 4), (30, 12)])
+def test_base_and_test_from_the_same_series_agree_more_often(size, length, compiled):
+    units, means, rng = 60, np.array([0.0, 0.06]), np.random.default_rng(6)
+    # Two pairs; half of the variance of 0.04 is common to the questions of a series.
+    of_series = np.repeat(rng.normal(0, np.sqrt(0.02), (8000, 2, units // length)), length, axis=2)
+    differences = means[:, None] + of_series + rng.normal(0, np.sqrt(0.02), (8000, 2, units))
+    dealt = np.argsort(rng.random((8000, 1, units)), axis=2)
+    base, test = (
+        np.take_along_axis(differences, np.broadcast_to(part, (8000, 2, size)), axis=2).mean(axis=2)
+        for part in (dealt[:, :, :size], dealt[:, :, size : 2 * size])
+    )
+    bins = np.minimum(np.abs(base) // 0.01, 20).astype(int)
+    seen, swaps = (np.bincount(bins[which], minlength=21) / 8000 for which in (base < 9, base * test < 0))
+    # The variance of a unit among those of its set, and that of the mean of all.
+    inner, whole = differences.var(axis=2, ddof=1).mean(axis=0), differences.mean(axis=2).var(axis=0)
+    moments = PairMoments(means, inner, series=whole * units - inner)
+    found = in_fresh_series(moments, size, units, LIMITS, 0.0, compiled=compiled)
+    assert found.comparisons == pytest.approx(seen, abs=0.02)
+    assert found.swaps == pytest.approx(swaps, abs=0.012)
+    alone = on_fresh_units(moments, size, LIMITS, 0.0, compiled=compiled)
+    assert found.swaps.sum() == pytest.approx(swaps.sum(), abs=0.015)
+    assert alone.swaps.sum() > found.swaps.sum() + 0.03
+
+
+def test_what_series_add_to_the_variance_of_a_mean(matrix_of):
+    rng = np.random.default_rng(8)
+    values = np.repeat(rng.normal(0, 1, (6, 200)), 3, axis=1) + rng.normal(0, 1, (6, 600))
+    clusters = tuple(str(u // 3) for u in range(600))
+    # Three questions a series, correlated by one half: 1 + (3 - 1) / 2 times the variance of single ones.
+    assert plausible(matrix_of(values, clusters=clusters), 2, 0).series == pytest.approx(1.0, abs=0.15)
+    assert plausible(matrix_of(values), 2, 0).series is None
+    assert plausible(matrix_of(rng.random((6, 600)), clusters=clusters), 2, 0).series == pytest.approx(0.0, abs=0.15)

@@ -15,6 +15,7 @@ from sqlalchemy import delete, update
 
 from qassay.demo import demo_folder
 from qassay.store.schema import assignment, judgment, standing
+from qassay.store.settling import Settled, keep
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
@@ -114,7 +115,18 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     assert page["problems"][0]["rule"] == "unjudged"
     shown = rag.html("/results")
     assert "Never judged by anybody" in shown
-    assert "/assignments?question=r7" in shown
+    assert "/assignments?find=r7" in shown
     page = rag.page("/results", unjudged="wrong")
     assert page["state"] == "found"
     assert any("Unjudged" in note for note in page["tables"][0]["notes"])
+
+
+def test_disagreements_that_wait_for_an_adjudicator_are_named(rag) -> None:
+    rag.give_out()
+    close_all(rag)
+    with rag.store.write() as connection:
+        keep(connection, "r3", Settled(unanimous=20, disagreements=4, left=2))
+        keep(connection, "r4", Settled(unanimous=20, disagreements=4, left=0))
+    page = rag.page("/results")
+    assert (page["gate"]["unruled"], page["gate"]["unruled_questions"]) == (["r3"], 1)
+    assert "/adjudication/question?id=r3" in rag.html("/results")

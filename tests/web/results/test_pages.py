@@ -31,7 +31,7 @@ IMAGE = '"><img src=x onerror=alert(1)>'
 REVERSED = "\u202egnp.evil"
 FORMULA = "=cmd|' /C calc'!A0"
 LONG = "x" * 9_000
-LONGEST = "word " * 500_000
+LONGEST = "word " * 50_000
 TAG = "tag-" + "0123456789" * 17 + "<b>&?#%2e"
 
 
@@ -229,7 +229,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Any]) 
     return serve(folder)
 
 
-@pytest.mark.parametrize("asked", [{"run": TAG}, {"question": "1.6"}, {"question": "1.7"}])
+@pytest.mark.parametrize("asked", [{"run": TAG}, {"question": "1.6"}])
 def test_hostile_answers_are_text(odd, asked: dict[str, str]) -> None:
     path = "/results/run" if "run" in asked else "/results/question"
     shown = odd.html(path, **asked)

@@ -145,9 +145,11 @@ class GateView(Context):
     open_questions: int
     unassigned_questions: int
     unjudged_questions: int
+    unruled_questions: int
     open: list[OpenQuestionView]
     unassigned: list[str]
     unjudged: list[str]
+    unruled: list[str]
 
 
 class PublicationView(Context):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from qassay.store.schema import assignment, item, question, standing
+from qassay.store.settling import progress
 
 # So many questions are named; the others are counted.
 NAMED = 30
@@ -26,16 +27,22 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What is not complete. Lists name the first few; the numbers count all."""
+    """What is not complete: work that is open, questions that nobody was given, nobody judged, nobody ruled on.
+
+    Lists name the first few; the numbers count all. Only open work keeps numbers back: what a key lacks stops scoring
+    by itself.
+    """
 
     open_items: int
     open_assignments: int
     open_questions: int
     unassigned_questions: int
     unjudged_questions: int
+    unruled_questions: int
     open: tuple[OpenQuestion, ...] = ()
     unassigned: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    unruled: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -67,15 +74,18 @@ def look(connection: Connection) -> Gate:
     pooled = _pooled(connection)
     unassigned = [name for name in pooled if name not in assigned] if assigned else []
     unjudged = [name for name in pooled if name not in said]
+    unruled = [one.question for one in progress(connection) if one.settled is not None and one.settled.left]
     return Gate(
         open_items=sum(one.items for one in found),
         open_assignments=sum(one.assessors for one in found),
         open_questions=len(found),
         unassigned_questions=len(unassigned),
         unjudged_questions=len(unjudged),
+        unruled_questions=len(unruled),
         open=tuple(found[:NAMED]),
         unassigned=tuple(unassigned[:NAMED]),
         unjudged=tuple(unjudged[:NAMED]),
+        unruled=tuple(unruled[:NAMED]),
     )
 
 

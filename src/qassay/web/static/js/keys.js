@@ -46,6 +46,11 @@ export function unregister(name) {
   shortcuts.delete(name);
 }
 
+/** Forget all shortcuts: another screen is going to register its own. */
+export function unregisterAll() {
+  shortcuts.clear();
+}
+
 /**
  * The key of a shortcut as people read it, for the button that does the same; empty where it is not registered.
  *

@@ -1,8 +1,7 @@
 // An assessor's nugget list in the browser: changes show at once, go through the outbox, and the server's list follows.
 import { get, post } from "./api.js";
 import { byId } from "./dom.js";
-import { Outbox } from "./outbox.js";
-import { STATES } from "./workbench.js";
+import { Outbox, STATES } from "./outbox.js";
 
 /**
  * @typedef {{nugget: string, text: string, vital: boolean, version: number, ordinal: number, linked: number}} Nugget

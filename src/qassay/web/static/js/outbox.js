@@ -13,6 +13,13 @@ import { freshKey } from "./api.js";
  * @property {(letter: Letter, status: number, answer: any) => void} refused  The server said no: it will never be taken.
  */
 
+// What a page says of each state.
+export const STATES = {
+  saved: "Saved",
+  saving: "Saving…",
+  waiting: "Not saved: the server cannot be reached. Your decisions are kept here and sent later.",
+  "signed-out": "Not saved: you are signed out. Sign in again in another tab; your decisions are kept here.",
+};
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 

@@ -4,11 +4,12 @@
 //
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
+import { asked, go, show, watch } from "./address.js";
 import { get } from "./api.js";
 import { announce, byId, fill, h, pageData } from "./dom.js";
 import { register } from "./keys.js";
 import { named } from "./labels.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, STATES } from "./outbox.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -38,12 +39,6 @@ import { Outbox } from "./outbox.js";
 
 const AHEAD = 4;
 const KEPT = 60;
-export const STATES = {
-  saved: "Saved",
-  saving: "Saving…",
-  waiting: "Not saved: the server cannot be reached. Your decisions are kept here and sent later.",
-  "signed-out": "Not saved: you are signed out. Sign in again in another tab; your decisions are kept here.",
-};
 
 export class Workbench {
   /** @param {Screen} screen */
@@ -74,14 +69,14 @@ export class Workbench {
     register("judge.next", "ArrowRight", "Next item", () => this.step(1));
     register("judge.previous", "ArrowLeft", "Previous item", () => this.step(-1));
     register("judge.open", "n", "Next item without a decision", () => this.advance());
-    addEventListener("popstate", () => location.reload());
+    watch();
   }
 
   /** Begin with the item of the address, or the first open one. */
   async start() {
     this.begin();
-    const asked = Number(new URL(location.href).searchParams.get("item"));
-    const first = this.sheet.items.find((one) => one.id === asked) ?? this.firstOpen() ?? this.sheet.items[0];
+    const wanted = asked();
+    const first = this.sheet.items.find((one) => one.id === wanted) ?? this.firstOpen() ?? this.sheet.items[0];
     void this.outbox.send();
     this.outbox.tell();
     if (first) await this.open(first.id);
@@ -128,10 +123,7 @@ export class Workbench {
     this.current = id;
     this.moving = false;
     this.shown = Date.now();
-    const address = new URL(location.href);
-    address.pathname = `/judge/${this.sheet.assignment}`;
-    address.searchParams.set("item", String(id));
-    history.replaceState(null, "", address);
+    show(this.sheet.assignment, id);
     this.draw();
     this.stage.focus({ preventScroll: true });
     void this.prepare();
@@ -218,7 +210,7 @@ export class Workbench {
    */
   async leave(address) {
     await this.outbox.emptied();
-    location.assign(address);
+    go(address);
   }
 
   finished() {

@@ -1,0 +1,152 @@
+"""Question development in a browser: a series written by keyboard, an answer taken from a document, published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def olga(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """The desk, the server, and a way to open a page as the organiser."""
+    one = desk("series", "1")
+    server = serve(one.folder)
+
+    def go(path: str, **options: Any) -> Page:
+        page: Page = visit(server, one, "Olga", **options)
+        page.goto(server.url + path)
+        return page
+
+    return one, server, go
+
+
+def begin(page: Page, target: str) -> None:
+    page.get_by_text("Begin a series").first.click()
+    page.get_by_label("Target", exact=True).first.fill(target)
+    page.get_by_role("button", name="Begin the series").click()
+    expect(page.get_by_role("heading", name=target)).to_be_visible()
+
+
+def test_a_series_is_written_and_published(olga: Any, accessible: Make) -> None:
+    _, _, go = olga
+    page = go("/development")
+    accessible(page)
+    begin(page, "Hudson Bay Company")
+    series = page.locator(".series").first
+    series.get_by_text("Add a question").click()
+    series.get_by_label("Question", exact=True).fill("Was it founded in London?")
+    page.keyboard.press("Enter")
+    # The field is there again at once, for the next question.
+    field = page.locator(".series").first.get_by_label("Question", exact=True)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    page.keyboard.type("Where was its office?")
+    page.keyboard.press("Enter")
+    texts = page.locator(".series").first.locator(".question-text")
+    expect(texts).to_have_text(["Was it founded in London?", "Where was its office?", "What else is there to know?"])
+    page.get_by_role("button", name="Move 2.2 up").click()
+    expect(texts).to_have_text(["Where was its office?", "Was it founded in London?", "What else is there to know?"])
+    expect(page.get_by_role("button", name="Move 2.1 up")).to_be_focused()
+    accessible(page)
+    page.get_by_role("checkbox", name="Choose series 2").check()
+    page.get_by_role("button", name="Publish 1 chosen").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("do not answer them")
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.locator("#told")).to_have_text("3 questions published: 2.1, 2.2, 2.3.")
+    expect(page.get_by_text("10 questions in the test set, 0 drafts.")).to_be_visible()
+
+
+def test_an_answer_is_selected_in_a_document_by_keyboard(olga: Any, accessible: Make) -> None:
+    _, _, go = olga
+    page = go("/development")
+    begin(page, "Pierre Curie")
+    series = page.locator(".series").first
+    series.get_by_text("Add a question").click()
+    series.get_by_label("Question", exact=True).fill("Where was Pierre Curie born?")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Where was Pierre Curie born?").click()
+    accessible(page)
+    page.get_by_role("button", name="Search the documents").click()
+    expect(page.locator(".hit mark").first).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="Pierre Curie").first.click()
+    accessible(page)
+    text = page.locator("#document-text")
+    before = text.text_content()
+    text.focus()
+    page.keyboard.press("Control+Home")
+    for _ in range(len("Pierre Curie was born in ")):
+        page.keyboard.press("ArrowRight")
+    for _ in "Paris":
+        page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.type("xyz")  # nothing in the document can change
+    assert text.text_content() == before
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Answer", exact=True)).to_have_value("Paris")
+    expect(page.get_by_label("Answer", exact=True)).to_be_focused()
+    page.get_by_role("button", name="Note the answer").click()
+    expect(page.locator("#done")).to_contain_text("Noted: Paris")
+    page.get_by_role("link", name="To the question").click()
+    expect(page.locator(".answer-list")).to_contain_text("Paris")
+    expect(page.locator(".answer-list")).to_contain_text("demo-curie-5")
+
+
+def test_an_answer_is_selected_with_the_mouse_for_a_new_question(olga: Any) -> None:
+    _, server, go = olga
+    page = go("/development")
+    begin(page, "Pierre Curie")
+    page.goto(f"{server.url}/development/document?id=demo-curie-5&find=physician")
+    mark = page.locator("#document-text mark").first
+    mark.dblclick()
+    expect(page.get_by_label("Answer", exact=True)).to_have_value("physician")
+    page.get_by_label("Of the question").select_option(label="A new question")
+    page.get_by_label("Question", exact=True).fill("What was his father?")
+    page.get_by_role("button", name="Note the answer").click()
+    page.get_by_role("link", name="To the question").click()
+    expect(page.get_by_label("Question", exact=True)).to_have_value("What was his father?")
+    expect(page.locator(".answer-list")).to_contain_text("physician")
+
+
+def test_a_known_answer_is_withdrawn_with_a_reason(olga: Any, accessible: Make) -> None:
+    _, _, go = olga
+    page = go("/development/question?id=1.1")
+    page.get_by_role("button", name="Withdraw the answer").first.click()
+    accessible(page)
+    page.get_by_label("Reason").fill("the document is a copy")
+    page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+    expect(page.locator(".answer-list")).to_contain_text("the document is a copy")
+    page.get_by_role("button", name="Restore").click()
+    expect(page.locator(".answer-list")).not_to_contain_text("withdrawn")
+
+
+def test_what_somebody_else_changed_is_not_overwritten(olga: Any) -> None:
+    _, _, go = olga
+    page = go("/development/question?id=1.1", expected=("409",))
+    other = page.context.new_page()
+    other.goto(page.url)
+    for tab, text in ((page, "Where was she born?"), (other, "Born where?")):
+        tab.get_by_label("Question", exact=True).fill(text)
+        expect(tab.locator("#save-state")).to_have_text("Not saved")
+        tab.get_by_role("button", name="Save", exact=True).first.click()
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    expect(other.locator(".notice.error").first).to_contain_text("changed in the meantime")
+    expect(other.get_by_label("Question", exact=True)).to_have_value("Born where?")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(olga: Any, accessible: Make, scheme: str) -> None:
+    _, server, go = olga
+    page = go("/development", viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    begin(page, "W" * 90)
+    addresses = ["/development", "/development/question?id=1.1", "/development/question?id=1.7"]
+    addresses += ["/development/search?q=curie", "/development/document?id=demo-curie-5&find=Paris"]
+    for address in addresses:
+        page.goto(server.url + address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        accessible(page)

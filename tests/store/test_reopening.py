@@ -1,0 +1,174 @@
+"""What becomes of what is settled when assessors go on: changes of mind, reopening, one more assessor."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from qassay.store import judgments
+from qassay.store.adjudication import (
+    NotClosedError,
+)
+from qassay.store.assignments import assign, reopen
+from qassay.store.engine import Store
+from qassay.store.items import Item, items_of
+from qassay.store.judging import ADJUDICATED, LockedError, parts_for, recount
+from qassay.store.parts import Part
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+
+
+def harsh(_: Item, part: Part) -> Mapping[str, Any]:
+    """Somebody who disagrees on everything with whoever finds everything in order."""
+    return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> Any:
+    return desks.make_desk(store, tmp_path)
+
+
+def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second")
+        one = desk.assigned(connection, "1.1", "second")
+        item = items_of(connection, "1.1")[0]
+        (part,) = parts_for(connection, one, item, None)
+        desk.say(connection, one, item, part, {"judgment": "W"})
+        assert desk.settled(connection, "1.1") == (1, 1, 1)
+        assert [row["text"] for row in desk.rows(connection)] != [part.row["text"]]
+        assert judgments.history(connection, ADJUDICATED, part.thing)[-1].body is None
+        desk.say(connection, one, item, part, {"judgment": "R"})
+        assert desk.settled(connection, "1.1") == (2, 0, 0)
+        assert [saved.version for saved in judgments.history(connection, ADJUDICATED, part.thing)] == [1, 2, 3]
+
+
+def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second", harsh)
+        one = desk.assigned(connection, "1.1", "second")
+        item = items_of(connection, "1.1")[0]
+        (part,) = parts_for(connection, one, item, None)
+        undone = desk.take_back(connection, one, item, part)
+        assert (undone.closed, undone.done, undone.complete) == (False, 1, False)
+        assert desk.settled(connection, "1.1") is None
+        with pytest.raises(NotClosedError):
+            desk.disagreements(connection, "1.1")
+        desk.say(connection, one, item, part, {"judgment": "R"})
+        assert desk.settled(connection, "1.1") == (1, 1, 1)
+
+
+def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened(desk: Any) -> None:
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second", harsh)
+        one = desk.assigned(connection, "1.1", "second")
+        found = desk.disagreements(connection, "1.1")
+        desk.rule(connection, found[0], {"judgment": "R"})
+        (part,) = parts_for(connection, one, found[0].item, None)
+        with pytest.raises(LockedError):
+            desk.say(connection, one, found[0].item, part, {"judgment": "X"})
+        with pytest.raises(LockedError):
+            desk.take_back(connection, one, found[0].item, part)
+        assert judgments.version_of(connection, "second", part.thing) == 1
+
+
+def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> None:
+    """A ruling is asked for again only where what the assessors say has changed; it stands meanwhile."""
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second", harsh)
+        for found in desk.disagreements(connection, "1.1"):
+            desk.rule(connection, found, {"judgment": "U"})
+        reopen(connection, "1.1", by=desk.judge.id, reason="a document was missing")
+        assert desk.settled(connection, "1.1") is None
+        with pytest.raises(NotClosedError):
+            desk.rule(connection, found, {"judgment": "R"})
+        one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
+        items = items_of(connection, "1.1")
+        parts = [parts_for(connection, one, item, None)[0] for item in items]
+        # The same said again, a change of mind that is taken back, and one that stays.
+        assert not desk.say(connection, one, items[0], parts[0], {"judgment": "R"}).closed
+        assert not desk.say(connection, two, items[0], parts[0], {"judgment": "R"}).closed
+        assert not desk.say(connection, two, items[0], parts[0], {"judgment": "W"}).closed
+        assert not desk.say(connection, two, items[1], parts[1], {"judgment": "X"}).closed
+        assert recount(connection, one) == (2, 2, True)
+        assert desk.settled(connection, "1.1") is None
+        assert recount(connection, two) == (2, 2, True)
+        assert desk.settled(connection, "1.1") == (0, 2, 1)
+        (left,) = desk.disagreements(connection, "1.1", only_left=True)
+        assert left.item.id == items[1].id
+        assert left.ruling == {"judgment": "U"}
+        assert [row["judgment"] for row in desk.rows(connection)] == ["U", "U"]
+        desk.rule(connection, left, {"judgment": "X"})
+        assert desk.settled(connection, "1.1") == (0, 2, 0)
+        with pytest.raises(LockedError):
+            desk.say(connection, two, items[1], parts[1], {"judgment": "R"})
+
+
+def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second", harsh)
+        found = desk.disagreements(connection, "1.1")[0]
+        desk.rule(connection, found, {"judgment": "U"})
+        reopen(connection, "1.1", by=None, reason="")
+        one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
+        (part,) = parts_for(connection, two, found.item, None)
+        desk.say(connection, two, found.item, part, {"judgment": "R"})
+        recount(connection, one)
+        recount(connection, two)
+        left = {each.item.id: each for each in desk.disagreements(connection, "1.1", only_left=True)}
+        assert len(left) == 2
+        asked = left[found.item.id]
+        assert asked.ruling == {"judgment": "U"}
+        assert asked.verdicts == ({"judgment": "R"}, {"judgment": "R"})
+        desk.rule(connection, asked, {"judgment": "R"})
+        assert desk.settled(connection, "1.1") == (1, 1, 1)
+
+
+def test_a_third_assessor_later_opens_what_two_had_settled(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second")
+        people = [person.id for person in desk.people]
+        assign(connection, desk.evaluation.questions, assessors=3, accounts=people)
+        assert desk.settled(connection, "1.1") is None
+        desk.judge_all(connection, "1.1", "third", harsh)
+        assert desk.settled(connection, "1.1") == (0, 2, 2)
+        assert desk.rows(connection) == []
+
+
+def test_what_came_from_elsewhere_is_a_ruling(desk: Any) -> None:
+    """Adjudicated judgments of a file are a person's, unless they say that they were unanimous."""
+    with desk.store.write() as connection:
+        item = items_of(connection, "1.1")[0]
+        row = {"question": "1.1", "doc": item.body["doc"], "text": item.body["text"], "judgment": "U"}
+        judgments.append(connection, set_name=ADJUDICATED, kind="item", row=row, at="2026-01-01T00:00:00Z")
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second")
+        assert [one["judgment"] for one in desk.rows(connection)] == ["U", "R"]
+        # It is older than what they say, and they said nothing then: it is asked for.
+        assert desk.settled(connection, "1.1") == (1, 1, 1)
