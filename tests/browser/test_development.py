@@ -135,7 +135,7 @@ def test_what_somebody_else_changed_is_not_overwritten(olga: Any) -> None:
         expect(tab.locator("#save-state")).to_have_text("Not saved")
         tab.get_by_role("button", name="Save", exact=True).first.click()
     expect(page.locator("#save-state")).to_have_text("Saved")
-    expect(other.locator(".notice.error").first).to_contain_text("changed in the meantime")
+    expect(other.locator("form .notice.error")).to_contain_text("It reads now: Where was she born?")
     expect(other.get_by_label("Question", exact=True)).to_have_value("Born where?")
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import event, insert, text
 from qassay.formats.folder import open_folder
 from qassay.questions import Question, TestSet
 from qassay.store.accounts import add_account
-from qassay.store.assignments import all_assignments, assign
+from qassay.store.assignments import all_assignments, assign, take
 from qassay.store.drafts import body_of
 from qassay.store.engine import now
 from qassay.store.intake import take_in
@@ -128,10 +128,12 @@ def test_work_changes_hands_and_what_was_done_stays(organiser: Any, place: Any, 
     assert len(actions) == 2
 
 
-def test_open_work_is_for_whoever_asks(organiser: Any, place: Any) -> None:
+def test_open_work_is_for_whoever_asks(organiser: Any, place: Any, people: dict[str, int]) -> None:
     make_pool(organiser, place)
     assert give(organiser, 2)["done"] == 212
-    assert place.client("assessor").post("/api/work/take").status_code == 200
+    with place.store.write() as connection:
+        assert take(connection, people["Ada"]) is not None
+    assert progress(organiser, person=people["Ada"])["found"] == 1
 
 
 def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, place: Any, people: dict[str, int]) -> None:
@@ -175,7 +177,17 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, pe
     largest = progress(organiser, sort="left")["questions"][0]
     assert largest["total"] == max(one["total"] for one in progress(organiser)["questions"])
     assert progress(organiser, page=99)["listing"]["page"] == 3
-    for wrong in ({"sort": "password"}, {"show": "1=1"}, {"type": "evil"}, {"person": "1 OR 1"}, {"page": 0}):
+    huge = {"account": 10**30}
+    assert organiser.post(f"/api/assignments/{10**30}/reassign", json=huge).status_code == 422
+    assert organiser.post("/api/assignments/hand-over", json={"source": 10**30}).status_code == 422
+    for wrong in (
+        {"sort": "password"},
+        {"show": "1=1"},
+        {"type": "evil"},
+        {"person": "1 OR 1"},
+        {"person": "9" * 16},
+        {"page": 0},
+    ):
         assert organiser.get("/api/assignments", params=wrong).status_code == 422, wrong
 
 

@@ -96,9 +96,7 @@ def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
     """
     c = item.c
     names = ("question", "kind", "run", "ordinal", "body", "parts")
-    known = {
-        row.id: tuple(row)[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))
-    }
+    known = {row.id: tuple(row)[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))}
     seen: set[int] = set()
     fresh: list[dict[str, Any]] = []
     moved: list[dict[str, Any]] = []

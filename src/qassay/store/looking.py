@@ -22,9 +22,7 @@ def versions(connection: Connection, set_name: str, things: Collection[str]) -> 
 def bodies(connection: Connection, set_name: str, things: Collection[str]) -> dict[str, tuple[int, Row | None]]:
     """Version and body of what stands in a set for some things; never judged is absent."""
     rows = connection.execute(_BODIES[connection.dialect.name], _asked(connection, set_name, things))
-    return {
-        named: (version, None if body is None else msgspec.json.decode(body)) for named, version, body in rows
-    }
+    return {named: (version, None if body is None else msgspec.json.decode(body)) for named, version, body in rows}
 
 
 def _asked(connection: Connection, set_name: str, things: Collection[str]) -> dict[str, Any]:

@@ -26,8 +26,8 @@ class Job:
     says: str
     state: State = "running"
     began: float = field(default_factory=time.monotonic)
-    # Asked for again while it was running: what it read at its beginning may be old.
-    again: bool = False
+    # What was asked for while it was running: what it read at its beginning may be old.
+    following: Callable[[Job], str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
 
@@ -38,14 +38,14 @@ def job_named(place: Premises, name: str) -> Job | None:
 
 
 def start(place: Premises, name: str, says: str, work: Callable[[Job], str]) -> Job:
-    """Do the work in a thread; while one of the kind runs, have it done once more after it.
+    """Do the work in a thread; while one of the kind runs, have this done after it (of several, the last).
 
     `work` returns the sentence that tells what was done.
     """
     with _turn:
         running = job_named(place, name)
         if running is not None and running.state == "running":
-            running.again = True
+            running.following = work
             return running
         job = Job(says)
         place.kept[f"job {name}"] = job
@@ -54,18 +54,21 @@ def start(place: Premises, name: str, says: str, work: Callable[[Job], str]) -> 
 
 
 def _run(job: Job, work: Callable[[Job], str]) -> None:
-    while True:
-        state: State
-        try:
-            said, state = work(job), "done"
-        except (QassayError, Refusal) as error:
-            said, state = str(error), "failed"
-        except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
-            log.error("unforeseen error", exc_info=error)
-            said, state = MESSAGES[500], "failed"
+    following: Callable[[Job], str] | None = work
+    while following is not None:
+        said, state = _done(job, following)
         with _turn:
-            if not job.again:
+            following, job.following = job.following, None
+            if following is None:
                 job.says, job.state = said, state
-                break
-            job.again = False
     job.ended.set()
+
+
+def _done(job: Job, work: Callable[[Job], str]) -> tuple[str, State]:
+    try:
+        return work(job), "done"
+    except (QassayError, Refusal) as error:
+        return str(error), "failed"
+    except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
+        log.error("unforeseen error", exc_info=error)
+        return MESSAGES[500], "failed"

@@ -20,6 +20,7 @@ MODULES = (
         "work",
         "judging",
         "judging_aids",
+        "sets",
         "list_classes",
         "nugget_lists",
         "nugget_sources",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 from pydantic import Field
 from sqlalchemy import Connection
 
@@ -34,7 +34,9 @@ router = Router()
 
 JUDGES = ("assessor", "adjudicator", "organiser")
 
-Numbers = Annotated[list[int], Field(max_length=500)]
+# Numbers that every database, and JavaScript, can hold.
+Number = Annotated[int, Field(ge=1, le=2**53)]
+Numbers = Annotated[list[Number], Field(max_length=500)]
 
 
 class Assessor(Context):
@@ -83,13 +85,13 @@ class Assigning(Input):
 class Reassigning(Input):
     """Who takes it; None: whoever asks for work."""
 
-    account: int | None
+    account: Number | None
 
 
 class HandingOver(Input):
     """Whose unfinished work goes (None: what is open to all), and to whom; nobody: whoever asks for work."""
 
-    source: int | None
+    source: Number | None
     accounts: Numbers = Field(default_factory=list)
 
 
@@ -119,7 +121,7 @@ def assignments(
     show: Annotated[Show, Query()] = "all",
     sort: Annotated[Sort, Query()] = "order",
     type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
-    person: Annotated[str, Query(max_length=20, pattern=r"^(|nobody|\d+)$")] = "",
+    person: Annotated[str, Query(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = "",
     find: Annotated[str, Query(max_length=200)] = "",
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
 ) -> AssignmentsPage:
@@ -183,7 +185,7 @@ def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
 
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
-def reassign_one(who: Who, place: Place, number: int, sent: Reassigning) -> Counted:
+def reassign_one(who: Who, place: Place, number: Annotated[int, Path(ge=1, le=2**53)], sent: Reassigning) -> Counted:
     """Give one question of somebody to somebody else; what was judged stays."""
     with place.store.write() as connection:
         if assignment_with_number(connection, number) is None:

@@ -65,7 +65,7 @@ class Change(Input):
     """A question as it is to be; `version` is the one that was seen."""
 
     id: Name
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[int, Field(ge=1, le=2**31)]
     text: Text = ""
     type: Name | None = None
     hypothesis: Text | None = None
@@ -99,7 +99,7 @@ class NuggetSent(Input):
     text: Annotated[str, Field(min_length=1, max_length=2_000)]
     vital: bool = False
     nugget: Name | None = None
-    version: Annotated[int, Field(ge=0)] = 0
+    version: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
 class NuggetRemoval(Input):
@@ -107,7 +107,7 @@ class NuggetRemoval(Input):
 
     id: Name
     nugget: Name
-    version: Annotated[int, Field(ge=0)]
+    version: Annotated[int, Field(ge=0, le=2**31)]
 
 
 class Changed(Context):
@@ -169,7 +169,8 @@ def change(who: Who, place: Place, sent: Change) -> Changed:
             made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
     except store.ChangedError as error:
         stands = error.standing
-        raise Refusal(409, str(error), stands=stands.question.text, version=stands.version) from error
+        told = f"{error}. It reads now: {stands.question.text[:1000] or '(no text)'}"
+        raise Refusal(409, told, stands=stands.question.text, version=stands.version) from error
     forget(place)
     return Changed(version=made.version)
 

@@ -97,12 +97,12 @@ def _judged(
     for same in groups.values():
         row = same[0]
         runs = ", ".join(dict.fromkeys(one["run"] for one in same))
-        more = [row.get("justification")] if justified else []
+        why = row.get("justification") if justified else documents_of(row)
         said = [verdict(found, row, asked.type, rules) for found in books.values()]
-        body.append([answer_of(row, rules), *more, documents_of(row), *said, runs])
+        body.append([answer_of(row, rules), why, *said, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
-    columns = ["answer", *(["justification"] if justified else []), "document", *books, "runs" if pooled else "run"]
+    columns = ["answer", "justification" if justified else "document", *books, "runs" if pooled else "run"]
     what = "each once" if pooled else "run by run"
     return table(f"All answers, {what}, with what every set says of them", columns, body)
 

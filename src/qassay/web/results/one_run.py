@@ -139,9 +139,8 @@ def _answers(
         found = book(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
-    columns: list[Column | str] = ["question", "type", "asked", "answer"]
-    columns += ["justification"] if justified else []
-    columns += ["document", "judgment", Column("score", ".3f")]
+    why = "justification" if justified else "document"
+    columns: list[Column | str] = ["question", "type", "asked", "answer", why, "judgment", Column("score", ".3f")]
     body: list[list[Cell]] = []
     seen: set[str] = set()
     for row in rows:
@@ -152,10 +151,10 @@ def _answers(
             said = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
         if rules.response == "answer" and name not in seen:
             said = "; ".join(filter(None, (support_counts(found, name, row["run"]), said))) or None
-        more = [row.get("justification")] if justified else []
+        given = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
         text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), *more, documents_of(row), said, score])
+        body.append([name, asked[name].type, text, answer_of(row, rules), given, said, score])
         seen.add(name)
     return table("Answers, with their judgments and the scores of their questions", columns, body)
 

@@ -38,6 +38,12 @@ const known = new KnownClasses(bench, {
   },
   left: () => box.focus(),
 });
+const refused = bench.refused.bind(bench);
+bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
+  refused(...told);
+  // What was counted here did not happen.
+  void known.refresh();
+};
 const decisions = DECISIONS.filter((one) => bench.sheet.labels.includes(one.label));
 decisions.forEach((one, index) => {
   register(`lists.${one.label}`, String(index + 1), `${one.name} (${one.label})`, () => decide(one.label));

@@ -23,6 +23,12 @@ const done = h("button", { type: "button", class: "primary", onclick: () => look
 const whole = h("p", { class: "notice", hidden: true });
 
 const bench = new Workbench({ draw, begin });
+const refused = bench.refused.bind(bench);
+bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
+  refused(...told);
+  // The list may have been changed in another tab.
+  void loadList();
+};
 unregister("judge.next");
 unregister("judge.previous");
 register("matches.down", "ArrowDown", "Next string", () => strings.move(1));

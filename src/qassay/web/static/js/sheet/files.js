@@ -1,0 +1,116 @@
+// Judgments out of the sheet as a file of JSON lines, and back in, on another machine.
+import { itemOf, questionOf } from "./desk.js";
+import { data, decidedOn, keep, keepKnown, knownAnswers, write } from "./kept.js";
+
+/** @typedef {import("./kept.js").Entry} Entry */
+
+/** Everything decided, one row a decision that counts, in the order of their moments. */
+export function rows() {
+  /** @type {Record<string, any>[]} */
+  const found = [];
+  data.questions.forEach((_, index) => {
+    for (const [place, history] of Object.entries(decidedOn(index + 1))) {
+      const cut = place.indexOf("/");
+      // What was said before something was taken back does not count; that nothing stands now does.
+      const since = history.findLastIndex(([verdict]) => verdict === null);
+      const told = since === history.length - 1 ? history.slice(since) : history.slice(since + 1);
+      for (const [verdict, at] of told) {
+        found.push({ sheet: data.sheet, item: Number(place.slice(0, cut)), part: place.slice(cut + 1), verdict, at });
+      }
+    }
+  });
+  for (const { question, answer, doc, at } of knownAnswers()) {
+    found.push({ sheet: data.sheet, question, known_answer: answer, ...(doc ? { doc } : {}), at });
+  }
+  return found.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** Hand the judgments over as a file. */
+export function save() {
+  const told = rows();
+  const text = told.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = data.file;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  write("unsaved", 0);
+  return told.length;
+}
+
+/**
+ * Add what a saved file holds; where both have a decision, the later one stands.
+ * @param {string} text
+ * @returns {{added: number, problem: string | null}}
+ */
+export function load(text) {
+  /** @type {any[]} */
+  let told;
+  try {
+    told = text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
+  } catch {
+    return { added: 0, problem: "This is not a file of judgments: a line of it is not JSON." };
+  }
+  const strange = told.find((row) => row?.sheet !== data.sheet);
+  if (told.length === 0 || strange !== undefined) {
+    const whose = typeof strange?.sheet === "string" ? ` It belongs to the sheet ${strange.sheet}.` : "";
+    return { added: 0, problem: `This file holds no judgments of this sheet (${data.sheet}).${whose}` };
+  }
+  const places = new Map(data.questions.flatMap((_, index) => questionOf(index + 1).items.map((one) => [one.id, index + 1])));
+  const wrong = told.find((row) => !fits(row, places));
+  if (wrong) return { added: 0, problem: `A line of this file fits nothing on this sheet: ${JSON.stringify(wrong).slice(0, 200)}` };
+  return { added: loadDecisions(told, places) + loadKnown(told), problem: null };
+}
+
+/**
+ * @param {any} row
+ * @param {Map<number, number>} places
+ */
+function fits(row, places) {
+  if (typeof row.at !== "string") return false;
+  if ("known_answer" in row) return typeof row.known_answer === "string" && typeof row.question === "string";
+  const number = places.get(row.item);
+  const isVerdict = row.verdict === null || (typeof row.verdict === "object" && !Array.isArray(row.verdict));
+  return number !== undefined && isVerdict && itemOf(number, row.item).parts.some((one) => one.part === row.part);
+}
+
+/**
+ * @param {any[]} told
+ * @param {Map<number, number>} places
+ */
+function loadDecisions(told, places) {
+  /** @type {Map<number, any[]>} */
+  const byQuestion = new Map();
+  for (const row of told) {
+    const number = places.get(row.item);
+    if (number !== undefined) byQuestion.set(number, [...(byQuestion.get(number) ?? []), row]);
+  }
+  let added = 0;
+  for (const [number, some] of byQuestion) {
+    const decided = decidedOn(number);
+    const before = added;
+    for (const { item, part, verdict, at } of some) {
+      const place = `${item}/${part}`;
+      const history = decided[place] ?? [];
+      if (history.some(([other, then]) => then === at && JSON.stringify(other) === JSON.stringify(verdict))) continue;
+      /** @type {Entry[]} */
+      const both = [...history, [verdict, at]];
+      decided[place] = both.sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));
+      added += 1;
+    }
+    if (added > before) keep(number, decided);
+  }
+  return added;
+}
+
+/** @param {any[]} told */
+function loadKnown(told) {
+  const known = knownAnswers();
+  const fresh = told
+    .filter((row) => "known_answer" in row)
+    .map(({ question, known_answer, doc, at }) => ({ question, answer: known_answer, doc: doc ?? null, at }))
+    .filter((one) => !known.some((other) => other.question === one.question && other.answer === one.answer && other.at === one.at));
+  if (fresh.length) keepKnown([...known, ...fresh]);
+  return fresh.length;
+}

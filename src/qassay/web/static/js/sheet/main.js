@@ -1,0 +1,154 @@
+// A judging sheet: the application's own screens in one file, without a server. It begins where the assessor left.
+import { announce, byId, fill, h } from "../dom.js";
+import { register, unregisterAll } from "../keys.js";
+import { go, last, want } from "./address.js";
+import { ownShortcuts } from "./api.js";
+import { nextOpen, progressOf, sheetOf, wholeProgress } from "./desk.js";
+import { load, save } from "./files.js";
+import { data, isFailing, unsaved } from "./kept.js";
+
+/** @typedef {ReturnType<typeof sheetOf>} Sheet */
+
+/**
+ * Begin. `run` runs a module of the application; a screen is run anew for every question that needs another one.
+ * @param {(name: string) => void} run
+ */
+export function main(run) {
+  byId("site-data").textContent = JSON.stringify({ account: null, shortcuts: ownShortcuts() });
+  run("base.js");
+  addEventListener("sheet-go", (event) => event instanceof CustomEvent && open(String(event.detail), run));
+  addEventListener("sheet-changed", () => requestAnimationFrame(tell));
+  addEventListener("beforeunload", (event) => {
+    if (isFailing() && unsaved() > 0) event.preventDefault();
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="/"]') : null;
+    if (!link) return;
+    event.preventDefault();
+    go(link.getAttribute("href") ?? "/work");
+  });
+  byId("save").addEventListener("click", handOver);
+  byId("load").addEventListener("click", () => byId("load-file").click());
+  byId("load-file", HTMLInputElement).addEventListener("change", takeIn);
+  tell();
+  const place = last();
+  if (place && place.number <= data.questions.length) open(`/judge/${place.number}?item=${place.item}`, run);
+  else open("/work", run);
+}
+
+/**
+ * Show what an address of the application means here.
+ * @param {string} address
+ * @param {(name: string) => void} run
+ */
+function open(address, run) {
+  const [place, query] = address.split("?", 2);
+  const [, first, number] = place.split("/");
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.remove();
+  unregisterAll();
+  register("sheet.work", "o", "All questions", () => go("/work"));
+  register("sheet.save", "s", "Save judgments to a file", handOver);
+  scrollTo(0, 0);
+  if (first !== "judge") return work();
+  const asked = new URLSearchParams(query ?? "");
+  const item = Number(asked.get("item"));
+  want(item);
+  judge(sheetOf(Number(number), asked.get("stage") ?? stageOf(Number(number), item)), run);
+}
+
+/**
+ * @param {number} number
+ * @param {number} item
+ */
+function stageOf(number, item) {
+  if (!item) return null;
+  const { stages } = sheetOf(number);
+  return stages.find((one) => sheetOf(number, one.screen).items.some((other) => other.id === item))?.screen ?? null;
+}
+
+/**
+ * @param {Sheet} sheet
+ * @param {(name: string) => void} run
+ */
+function judge(sheet, run) {
+  byId("page-data").textContent = JSON.stringify(sheet);
+  fill(byId("main"), byId(`screen-${sheet.screen}`, HTMLTemplateElement).content.cloneNode(true));
+  const { target } = sheet.question;
+  fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, target)) : null);
+  if (sheet.stages.length > 1) {
+    const tabs = sheet.stages.map((one) =>
+      h("a", { href: `/judge/${sheet.assignment}?stage=${one.screen}`, "aria-current": one.screen === sheet.screen ? "page" : null }, one.title));
+    document.querySelector(".judge-head")?.append(h("nav", { class: "judge-stages", "aria-label": "Stages of this question" }, tabs));
+  }
+  // What is sent to a server has no place here.
+  for (const form of document.querySelectorAll("#main form[data-action]")) (form.closest("details") ?? form).remove();
+  run(`screens/${sheet.screen}.js`);
+}
+
+/** All questions, and what to do with the sheet. */
+function work() {
+  const { done, total } = wholeProgress();
+  const next = nextOpen(0);
+  const rows = data.questions.map((one, index) => {
+    const own = progressOf(index + 1);
+    return h("tr", null,
+      h("td", null, h("a", { href: `/judge/${index + 1}` }, one.id)),
+      h("td", null, one.type),
+      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, `${one.target}: `) : null, one.text),
+      h("td", { class: "number nowrap" }, `${own.done} of ${own.total}`),
+      h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
+  });
+  fill(byId("main"),
+    h("h1", null, "Your work"),
+    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${total} items judged.`),
+    next === null
+      ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to whoever gave you this sheet.")
+      : h("p", null, "What you decide is kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to whoever gave you this sheet; to go on with another browser or machine, load that file there."),
+    h("div", { class: "row sheet-actions" },
+      next === null ? null : h("a", { class: "button primary", id: "go-on", href: `/judge/${next}` }, done ? "Go on judging" : "Begin judging")),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
+      h("table", null,
+        h("thead", null, h("tr", null, ["Question", "Type", "Asks", "Judged", "State"].map((name) =>
+          h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
+        h("tbody", null, rows))));
+  byId("save-state").dataset.state = isFailing() ? "waiting" : "saved";
+  byId("save-state").textContent = "";
+  byId("main").focus({ preventScroll: true });
+}
+
+function handOver() {
+  const count = save();
+  say(`${count} decisions written to ${data.file}.`, "good");
+  tell();
+}
+
+async function takeIn() {
+  const field = byId("load-file", HTMLInputElement);
+  const file = field.files?.[0];
+  if (!file) return;
+  const { added, problem } = load(await file.text());
+  field.value = "";
+  go("/work");
+  say(problem ?? (added ? `${added} decisions loaded from ${file.name}.` : `Everything in ${file.name} is here already.`), problem ? "error" : "good");
+}
+
+/**
+ * @param {string} message
+ * @param {"good" | "error"} tone
+ */
+function say(message, tone) {
+  const shown = byId("told");
+  shown.className = `notice ${tone} toast`;
+  shown.textContent = message;
+  shown.hidden = false;
+  announce(message);
+  if (tone === "good") setTimeout(() => (shown.hidden = shown.textContent === message || shown.hidden), 6000);
+}
+
+/** How far the sheet is, and what is in no file yet. */
+function tell() {
+  const { done, total } = wholeProgress();
+  const open = unsaved();
+  byId("sheet-progress").textContent = `${done} of ${total} judged`;
+  byId("sheet-unsaved").textContent = open ? `${open} ${open === 1 ? "change" : "changes"} in no file yet` : "";
+}

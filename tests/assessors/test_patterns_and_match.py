@@ -1,0 +1,156 @@
+"""Automatic assessors against hand-worked cases, and against judgments worked out another way."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import qassay
+from qassay.assessors import Match, Patterns, judge_items, open_assessor
+from qassay.assessors.match import normalised
+from qassay.errors import InputError, QassayError
+from qassay.evaluation import open_evaluation
+from qassay.formats.jsonl import rows_table
+from qassay.judgments import JUDGMENT_COLUMNS, sort_out
+from qassay.questions import Question
+from qassay.store.items import pool_items
+from qassay.store.parts import Part
+from qassay.tasks import task
+
+QUESTION = Question("1", "factoid", "Where was she born?")
+ROWS = [
+    {"question": "1", "pattern": r"\bWarsaw\b", "docs": ["D1", "D2"]},
+    {"question": "1", "pattern": r"Poland", "docs": []},
+]
+
+
+def _part(text: str, doc: str = "D1", kind: str = "item") -> Part:
+    return Part("", kind, {"question": "1", "doc": doc, "text": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "doc", "label", "exact"),
+    [
+        ("Warsaw", "D1", "R", "R"),
+        ("Warsaw.", "D2", "R", "R"),
+        ("in Warsaw", "D1", "R", "X"),
+        ("Warsaw", "D3", "U", "U"),
+        ("Poland", "D3", "R", "R"),
+        ("Warsaw, Poland", "D3", "R", "X"),
+        ("Warsawa", "D1", "W", "W"),
+        ("", "D1", "W", "W"),
+    ],
+)
+def test_patterns(text: str, doc: str, label: str, exact: str) -> None:
+    for wanted, assessor in (
+        (label, Patterns.from_rows(ROWS, task("confidence"))),
+        (exact, Patterns.from_rows(ROWS, task("confidence"), exact=True)),
+    ):
+        opinion = assessor.judge(QUESTION, _part(text, doc))
+        assert opinion is not None
+        assert opinion.verdict["judgment"] == wanted
+
+
+def test_patterns_never_call_inexact_what_the_task_does_not() -> None:
+    opinion = Patterns.from_rows(ROWS, task("ranked5"), exact=True).judge(QUESTION, _part("in Warsaw"))
+    assert opinion is not None
+    assert opinion.verdict == {"judgment": "R"}
+
+
+def test_a_question_without_patterns_is_not_judged() -> None:
+    assessor = Patterns.from_rows(ROWS, task("confidence"))
+    assert assessor.judge(Question("2", "factoid", "Who?"), _part("Warsaw")) is None
+    assert assessor.judge(QUESTION, Part("", "pair", {"question": "1"})) is None
+
+
+def test_a_pattern_that_runs_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qassay.assessors.patterns.SECONDS", 0.05)
+    assessor = Patterns.from_rows([{"question": "1", "pattern": r"(?:(\w+)+\1)+$", "docs": []}], task("confidence"))
+    with pytest.raises(InputError, match="takes too long"):
+        assessor.judge(QUESTION, _part("a" * 200 + "!"))
+
+
+@pytest.mark.parametrize(
+    ("text", "doc", "plain", "loose"),
+    [
+        ("Marie Curie", "D1", "R", "R"),
+        ("marie  CURIE.", "D1", "W", "R"),
+        ("the Marie Curie", "D1", "W", "R"),
+        ("Marie Curie", "D9", "U", "U"),
+        ("Pierre", "D9", "R", "R"),
+        ("Irène", "D1", "W", "W"),
+    ],
+)
+def test_match(text: str, doc: str, plain: str, loose: str) -> None:
+    rows = [
+        {"question": "1", "answer": "Marie Curie", "doc": "D1"},
+        {"question": "1", "answer": "Pierre", "doc": None},
+        {"question": "1", "answer": "Irène", "doc": None, "withdrawn": True},
+    ]
+    for wanted, normalise in ((plain, False), (loose, True)):
+        opinion = Match.from_rows(rows, normalise=normalise).judge(QUESTION, _part(text, doc))
+        assert opinion is not None
+        assert opinion.verdict["judgment"] == wanted
+
+
+def test_a_right_list_item_gets_the_class_of_its_answer() -> None:
+    rows = [{"question": "1", "answer": "Marie Curie", "doc": None}]
+    opinion = Match.from_rows(rows, normalise=True).judge(QUESTION, _part("MARIE CURIE", kind="list"))
+    assert opinion is not None
+    assert opinion.verdict == {"judgment": "R", "answer": "Marie Curie"}
+
+
+def test_normalising_leaves_words_alone() -> None:
+    assert normalised("An Annex of the Theatre") == "annex of theatre"
+
+
+def test_on_the_built_in_evaluation_patterns_agree_with_a_plain_reading() -> None:
+    """The same labels by re.search over the files, without any of our records."""
+    folder = Path(qassay.demo_folder())
+    evaluation = open_evaluation(folder)
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    done = judge_items(open_assessor("patterns", evaluation), items, evaluation.questions, evaluation.task)
+    patterns: dict[str, list[tuple[str, set[str]]]] = {}
+    for line in (folder / "patterns.txt").read_text().splitlines():
+        question, rest = line.split(" ", 1)
+        words = rest.split(" ")
+        docs = []
+        while len(words) > 1 and words[-1].startswith("demo-"):
+            docs.append(words.pop())
+        patterns.setdefault(question, []).append((" ".join(words), set(docs)))
+    assert done.rows
+    for row in done.rows:
+        hits = [docs for pattern, docs in patterns[row["question"]] if re.search(pattern, row["text"])]
+        wanted = "W" if not hits else "R" if any(not docs or row["doc"] in docs for docs in hits) else "U"
+        assert row["judgment"] == wanted, row
+        assert row["trace"]["assessor"] == row["assessor"] == "patterns"
+
+
+def test_the_rows_are_a_judgment_set() -> None:
+    evaluation = open_evaluation(qassay.demo_folder())
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    done = judge_items(open_assessor("match(normalise=true)", evaluation), items, evaluation.questions, evaluation.task)
+    table = rows_table(list(enumerate(done.rows, 1)), JUDGMENT_COLUMNS, file="x")
+    judged = sort_out("match", table, evaluation.questions, evaluation.task, file="x")
+    assert sum(rows.height for rows in judged.kinds.values()) == len(done.rows)
+    assert json.loads(json.dumps(done.rows)) == done.rows
+
+
+def test_what_is_known_is_not_judged_again() -> None:
+    evaluation = open_evaluation(qassay.demo_folder())
+    assessor = open_assessor("patterns", evaluation)
+    pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
+    first = judge_items(assessor, pool, evaluation.questions, evaluation.task)
+    from qassay.store.things import thing
+
+    known = {thing("list" if "run" in row else "item", row) for row in first.rows}
+    again = judge_items(assessor, pool, evaluation.questions, evaluation.task, known=known)
+    assert (again.rows, again.known, again.silent) == ([], len(first.rows), first.silent)
+
+
+def test_an_unknown_assessor_is_told_with_a_guess() -> None:
+    with pytest.raises(QassayError, match="patterns"):
+        open_assessor("paterns", open_evaluation(qassay.demo_folder()))

@@ -1,0 +1,93 @@
+"""Results in a real browser: waiting for what is computed, every page of them, publishing, and what others see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+
+PAGES = (
+    *("/results", "/results/units?by=question&sort=mean&down=1", "/results/spread", "/results/compare"),
+    *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agreement"),
+    *("/results/run?run=harbor", "/results/question?question=r1"),
+)
+
+
+def _computed(page: Page) -> None:
+    """Wait until the page shows its tables; it loads itself again when they are there."""
+    expect(page.locator("section.result").first).to_be_visible(timeout=120_000)
+
+
+@pytest.mark.parametrize("looks", [{}, {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}])
+def test_every_page_of_results(desk: Make, serve: Make, visit: Make, accessible: Make, looks: dict[str, Any]) -> None:
+    one = desk("rag", without=())
+    server = serve(one.folder)
+    page = visit(server, one, "Olga", **looks)
+    for path in PAGES:
+        page.goto(server.url + path)
+        _computed(page)
+        accessible(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], path
+
+
+def test_provisional_then_published(desk: Make, serve: Make, visit: Make, accessible: Make) -> None:
+    one = desk("rag", without=())
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+    page = visit(server, one, "Olga")
+    page.goto(f"{server.url}/results")
+    expect(page.get_by_role("heading", name="Nothing is scored while assigned work is open")).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="Show provisional results all the same").click()
+    _computed(page)
+    expect(page.locator("caption").filter(has_text="provisional: 30 items open").first).to_be_visible()
+    page.get_by_label("Title (optional)").fill("First figures")
+    page.get_by_role("button", name="Publish as provisional").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.get_by_role("link", name="First figures")).to_be_visible(timeout=60_000)
+
+    reader = visit(server, one, "Rea")
+    reader.goto(f"{server.url}/results")
+    reader.get_by_role("link", name="First figures").click()
+    expect(
+        reader.get_by_role("cell", name="harbor*").or_(reader.get_by_role("rowheader", name="harbor*"))
+    ).to_be_visible()
+    expect(reader.get_by_text("Provisional: 30 items open")).to_be_visible()
+    accessible(reader)
+
+    judging = visit(server, one, "Ada")
+    judging.goto(f"{server.url}/results")
+    expect(judging.get_by_text("Results are shown when all assigned work is done.")).to_be_visible()
+    assert "harbor" not in judging.content()
+    accessible(judging)
+
+    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    expect(page.get_by_text("Nothing is published")).to_be_visible(timeout=60_000)
+
+
+def test_choosing_how_runs_are_scored(desk: Make, serve: Make, visit: Make) -> None:
+    one = desk("rag", without=())
+    server = serve(one.folder)
+    page = visit(server, one, "Olga")
+    page.goto(f"{server.url}/results")
+    _computed(page)
+    page.get_by_text("How runs are scored").click()
+    page.get_by_label("Key", exact=True).select_option("first")
+    page.get_by_label("Measure", exact=True).select_option("all_strict")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("caption").first).to_have_text("nuggets, key first, 10 units", timeout=60_000)
+    # The choice goes along to the other pages, and to a run and back.
+    page.get_by_role("link", name="Scores", exact=True).click()
+    expect(page.locator("caption").first).to_contain_text("key first", timeout=60_000)
+    with page.expect_download() as kept:
+        page.get_by_role("link", name="CSV of").first.click()
+    assert kept.value.suggested_filename == "units.csv"
+    page.get_by_role("link", name="Leaderboard").click()
+    page.get_by_role("link", name="meadow*").click()
+    expect(page.get_by_role("heading", name="Run meadow")).to_be_visible(timeout=60_000)
+    expect(page.locator("caption").first).to_contain_text("key first", timeout=60_000)

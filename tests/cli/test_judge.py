@@ -1,0 +1,159 @@
+"""`qassay judge`: an automatic assessor on a folder, on a store, and on a server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+import qassay
+from qassay.cli import main
+from qassay.client import Client, ServerError
+from qassay.errors import InputError, UsageError
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account
+from qassay.store.assignments import assign
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.items import order_seed, pool_items, store_items
+from qassay.store.sessions import make_token
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the built-in evaluation."""
+    shutil.copytree(qassay.demo_folder(), tmp_path / "eval")
+    return tmp_path / "eval"
+
+
+def test_it_writes_a_set_that_is_automatic_and_resumes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", str(folder), "--with", "patterns", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["set"] == "patterns"
+    assert first["judged"] == sum(first["labels"].values()) > 1000
+    rows = [json.loads(line) for line in (folder / "judgments" / "patterns.jsonl").read_text().splitlines()]
+    assert len(rows) == first["judged"]
+    assert all(row["assessor"] == "patterns" and row["trace"] for row in rows)
+    evaluation = open_evaluation(folder)
+    assert "patterns" in evaluation.sets
+    assert "patterns" not in evaluation.assessor_sets
+    assert main(["judge", str(folder), "--with", "patterns", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["judged"], again["known"]) == (0, first["judged"])
+
+
+def test_it_writes_to_the_store_where_there_is_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", str(folder), "--with", "match", "--set", "strings"]) == 0
+    from_files = open_evaluation(folder).judgment_set("strings")
+    shutil.rmtree(folder / "judgments")
+    store = open_store(folder, create=True)
+    take_in(store, open_folder(folder))
+    store.close()
+    assert main(["judge", str(folder), "--with", "match", "--set", "strings"]) == 0
+    assert not (folder / "judgments").exists()
+    from_store = open_evaluation(folder).judgment_set("strings")
+    assert from_store.kinds.keys() == from_files.kinds.keys()
+    for kind, rows in from_files.kinds.items():
+        assert rows.equals(from_store.kinds[kind])
+    assert "judged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["--with", "paterns"], 1, "did you mean"),
+        (["--with", "patterns", "--set", "a b"], 2, "white space"),
+        (["--with", "patterns", "--server", "http://127.0.0.1:9"], 2, "QASSAY_TOKEN"),
+    ],
+)
+def test_errors(folder: Path, arguments: list[str], status: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = main(["judge", str(folder), *arguments])
+    assert told in capsys.readouterr().err
+    assert found in (status, 2)
+
+
+def test_without_patterns_it_says_how_to_get_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "patterns.txt").unlink()
+    assert main(["judge", str(folder), "--with", "patterns"]) == 1
+    assert "qassay import FOLDER PATTERNS" in capsys.readouterr().err
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[tuple[str, Store, str, str]]:
+    """The evaluation, pooled and served: address, store, and the tokens of an organiser and of an assessor."""
+    from qassay.web.application import create_app
+    from qassay.web.settings import Settings
+
+    shutil.rmtree(folder / "judgments")
+    store = open_store(folder, create=True)
+    take_in(store, open_folder(folder))
+    evaluation = open_evaluation(folder, store=store)
+    with store.write() as connection:
+        made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
+        store_items(connection, made)
+        organiser = add_account(connection, "Olga", "organiser").id
+        assessor = add_account(connection, "Ada", "assessor").id
+        assign(connection, evaluation.questions, assessors=1, accounts=[assessor])
+        tokens = [make_token(connection, number, "test") for number in (organiser, assessor)]
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    app = create_app(folder, Settings(port=port, log="none"), store=store)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}", store, *(token[0] if isinstance(token, tuple) else token for token in tokens)
+    server.should_exit = True
+    thread.join(timeout=20)
+    store.close()
+
+
+def test_on_a_server_it_writes_what_it_would_write_in_the_folder(
+    served: tuple[str, Store, str, str], folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    address, store, token, _ = served
+    plain = tmp_path / "plain"
+    shutil.copytree(qassay.demo_folder(), plain)
+    assert main(["judge", str(plain), "--with", "patterns"]) == 0
+    monkeypatch.setenv("QASSAY_TOKEN", token)
+    assert main(["judge", str(folder), "--with", "patterns", "--server", address]) == 0
+    there = open_evaluation(folder, store=store).judgment_set("patterns")
+    here = open_evaluation(plain).judgment_set("patterns")
+    for kind, rows in here.kinds.items():
+        columns = [name for name in rows.columns if name != "line"]
+        assert rows.select(columns).sort(columns[:4]).equals(there.kinds[kind].select(columns).sort(columns[:4]))
+    client = Client(address, token=token)
+    assert client.judged("patterns")
+    assert client.send_judgments("patterns", []) == 0
+
+
+def test_the_client_tells_what_the_server_objects_to(served: tuple[str, Store, str, str]) -> None:
+    address, _, organiser, assessor = served
+    client = Client(address, token=organiser)
+    with pytest.raises(InputError, match="is no label"):
+        client.send_judgments("mine", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "Q"}])
+    with pytest.raises(ServerError, match="belongs to the people"):
+        client.send_judgments("first", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "R"}])
+    with pytest.raises(ServerError, match="403"):
+        list(Client(address, token=assessor).items())
+    with pytest.raises(ServerError, match="401"):
+        Client(address, token="qsy_nobody").evaluation()
+    with pytest.raises(UsageError):
+        Client("ftp://x", token="")
+
+
+def test_a_server_that_is_away_is_tried_again_and_then_told() -> None:
+    pauses: list[float] = []
+    with pytest.raises(ServerError, match="cannot be reached"):
+        Client("http://127.0.0.1:9", token="x", pause=pauses.append).evaluation()
+    assert len(pauses) == 4
