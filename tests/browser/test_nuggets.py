@@ -141,6 +141,22 @@ def test_a_nugget_begins_from_a_string_that_the_filter_found(ada: Any) -> None:
     expect(page.locator("#new-nugget")).to_have_value(re.sub(r"\s+", " ", str(text)).strip())
 
 
+def test_what_loads_late_does_not_take_the_focus_from_whoever_writes(ada: Any) -> None:
+    _, sit_down = ada
+    page = sit_down()
+    held: list[Any] = []
+    page.route("**/strings", held.append)
+    page.reload()
+    expect(page.locator(NUGGETS)).to_have_count(2)
+    page.keyboard.press("w")
+    page.keyboard.type("entirely ")
+    for route in held:
+        route.continue_()
+    expect(page.locator(STRINGS)).not_to_have_count(0)
+    page.keyboard.type("new")
+    expect(page.locator("#new-nugget")).to_have_value("entirely new")
+
+
 def test_nuggets_are_dragged_to_another_place(ada: Any, saved: Make) -> None:
     one, sit_down = ada
     page = sit_down()

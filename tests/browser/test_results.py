@@ -56,7 +56,7 @@ def test_provisional_then_published(desk: Make, serve: Make, visit: Make, access
     expect(
         reader.get_by_role("cell", name="harbor*").or_(reader.get_by_role("rowheader", name="harbor*"))
     ).to_be_visible()
-    expect(reader.get_by_text("Provisional: 30 items open")).to_be_visible()
+    expect(reader.get_by_text("Provisional: 30 items open", exact=True)).to_be_visible()
     accessible(reader)
 
     judging = visit(server, one, "Ada")

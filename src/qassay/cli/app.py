@@ -28,6 +28,7 @@ VERBS = {
     "check": "Check an evaluation, or runs before they are added.",
     "run": "Drive a system over the questions and write a run.",
     "pool": "What is to be judged, and how much is not yet.",
+    "sheet": "A judging sheet for an assessor without the server.",
     "serve": "The web application.",
     "judge": "An automatic assessor judges the pool.",
     "score": "Scores and leaderboard.",

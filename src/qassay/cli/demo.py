@@ -35,6 +35,10 @@ def command(
     which: Annotated[
         Demo, typer.Option("--which", help="The evaluation to copy: series, entailment with justifications, or rag.")
     ] = "series",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it on this machine, half judged, with accounts to sign in as.")
+    ] = False,
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="With --serve.")] = 8000,
     as_json: JsonOption = False,
 ) -> None:
     """The whole story on a built-in evaluation.
@@ -46,17 +50,24 @@ def command(
     seconds.
 
     --to copies the evaluation, so that every command can be tried on it;
-    with --which, one of the two smaller ones.
+    with --which, one of the two smaller ones. --serve shows the web
+    application on it, on this machine alone, until Ctrl-C.
 
     Examples
 
       qassay demo
       qassay demo --to demo
       qassay demo --to pairs --which entailment
+      qassay demo --serve
       qassay score demo
     """
     if to is None and which != "series":
         raise UsageError("the story is about the question series; --which goes with --to")
+    if serve:
+        if which != "series" or as_json:
+            raise UsageError("--serve shows the question series, for people: without --which and --json")
+        _serve(to, port)
+        return
     if to is not None:
         names = copy_evaluation(to, which)
         print_json({"to": str(to), "files": names}) if as_json else _tell_copied(to, names)
@@ -233,6 +244,34 @@ def copy_evaluation(to: Path, which: Demo = "series") -> list[str]:
     names = sorted(path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file())
     files.write_all({to / name: (source / name).read_bytes() for name in names})
     return names
+
+
+def _serve(to: Path | None, port: int) -> None:
+    """Serve a copy of the evaluation; without a folder of its own it is gone afterwards."""
+    import tempfile
+
+    from qassay.cli.serve import command as serve
+    from qassay.web.demonstration import prepare
+
+    with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:
+        folder = to if to is not None else Path(place) / "demo"
+        copy_evaluation(folder)
+        people = prepare(folder)
+        width = max(len(one.name) for one in people)
+        print("Ten series are judged by both assessors, six are not. Sign in as")
+        for one in people:
+            print(f"  {one.name:{width}}  password {one.password}  {TO_SEE[one.name]}")
+        print("Every start makes new passwords." + ("" if to else " With --to FOLDER the copy is kept."))
+        serve(folder, port=port, log="none")
+
+
+TO_SEE = {
+    "organiser": "questions with search, runs, assignments and progress, results",
+    "assessor-1": "what is left to judge: answers, lists, nuggets; ? shows the keys",
+    "assessor-2": "the same questions, blind to what assessor-1 says",
+    "adjudicator": "what the two disagree on in the finished series, without names",
+    "reader": "results, once the organiser has published them",
+}
 
 
 def _tell_copied(to: Path, names: list[str]) -> None:

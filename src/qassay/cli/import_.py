@@ -58,10 +58,11 @@ def command(
     the evaluation has a store, they go there and not to its files.
 
     Judgments and nuggets go to the set named like their file, those in
-    NIST's forms to adjudicated; --set names another.
+    NIST's forms to adjudicated, what comes back from a judging sheet to
+    the set named like its assessor; --set names another.
 
-    KIND is one of questions, run, judgments, nuggets, answers, patterns,
-    run-information, rag-assignments, nist-factoid, nist-list, nist-other,
+    KIND is one of questions, run, judgments, sheet, nuggets, answers,
+    patterns, run-information, rag-assignments, nist-factoid, nist-list, nist-other,
     nist-nuggets, nist-answers.
 
     Examples

@@ -22,6 +22,7 @@ KINDS: Mapping[str, str] = {
     "questions": "questions",
     "run": "a run",
     "judgments": "judgments as JSON lines",
+    "sheet": "what an assessor judged on a sheet",
     "nuggets": "a nugget list as JSON lines",
     "answers": "known answers as JSON lines",
     "patterns": "answer patterns",
@@ -111,6 +112,8 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     'answers'
     """
     has = row.keys()
+    if "sheet" in has and has & {"verdict", "known_answer"}:
+        return "sheet"
     if {"run_id", "nuggets"} <= has:
         return "rag-assignments"
     if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has:

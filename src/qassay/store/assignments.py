@@ -73,7 +73,19 @@ def assign(
         rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
         connection.execute(insert(assignment), rows)
         note_action(connection, "assign", account=by, assessors=assessors, accounts=list(accounts), new=len(rows))
+        _count_what_is_there(connection, rows)
     return len(rows)
+
+
+def _count_what_is_there(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Count the judgments that a set has before anybody is assigned to it: brought in, or another person's."""
+    from qassay.store.counting import recount_question  # it builds on this module
+
+    c = judgment.c
+    there = connection.execute(select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows})))
+    found = {(question, name) for question, name in there}
+    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in found):
+        recount_question(connection, question)
 
 
 def refresh_totals(connection: Connection) -> None:

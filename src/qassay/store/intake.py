@@ -22,6 +22,7 @@ from qassay.formats.importing import Plan
 from qassay.formats.importing.rows import canonical, missing
 from qassay.formats.questions import question_row
 from qassay.questions import Question
+from qassay.store.assignments import refresh_totals
 from qassay.store.engine import Store, now
 from qassay.store.fingerprint import EVALUATION, WAITING
 from qassay.store.incoming import Incoming, Known, Line, RunFile, read_incoming
@@ -64,6 +65,7 @@ def take_in(store: Store, folder: Folder, *, replace: bool = False, account: int
             raise InputError(taking.problems)
         _mark_two_way(folder, incoming)
         if taking.taken:
+            refresh_totals(connection)  # what came in may be what somebody was to judge
             note_action(connection, "take-in", account=account, files=[one.as_json() for one in taking.taken])
     return taking.taken
 

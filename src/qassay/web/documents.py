@@ -50,11 +50,23 @@ def show(
         document = collection_of(place).document(doc)
     except KeyError:
         raise Refusal(404, f"document {doc} is not in the collection") from None
+    return view_of(document, find=find, start=start, length=length)
+
+
+def view_of(
+    document: Document,
+    *,
+    find: str | None = None,
+    start: int | None = None,
+    length: int | None = None,
+    longest: int = LONGEST,
+) -> DocumentView:
+    """A document as it is shown: at most `longest` characters, around the first mark."""
     if start is not None and length is not None:
-        return _cut(document, document.text, [(start, min(start + length, len(document.text)))], "place")
+        return _cut(document, document.text, [(start, min(start + length, len(document.text)))], "place", longest)
     text = document.plain().text
     marks, how = occurrences(text, find) if find else ([], None)
-    return _cut(document, text, marks, how)
+    return _cut(document, text, marks, how, longest)
 
 
 def occurrences(text: str, wanted: str) -> tuple[list[tuple[int, int]], str | None]:
@@ -82,11 +94,11 @@ def occurrences(text: str, wanted: str) -> tuple[list[tuple[int, int]], str | No
     return [match.span() for match in single.finditer(text)][:MOST_MARKS], "words"
 
 
-def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str | None) -> DocumentView:
+def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str | None, longest: int) -> DocumentView:
     begins = 0
-    if len(text) > LONGEST and marks:
-        begins = max(0, min(marks[0][0] - LONGEST // 2, len(text) - LONGEST))
-    shown = text[begins : begins + LONGEST]
+    if len(text) > longest and marks:
+        begins = max(0, min(marks[0][0] - longest // 2, len(text) - longest))
+    shown = text[begins : begins + longest]
     kept = [
         (max(first - begins, 0), min(end - begins, len(shown)))
         for first, end in marks

@@ -11,9 +11,10 @@ from starlette.responses import FileResponse, PlainTextResponse
 from qassay.store.engine import is_alive
 from qassay.store.schema import judgment
 from qassay.store.sessions import count_sessions
+from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal
 from qassay.web.rendering import TYPES, static_files, static_version
-from qassay.web.routing import ORGANISERS, PUBLIC, Context, Place, Router
+from qassay.web.routing import EVERYBODY, ORGANISERS, PUBLIC, Context, Place, Router
 
 router = Router()
 FOR_GOOD = "public, max-age=31536000, immutable"
@@ -57,8 +58,7 @@ async def static(version: str, path: str) -> FileResponse:
     return FileResponse(found, media_type=TYPES[found.suffix], headers={"Cache-Control": FOR_GOOD})
 
 
-@router.action("GET", "/openapi.json", roles=ORGANISERS)
+@router.action("GET", "/openapi.json", roles=EVERYBODY)
 def description(request: Request) -> dict[str, Any]:
     """The API, described for programs."""
-    described: dict[str, Any] = request.app.openapi()
-    return described
+    return describe(request.app)

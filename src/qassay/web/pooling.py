@@ -113,7 +113,7 @@ def _make(place: Premises, *, account: int, holistic: bool | None, citations: bo
         citations = earlier.citations if earlier else False
     evaluation = open_evaluation(place.folder.path, store=place.store)
     made = pool_items(
-        _runs(evaluation),
+        runs_to_pool(evaluation),
         evaluation.questions,
         evaluation.task,
         seed=seed,
@@ -134,7 +134,7 @@ def _make(place: Premises, *, account: int, holistic: bool | None, citations: bo
     return f"The pool has {done.items:,} items: {done.added:,} new, {done.retired:,} no longer returned by any run."
 
 
-def _runs(evaluation: Evaluation) -> Runs:
+def runs_to_pool(evaluation: Evaluation) -> Runs:
     """The runs; pairs are judged without any."""
     found = evaluation.run_files
     if found.problems:

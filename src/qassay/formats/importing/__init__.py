@@ -19,6 +19,7 @@ from qassay.formats.importing.rows import (
     import_patterns,
 )
 from qassay.formats.importing.runs import import_assignments, import_runs
+from qassay.formats.importing.sheets import import_sheet
 from qassay.formats.recognise import recognise
 
 __all__ = ["Added", "Options", "Plan", "plan_import"]
@@ -32,6 +33,7 @@ _ONE_BY_ONE: dict[str, Callable[[Plan, Source], None]] = {
     "nist-factoid": import_judgments,
     "nist-list": import_judgments,
     "nist-other": import_judgments,
+    "sheet": import_sheet,
     "answers": import_answers,
     "nist-answers": import_answers,
     "patterns": import_patterns,

@@ -84,6 +84,11 @@ def import_answers(plan: Plan, source: Source) -> None:
         rows = jsonl.parse_rows(text, file=source.name)
     else:
         rows = nist.parse_answers(text, file=source.name, warnings=plan.warnings)
+    add_answers(plan, source, rows)
+
+
+def add_answers(plan: Plan, source: Source, rows: Sequence[Numbered]) -> None:
+    """Check known answers against the questions, and append those that are new."""
     _some(rows, source)
     jsonl.rows_table(rows, ANSWER_COLUMNS, file=source.name)
     _check(rows, plan.test_set(source), source, required=("question", "answer"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Table, exists, func, select
 
 from qassay.store.schema import assignment, item, question, standing
 from qassay.store.settling import progress
@@ -69,11 +69,9 @@ def look(connection: Connection) -> Gate:
         .order_by(question.c.ordinal)
     )
     found = [OpenQuestion(row[0], row[1], int(row[2])) for row in connection.execute(ordered)]
-    assigned = set(connection.execute(select(a.question).distinct()).scalars())
-    said = set(connection.execute(select(standing.c.question).where(standing.c.body.is_not(None)).distinct()).scalars())
-    pooled = _pooled(connection)
-    unassigned = [name for name in pooled if name not in assigned] if assigned else []
-    unjudged = [name for name in pooled if name not in said]
+    unjudged = _pooled(connection, ~_exists(standing, standing.c.body.is_not(None)))
+    given_out = connection.execute(select(a.id).limit(1)).first() is not None
+    unassigned = _pooled(connection, ~_exists(assignment)) if given_out else []
     unruled = [one.question for one in progress(connection) if one.settled is not None and one.settled.left]
     return Gate(
         open_items=sum(one.items for one in found),
@@ -94,8 +92,12 @@ def is_open(connection: Connection) -> bool:
     return connection.execute(select(assignment.c.id).where(assignment.c.closed.is_(None)).limit(1)).first() is not None
 
 
-def _pooled(connection: Connection) -> list[str]:
-    """The questions that have something to judge, in their order."""
-    active = select(item.c.question).where(item.c.active).distinct()
-    asked = select(question.c.id).where(~question.c.draft, question.c.id.in_(active)).order_by(question.c.ordinal)
-    return list(connection.execute(asked).scalars())
+def _pooled(connection: Connection, lacking: ColumnElement[bool]) -> list[str]:
+    """The questions that have something to judge and lack something, in their order."""
+    asked = select(question.c.id).where(~question.c.draft, _exists(item, item.c.active), lacking)
+    return list(connection.execute(asked.order_by(question.c.ordinal)).scalars())
+
+
+def _exists(table: Table, *more: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether a table has a row of the question: one look into its index, however many rows there are."""
+    return exists().where(table.c.question == question.c.id, *more)

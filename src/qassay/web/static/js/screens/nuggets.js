@@ -274,7 +274,8 @@ async function start() {
     groups = found.groups;
     drawEarlier(earlier);
     drawStrings();
-    strings.focus();
+    // Whoever has begun to write meanwhile goes on writing.
+    if (document.activeElement === document.body) strings.focus();
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
   }

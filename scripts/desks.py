@@ -1,0 +1,230 @@
+"""The evaluations behind the pictures of the application: copies of the built-in ones, with people and work.
+
+Names, judgments and the order of the items are fixed, so that pictures differ only where the application does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qassay.demo import Demo, demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store import items
+from qassay.store.accounts import accounts, add_account
+from qassay.store.assignments import assign, assignments_of
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.sessions import begin_session
+from qassay.store.settings import put_setting
+from qassay.web.demonstration import PEOPLE, prepare
+
+SEED = "pictures"
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An evaluation with people and work."""
+
+    folder: Path
+    store: Store
+
+    def number(self, name: str) -> int:
+        """The number of an account."""
+        with self.store.read() as connection:
+            return next(one.id for one in accounts(connection) if one.name == name)
+
+    def session(self, name: str) -> str:
+        """The secret of a new session of this person."""
+        number = self.number(name)
+        with self.store.write() as connection:
+            return begin_session(connection, number, address="127.0.0.1", agent="Mozilla/5.0 (X11; Linux) Firefox/140.0")
+
+    def assignment(self, name: str, question: str) -> int:
+        """The number of this person's assignment on a question."""
+        number = self.number(name)
+        with self.store.read() as connection:
+            return next(one.id for one in assignments_of(connection, number) if one.question == question)
+
+
+def half_way(folder: Path) -> Desk:
+    """The question series, half judged, as `qassay demo --serve` shows them."""
+    shutil.copytree(demo_folder(), folder)
+    store = _new_store(folder)
+    prepare(folder)
+    return Desk(folder, store)
+
+
+def finished(folder: Path) -> Desk:
+    """The question series with all their judgments, adjudicated."""
+    shutil.copytree(demo_folder(), folder)
+    return _opened(folder)
+
+
+def entailment(folder: Path) -> Desk:
+    """Pairs to judge, in three ways."""
+    _copy("entailment", folder, keep=("3", "5", "6", "10", "14"), task="entailment3")
+    return _given_out(_opened(folder))
+
+
+def justifications(folder: Path) -> Desk:
+    """Justifications of one pair to rate; the pair itself has its reference answer."""
+    _copy("entailment", folder, keep=("3",), sets=("adjudicated",))
+    kept = '["3"]'
+    (folder / "qassay.toml").write_text(f'name = "Qassay demo"\ntask = "justification"\njustified = {kept}\n')
+    path = folder / "judgments" / "adjudicated.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    _write_rows(path, [row for row in rows if "understandability" not in row])
+    return _given_out(_opened(folder))
+
+
+def long_answers(folder: Path) -> Desk:
+    """Answers with citations, their nuggets and citations to judge."""
+    _copy("rag", folder, keep=("r1", "r2"))
+    return _given_out(_opened(folder), citations=True)
+
+
+def definitions(folder: Path) -> Desk:
+    """What series call other, as definition questions with holistic scores."""
+
+    def ask(row: dict[str, Any]) -> dict[str, Any]:
+        return {"id": row["id"], "type": "definition", "text": f"Who was {row['target']}?"}
+
+    _copy("series", folder, keep=("1.7",), task="definition", ask=ask)
+    return _given_out(_opened(folder), holistic=True)
+
+
+def passages(folder: Path) -> Desk:
+    """Extracts of documents: the answers of two runs with what stands around them."""
+    keep = ("1.1", "1.3", "1.5", "5.1", "5.2")
+    _copy("series", folder, keep=keep, task="passages")
+    articles = (folder / "collection" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = {row["id"]: row["text"] for row in map(json.loads, articles)}
+    for path in (folder / "runs").iterdir():
+        lines = [line.split(maxsplit=3) for line in path.read_text(encoding="utf-8").splitlines()]
+        path.write_text("".join(_extract(line, texts) for line in lines), encoding="utf-8")
+    return _given_out(_opened(folder))
+
+
+def _extract(fields: list[str], texts: dict[str, str]) -> str:
+    question, tag, doc, *answer = fields
+    if not answer or answer[0] not in texts.get(doc, ""):
+        return f"{question} {tag} NIL\n"
+    middle = texts[doc].index(answer[0]) + len(answer[0]) // 2
+    start = max(0, middle - 100)
+    return f"{question} {tag} {doc} {start} {min(200, len(texts[doc]) - start)}\n"
+
+
+def _copy(
+    which: Demo,
+    folder: Path,
+    *,
+    keep: Sequence[str],
+    task: str | None = None,
+    sets: Sequence[str] = (),
+    ask: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: row,
+) -> None:
+    """A built-in evaluation with some of its questions and, of its judgments, these sets alone."""
+    shutil.copytree(demo_folder(which), folder)
+    for path in (folder / "judgments").iterdir():
+        if path.stem not in sets:
+            path.unlink()
+    if task is not None:
+        (folder / "qassay.toml").write_text(f'name = "Qassay demo"\ntask = "{task}"\n', encoding="utf-8")
+        shutil.rmtree(folder / "nuggets", ignore_errors=True)
+    questions = folder / "questions.jsonl"
+    rows = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
+    _write_rows(questions, [ask(row) for row in rows if row["id"] in keep])
+    for path in [*folder.glob("*/*.jsonl"), folder / "answers.jsonl", *folder.glob("runs/*.txt")]:
+        if path.is_file() and path.parent.name != "collection":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            path.write_text("".join(f"{line}\n" for line in lines if _question(line) in keep), encoding="utf-8")
+
+
+def _question(line: str) -> str:
+    if not line.startswith("{"):
+        return line.split()[0]
+    row = json.loads(line)
+    return str(row.get("question") or row.get("topic_id"))
+
+
+def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def _new_store(folder: Path) -> Store:
+    store = open_store(folder, create=True)
+    with store.write() as connection:
+        put_setting(connection, items.SEED, SEED)
+    return store
+
+
+def _opened(folder: Path) -> Desk:
+    """The store of a folder, with the people of the demo."""
+    store = _new_store(folder)
+    take_in(store, open_folder(folder))
+    with store.write() as connection:
+        for name, role in PEOPLE:
+            add_account(connection, name, role, password=None)
+    return Desk(folder, store)
+
+
+def _given_out(desk: Desk, **pool: bool) -> Desk:
+    """Everything pooled and given to the two assessors."""
+    evaluation = open_evaluation(desk.folder, store=desk.store)
+    judges = [desk.number(name) for name, role in PEOPLE if role == "assessor"]
+    with desk.store.write() as connection:
+        made = items.pool_items(
+            evaluation.runs,
+            evaluation.questions,
+            evaluation.task,
+            seed=SEED,
+            justified=evaluation.configuration.justified,
+            **pool,
+        )
+        items.store_items(connection, made)
+        assign(connection, evaluation.questions, assessors=2, accounts=judges)
+    return desk
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The application on this folder, in a process of its own; its address."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    code = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(port), "--log", "none"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "TZ": "UTC"})
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(url, process)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/health", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the server at {url} did not begin to answer")

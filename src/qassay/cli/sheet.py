@@ -1,0 +1,123 @@
+"""`qassay sheet`: a judging sheet for an assessor without the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+    from qassay.web.sheet import Content
+
+AssessorOption = Annotated[
+    str, typer.Option("--assessor", metavar="NAME", help="Who judges; the judgments become the set of this name.")
+]
+ToOption = Annotated[Path | None, typer.Option("--to", metavar="FILE", help="The file to write (default: NAME.html).")]
+QuestionsOption = Annotated[
+    str | None, typer.Option("--questions", metavar="IDS", help="Only these questions or series, by comma.")
+]
+HolisticOption = Annotated[
+    bool, typer.Option("--holistic", help="Ask also for content and organization of nugget responses.")
+]
+CitationsOption = Annotated[bool, typer.Option("--citations", help="Ask also whether cited documents support answers.")]
+DocumentsOption = Annotated[
+    bool, typer.Option("--documents/--no-documents", help="Put the documents of the items into the file.")
+]
+
+
+def command(
+    folder: FolderArgument,
+    assessor: AssessorOption,
+    to: ToOption = None,
+    questions: QuestionsOption = None,
+    holistic: HolisticOption = False,
+    citations: CitationsOption = False,
+    documents: DocumentsOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a judging sheet for an assessor without the server.
+
+    The sheet is one HTML file that any browser opens, without a network:
+    the screens of the application, with their keys, and the documents of
+    the items. Decisions are kept in the browser. The assessor saves them to
+    a file and sends it back; import adds them to the set named like the
+    assessor.
+
+    The file names no run. What does stays in FOLDER/sheets: keep that to
+    yourself, and keep it until the judgments are back.
+
+    Questions whose nuggets are not written yet are left out.
+
+    Examples
+
+      qassay sheet my-eval --assessor ada
+      qassay sheet my-eval --assessor ada --questions 1,2,3.1 --to ada-1.html
+      qassay import my-eval ada-3f2a9c81d07e.jsonl
+    """
+    from qassay.cli.output import progress
+    from qassay.evaluation import open_evaluation
+    from qassay.formats.folder import file_name, name_fault
+    from qassay.formats.sheets import write_key
+    from qassay.web.sheet import Wanted, make_content, write_page
+
+    if fault := name_fault(assessor):
+        raise UsageError(f"the assessor's name {assessor!r} {fault}: it names a judgment set")
+    path = to or Path(f"{file_name(assessor)}.html")
+    if path.exists():
+        raise UsageError(f"{path} is there already; name another file with --to, or remove it")
+    names = [name.strip() for name in (questions or "").split(",") if name.strip()]
+    wanted = Wanted(assessor, names, holistic=holistic, citations=citations, documents=documents)
+    evaluation = open_evaluation(folder)
+    with progress("Making the sheet") as told:
+        content = make_content(evaluation, wanted, seed=_seed(evaluation), progress=told)
+    size = write_page(content, path)
+    key = write_key(evaluation.folder, content.key)
+    _say(content, path, size, evaluation.folder.name(key), as_json=as_json)
+
+
+def _seed(evaluation: Evaluation) -> str:
+    """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
+    from qassay.formats.sheets import kept_seed
+    from qassay.store.items import order_seed
+    from qassay.store.snapshot import existing_store
+
+    store = existing_store(evaluation.folder, evaluation.configuration)
+    if store is None:
+        return kept_seed(evaluation.folder)
+    try:
+        with store.write() as connection:
+            return order_seed(connection)
+    finally:
+        store.close()
+
+
+def _say(content: Content, path: Path, size: int, key: str, *, as_json: bool) -> None:
+    from qassay.cli.output import print_json, visible
+    from qassay.formats.importing.plan import few, plural
+
+    if as_json:
+        print_json(
+            {
+                "sheet": content.key.sheet,
+                "file": str(path),
+                "key": key,
+                "questions": len(content.questions),
+                "items": content.items,
+                "documents": len(content.texts),
+                "bytes": size,
+                "without_nuggets": content.waiting,
+            }
+        )
+        return
+    counts = f"{plural(len(content.questions), 'question')}, {plural(content.items, 'item')}"
+    print(visible(f"{path}: {counts}, {plural(len(content.texts), 'document')}, {size / 1e6:.1f} MB"))
+    if content.waiting:
+        these = few(content.waiting)
+        count = plural(len(content.waiting), "question")
+        print(visible(f"Left out, because their nuggets are not written yet: {count} ({these})"))
+    print(visible(f"What its numbers stand for is in {key}: keep it until the judgments are back."))

@@ -1,0 +1,174 @@
+"""Judging sheets: the key that stays with the organiser, and the rows that come back from an assessor.
+
+A sheet shows items under numbers, without their runs. What a number stands for is in `sheets/NAME.json` of the
+evaluation's folder, one entry for every part of an item that takes a verdict. What comes back is one JSON object a
+line: `{"sheet": NAME, "item": number, "part": "...", "verdict": {...}, "at": "..."}`, with a verdict of null where one
+was taken back; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
+that the assessor knows of.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
+from qassay.formats.folder import Folder, file_name
+
+FOLDER = "sheets"
+# Names of sheets end in a digest, so this is none of theirs.
+_SEED = "order.json"
+_LONGEST_NOTE = 2_000
+
+
+class SheetPart(msgspec.Struct, frozen=True):
+    """A part of an item that takes a verdict: its kind of judgment, and the fields of a row that say what is judged."""
+
+    kind: str
+    row: dict[str, Any]
+
+
+class SheetKey(msgspec.Struct, frozen=True):
+    """What the numbers on a sheet stand for."""
+
+    sheet: str
+    evaluation: str
+    assessor: str
+    # Fields of a verdict, by the kind of judgment.
+    fields: dict[str, list[str]]
+    # The nuggets that the sheet shows: a judgment set that has no list of its own goes by them.
+    nuggets: list[dict[str, Any]]
+    items: dict[str, dict[str, SheetPart]]
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a file of one sheet says: judgment rows and known answers with their lines, and parts left open again."""
+
+    rows: Sequence[tuple[int, jsonl.Row]]
+    known: Sequence[tuple[int, jsonl.Row]]
+    taken_back: Sequence[tuple[int, SheetPart]]
+
+
+def key_file(folder: Folder, sheet: str) -> Path:
+    """Where the key of a sheet is."""
+    return folder.path / FOLDER / f"{file_name(sheet)}.json"
+
+
+def write_key(folder: Folder, key: SheetKey) -> Path:
+    """Keep the key of a sheet."""
+    path = key_file(folder, key.sheet)
+    path.parent.mkdir(exist_ok=True)
+    files.write_bytes(path, msgspec.json.encode(key))
+    return path
+
+
+def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
+    """The key of a sheet that was made from this evaluation."""
+    path = key_file(folder, sheet)
+    if len(path.name.encode()) > 255 or not path.is_file():
+        message = (
+            f"the sheet {sheet!r} was not made from this evaluation: there is no {folder.name(path)[:300]}; import it "
+            "into the folder that it was made from, or put that file back"
+        )
+        raise InputError(Problem("configuration", message, file, line))
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=SheetKey)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(Problem("syntax", f"is not the key of a sheet: {error}", folder.name(path))) from None
+
+
+def kept_seed(folder: Folder) -> str:
+    """The secret that numbers and orders are drawn from where there is no store: made once, the same for all sheets."""
+    path = folder.path / FOLDER / _SEED
+    if path.is_file():
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=dict[str, str])["seed"]
+        except (msgspec.DecodeError, KeyError):
+            message = "does not hold the seed of the sheets; put it back as it was, or remove it to draw anew"
+            raise InputError(Problem("configuration", message, folder.name(path))) from None
+    seed = secrets.token_hex(16)
+    path.parent.mkdir(exist_ok=True)
+    files.write_bytes(path, msgspec.json.encode({"seed": seed}))
+    return seed
+
+
+def read_result(rows: Sequence[tuple[int, jsonl.Row]], key: SheetKey, *, file: str) -> Handed:
+    """The rows of one sheet as judgments, or everything that is wrong with them."""
+    problems: list[Problem] = []
+    judged: list[tuple[int, jsonl.Row]] = []
+    known: list[tuple[int, jsonl.Row]] = []
+    open_again: list[tuple[int, SheetPart]] = []
+    for line, row in rows:
+        faults = list(_faults(row, key))
+        if faults:
+            problems += [Problem(*fault, file=file, line=line) for fault in faults]
+        elif "known_answer" in row:
+            named = {"question": row["question"], "answer": row["known_answer"], "doc": row.get("doc")}
+            answer = {name: value for name, value in named.items() if value is not None}
+            known.append((line, {**answer, "assessor": key.assessor}))
+        else:
+            part = key.items[str(row["item"])][row["part"]]
+            if row["verdict"] is None:
+                open_again.append((line, part))
+            else:
+                judged.append((line, {**part.row, **row["verdict"], "assessor": key.assessor, "at": row["at"]}))
+    if problems:
+        raise InputError(problems)
+    return Handed(judged, known, open_again)
+
+
+def placeholder(part: SheetPart) -> jsonl.Row:
+    """Fields that tell the kind of a judgment, for a part without a verdict."""
+    telling = {"match": "nuggets", "holistic": "content", "rating": "understandability"}
+    return {telling[part.kind]: 0} if part.kind in telling else {}
+
+
+def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Any, str]]:
+    """What is wrong with a row: rule and message."""
+    if not _is_moment(row.get("at")):
+        yield "syntax", f"'at' is {row.get('at')!r}; it takes a moment such as 2004-07-21T09:30:00Z"
+    if "known_answer" in row:
+        for name in ("known_answer", "question"):
+            if not isinstance(row.get(name), str) or not row[name].strip():
+                yield "syntax", f"{name!r} is {row.get(name)!r}; it takes a text"
+        return
+    item = key.items.get(str(row.get("item")))
+    part = None if item is None else item.get(str(row.get("part", "")))
+    if item is None:
+        yield "syntax", f"the sheet {key.sheet} has no item {row.get('item')!r}"
+    elif part is None or not isinstance(row.get("part"), str):
+        yield "syntax", f"item {row['item']} of the sheet {key.sheet} has no part {row.get('part')!r}"
+    elif row.get("verdict", 0) is not None:
+        yield from _verdict_faults(row.get("verdict"), part, key.fields[part.kind])
+
+
+def _verdict_faults(verdict: object, part: SheetPart, fields: Sequence[str]) -> Iterator[tuple[Any, str]]:
+    """What is wrong with the form of a verdict; its labels and numbers are checked with all judgments."""
+    question = part.row["question"]
+    if not isinstance(verdict, Mapping):
+        yield "syntax", f"question {question}: 'verdict' is {verdict!r}; it takes an object, or null"
+        return
+    if strange := sorted(set(verdict) - {*fields, "note"}):
+        yield "bad-label", f"question {question}: a verdict of this kind has no {strange[0]!r}"
+    if verdict.get(fields[0]) is None:
+        yield "bad-label", f"question {question}: the verdict has no {fields[0]!r}"
+    note = verdict.get("note")
+    if note is not None and (not isinstance(note, str) or len(note) > _LONGEST_NOTE):
+        yield "syntax", f"question {question}: a note is a text of at most {_LONGEST_NOTE} characters"
+
+
+def _is_moment(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

@@ -1,0 +1,81 @@
+"""The built-in evaluation as it might be half-way: some series judged by both assessors, the rest still to do."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import update
+
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import Folder, open_folder
+from qassay.store.accounts import add_account
+from qassay.store.assignments import assign
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.items import order_seed, pool_items, store_items
+from qassay.store.passwords import hash_password
+from qassay.store.schema import assignment
+
+# Judged by both assessors; of the other series nothing is judged yet.
+JUDGED = frozenset(str(number) for number in range(1, 11))
+PEOPLE = (
+    ("organiser", "organiser"),
+    ("assessor-1", "assessor"),
+    ("assessor-2", "assessor"),
+    ("adjudicator", "adjudicator"),
+    ("reader", "reader"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAccount:
+    """Somebody to sign in as."""
+
+    name: str
+    role: str
+    password: str
+
+
+def prepare(path: Path) -> list[DemoAccount]:
+    """Make a store of a copy of the built-in evaluation, with people, a pool and work half done."""
+    folder = open_folder(path)
+    _go_back(folder)
+    store = open_store(folder, create=True)
+    try:
+        take_in(store, folder)
+        return _people_and_work(folder, store)
+    finally:
+        store.close()
+
+
+def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
+    evaluation = open_evaluation(folder.path, store=store)
+    made = [DemoAccount(name, role, secrets.token_urlsafe(9)) for name, role in PEOPLE]
+    with store.write() as connection:
+        accounts = {
+            one.name: add_account(connection, one.name, one.role, password=hash_password(one.password)).id
+            for one in made
+        }
+        items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
+        store_items(connection, items)
+        judges = [accounts["assessor-1"], accounts["assessor-2"]]
+        assign(connection, evaluation.questions, assessors=2, accounts=judges, by=accounts["organiser"])
+        # Whoever has matched nuggets has written them before.
+        connection.execute(update(assignment).where(assignment.c.done > 0).values(step=2))
+    return made
+
+
+def _go_back(folder: Folder) -> None:
+    """Leave of the judgments what two assessors said of some series; nothing is adjudicated."""
+    series = {one.id: one.series for one in open_evaluation(folder.path).questions}
+    for found in (folder.judgment_sets(), folder.nugget_lists()):
+        for name, path in found.items():
+            if name not in ("first", "second", "development"):
+                path.unlink()
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+            kept = [line for line in lines if name == "development" or series[json.loads(line)["question"]] in JUDGED]
+            path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")

@@ -1,0 +1,260 @@
+"""What a judging sheet holds: questions, items without their runs, documents; and the key that names the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from qassay.errors import InputError, Problem, unknown
+from qassay.evaluation import Evaluation
+from qassay.formats import jsonl
+from qassay.formats.sheets import SheetKey, SheetPart
+from qassay.judgments import SETTLED_SETS
+from qassay.questions import Question
+from qassay.store.items import Item, pool_items
+from qassay.store.parts import FIELDS, Part, parts_of
+from qassay.store.things import digest
+from qassay.web.pages.judging import SCREENS, TITLES
+from qassay.web.pooling import runs_to_pool
+from qassay.web.questions import QuestionView
+from qassay.web.sheet.documents import Documents
+
+Progress = Callable[[int, int], None]
+# Kinds of items that are judged against nuggets.
+_NUGGETED = ("match", "support")
+_LABEL = 80
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a sheet is to hold: whose it is, which questions or series (none named: all), which kinds of judgments."""
+
+    assessor: str
+    questions: Sequence[str] = ()
+    holistic: bool = False
+    citations: bool = False
+    documents: bool = True
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the file shows, what its numbers stand for, and the questions that wait for their nuggets."""
+
+    data: dict[str, Any]
+    questions: list[dict[str, Any]]
+    texts: list[dict[str, Any]]
+    key: SheetKey
+    waiting: list[str]
+
+    @property
+    def screens(self) -> list[str]:
+        """The screens that the sheet needs."""
+        used = {item["kind"] for one in self.questions for item in one["items"]}
+        return list(dict.fromkeys(SCREENS[kind] for kind in SCREENS if kind in used))
+
+    @property
+    def items(self) -> int:
+        """How many items there are to judge."""
+        return sum(len(one["items"]) for one in self.questions)
+
+
+@dataclass
+class _Making:
+    """A sheet under way."""
+
+    evaluation: Evaluation
+    wanted: Wanted
+    documents: Documents
+    nuggets: dict[str, list[dict[str, Any]]]
+    answers: dict[str, list[str]]
+    references: dict[str, str]
+    parts: dict[str, dict[str, SheetPart]] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+
+
+def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress: Progress | None = None) -> Content:
+    """The content of a sheet; `seed` draws numbers and orders, as in the application."""
+    chosen = _chosen(evaluation, wanted.questions)
+    pooled: dict[str, list[Item]] = {}
+    for item in _pool(evaluation, wanted, seed):
+        pooled.setdefault(item.question, []).append(item)
+    making = _Making(
+        evaluation,
+        wanted,
+        Documents(evaluation.folder.collection if wanted.documents else None),
+        _nuggets(evaluation, wanted.assessor),
+        _answers(evaluation, wanted.assessor),
+        _references(evaluation),
+    )
+    asked = [one for one in chosen if one.id in pooled]
+    questions = []
+    for done, question in enumerate(asked, 1):
+        if (made := _question(making, question, pooled[question.id])) is not None:
+            questions.append(made)
+        if progress is not None:
+            progress(done, len(asked))
+    if not questions:
+        raise InputError(Problem("configuration", _nothing(making), evaluation.folder.name()))
+    return _content(making, questions)
+
+
+def _pool(evaluation: Evaluation, wanted: Wanted, seed: str) -> Iterable[Item]:
+    """The items; a number that was drawn twice goes to the first."""
+    taken: set[int] = set()
+    made = pool_items(
+        runs_to_pool(evaluation),
+        evaluation.questions,
+        evaluation.task,
+        seed=seed,
+        justified=evaluation.configuration.justified,
+        holistic=wanted.holistic,
+        citations=wanted.citations,
+    )
+    for item in made:
+        number = item.id
+        while number in taken:
+            number += 1
+        taken.add(number)
+        yield Item(number, item.question, item.kind, item.run, item.ordinal, item.body, item.parts)
+
+
+def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[str, Any] | None:
+    """One question with its items; None where all of it waits for nuggets."""
+    nuggets = making.nuggets.get(question.id, [])
+    documents: dict[str, list[Any]] = {}
+    items = []
+    waits = False
+    for item in sorted(pooled, key=lambda one: (one.kind, one.ordinal, one.id)):
+        parts = _parts(making, item, nuggets)
+        waits |= item.kind in _NUGGETED and not nuggets
+        if not any(part.required for part in parts) or (item.kind == "match" and not nuggets):
+            continue
+        making.parts[str(item.id)] = {
+            part.name: SheetPart(part.kind, {name: value for name, value in part.row.items() if value is not None})
+            for part in parts
+        }
+        making.documents.note(item, documents)
+        items.append(_item(item, parts))
+    if waits:
+        making.waiting.append(question.id)
+    if not items:
+        return None
+    told = ("nugget", "text", "vital") if any(item["kind"] == "match" for item in items) else ("nugget", "text")
+    return {
+        "question": _view(question),
+        "earlier": [_view(one) for one in _earlier(making.evaluation, question)],
+        "items": items,
+        # Whether a nugget is vital has no part in whether an answer has it.
+        "nuggets": [{name: nugget[name] for name in told} for nugget in nuggets],
+        "reference": making.references.get(question.id),
+        "answers": making.answers.get(question.id, []),
+        "documents": documents,
+    }
+
+
+def _parts(making: _Making, item: Item, nuggets: Sequence[dict[str, Any]]) -> list[Part]:
+    names = [nugget["nugget"] for nugget in nuggets]
+    parts = parts_of(item, nuggets=names, assessor=making.wanted.assessor)
+    return [part for part in parts if part.required or part.kind != "citation"]
+
+
+def _item(item: Item, parts: Sequence[Part]) -> dict[str, Any]:
+    """An item as it is shown: without its run."""
+    body = {name: value for name, value in item.body.items() if name != "group"}
+    label = str(body.get("text") or body.get("doc") or "")[:_LABEL] if item.run is None else ""
+    named = [{"part": part.name, "kind": part.kind, "required": part.required} for part in parts]
+    return {"id": item.id, "kind": item.kind, "label": label, "body": body, "parts": named}
+
+
+def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
+    evaluation, assessor = making.evaluation, making.wanted.assessor
+    shown = ("id", "type", "text", "target")
+    listed = [{name: one["question"][name] for name in shown} for one in questions]
+    name = f"{assessor}-{digest(evaluation.name, assessor, questions)[:_DIGITS]}"
+    data = {
+        "sheet": name,
+        "evaluation": evaluation.name,
+        "assessor": assessor,
+        "file": f"{name}.jsonl",
+        "labels": list(evaluation.task.labels),
+        "has_collection": making.documents.are_there,
+        "screens": SCREENS,
+        "titles": TITLES,
+        "questions": [{**one, "text": one["text"][:300]} for one in listed],
+    }
+    used = [row for one in questions for row in making.nuggets.get(one["question"]["id"], [])]
+    key = SheetKey(
+        sheet=name,
+        evaluation=evaluation.name,
+        assessor=assessor,
+        fields={kind: list(names) for kind, names in FIELDS.items()},
+        nuggets=used,
+        items=making.parts,
+    )
+    return Content(data, questions, making.documents.texts, key, making.waiting)
+
+
+def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[Question]:
+    """The questions that are named, by their ids or those of their series; all where none is."""
+    asked = evaluation.questions
+    known = {*asked.ids, *(series.id for series in asked.series)}
+    for name in names:
+        if name not in known:
+            raise unknown("question or series", name, sorted(known))
+    return [one for one in asked if not names or one.id in names or one.series in names]
+
+
+def _nuggets(evaluation: Evaluation, assessor: str) -> dict[str, list[dict[str, Any]]]:
+    """The nuggets of every question: of the assessor's own list, else the only one, else question development's."""
+    lists = evaluation.folder.nugget_lists()
+    names = [assessor, *(lists if len(lists) == 1 else ()), "development", "adjudicated"]
+    chosen = next((name for name in names if name in lists), None)
+    found: dict[str, list[dict[str, Any]]] = {}
+    if chosen is not None:
+        for row in evaluation.nugget_list(chosen).drop("line", strict=False).iter_rows(named=True):
+            kept = {name: value for name, value in row.items() if value is not None}
+            found.setdefault(row["question"], []).append({"text": "", **kept})
+    return found
+
+
+def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:
+    """The answers known from question development; what another assessor noted while judging would tell on him."""
+    path = evaluation.folder.answers
+    rows = jsonl.read_rows(path, file=evaluation.folder.name(path)) if path.exists() else []
+    stands: dict[tuple[str, str, Any], bool] = {}
+    for _, row in rows:
+        if row.get("assessor") in (None, assessor):
+            stands[str(row["question"]), str(row["answer"]), row.get("doc")] = not row.get("withdrawn")
+    found: dict[str, dict[str, None]] = {}
+    for (question, answer, _), standing in stands.items():
+        if standing:
+            found.setdefault(question, {})[answer] = None
+    return {question: list(answers) for question, answers in found.items()}
+
+
+def _references(evaluation: Evaluation) -> dict[str, str]:
+    """The reference answers of pairs, where justifications are rated."""
+    key = next((name for name in SETTLED_SETS if name in evaluation.sets), None)
+    if key is None or not evaluation.task.has("justified"):
+        return {}
+    table = evaluation.judgment_set(key).kind("pair")
+    return dict(zip(table["question"], table["judgment"], strict=True))
+
+
+def _earlier(evaluation: Evaluation, question: Question) -> list[Question]:
+    """The questions of the series before this one."""
+    series = next((one for one in evaluation.questions.series if one.id == question.series), None)
+    before = series.questions if series is not None else ()
+    return list(before[: before.index(question)]) if series is not None else []
+
+
+def _view(question: Question) -> dict[str, Any]:
+    return QuestionView.model_validate(question).model_dump()
+
+
+def _nothing(making: _Making) -> str:
+    if making.waiting:
+        return "there is nothing to judge yet: its questions take nuggets, and none are written; import a nugget list"
+    return "there is nothing to judge: no run returned anything for these questions"

@@ -1,0 +1,200 @@
+"""The API as it describes itself: what is documented holds for whatever is sent, by an organiser and by an assessor."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from itertools import cycle
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from fastapi.routing import APIRoute
+from hypothesis import HealthCheck, Phase
+from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.generation import GenerationMode
+
+from qassay.store.assignments import assignments_of
+from qassay.store.items import items_of
+from qassay.store.schema import ROLES
+from qassay.store.sessions import make_token
+from qassay.web.description import MEANS, REFUSED
+from qassay.web.results.laboratory import CrowdedError
+
+CHECKED = (
+    *("not_a_server_error", "status_code_conformance", "content_type_conformance"),
+    *("response_schema_conformance", "negative_data_rejection"),
+)
+
+
+def _beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+@pytest.fixture
+def described(place: Any) -> dict[str, Any]:
+    answer = place.client("reader").get("/api/openapi.json")
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(path, method, one) for path, ways in described["paths"].items() for method, one in ways.items()]
+
+
+def test_everybody_who_is_signed_in_gets_the_description(place: Any) -> None:
+    for role in ROLES:
+        assert place.client(role).get("/api/openapi.json").status_code == 200
+    assert place.client().get("/api/openapi.json").status_code == 401
+
+
+def test_every_json_route_is_described(place: Any, described: dict[str, Any]) -> None:
+    declared = {
+        (route.path, method.lower())
+        for route in place.app.routes
+        if isinstance(route, APIRoute) and route.path.startswith("/api")
+        for method in route.methods or ()
+    }
+    assert {(path, method) for path, method, _ in operations(described)} == declared
+    assert len(declared) > 80
+
+
+def test_an_operation_says_what_it_is_and_who_may(described: dict[str, Any]) -> None:
+    tags = {one["name"] for one in described["tags"]}
+    assert {"judging", "adjudication", "runs"} <= tags
+    schemes = described["components"]["securitySchemes"]
+    assert schemes["session"] == {"type": "apiKey", "in": "cookie", "name": "qassay"}
+    assert (schemes["token"]["type"], schemes["token"]["scheme"]) == ("http", "bearer")
+    for path, method, one in operations(described):
+        told = f"{method} {path}"
+        assert set(one["tags"]) <= tags, told
+        assert len(one["summary"]) > 5, told
+        assert one["operationId"], told
+        assert bool(one["security"]) == ("x-roles" in one), told
+        assert ("401" in one["responses"]) or not one["security"], told
+
+
+def test_bodies_and_answers_are_typed(described: dict[str, Any]) -> None:
+    for path, method, one in operations(described):
+        good = [status for status in one["responses"] if status.startswith("2")]
+        assert len(good) == 1, path
+        schema = one["responses"][good[0]]["content"]["application/json"]["schema"]
+        assert "$ref" in schema or path == "/api/openapi.json", f"{method} {path}"
+        for kind, body in one.get("requestBody", {}).get("content", {}).items():
+            assert kind in ("application/json", "multipart/form-data")
+            assert body["schema"], path
+
+
+def test_refusals_have_one_form(place: Any, described: dict[str, Any]) -> None:
+    schema = {"$ref": f"#/components/schemas/{REFUSED}"}
+    for path, _, one in operations(described):
+        for status, answer in one["responses"].items():
+            if not status.startswith("2"):
+                assert int(status) in MEANS, path
+                assert answer["content"]["application/json"]["schema"] == schema, path
+    assert "HTTPValidationError" not in str(described)
+    refused = place.client("reader").get("/api/people").json()
+    assert set(described["components"]["schemas"][REFUSED]["required"]) <= set(refused)
+
+
+# ---- whatever is sent -----------------------------------------------------------------------------------------------
+
+
+class Idle:
+    """A laboratory that never has room: what it computes is tested elsewhere."""
+
+    def ask(self, *_: Any, **__: Any) -> None:
+        raise CrowdedError
+
+    def find(self, _: str) -> None:
+        return None
+
+
+class Sender:
+    """Sends what is generated with a token; every other time with numbers that exist in place of generated ones."""
+
+    def __init__(self, place: Any, account: int, known: dict[str, list[Any]]) -> None:
+        with place.store.write() as connection:
+            self.token = make_token(connection, account, "test")
+        self.client = place.client(raise_server_exceptions=False)
+        self.known = {name: cycle(values) for name, values in known.items()}
+        self.turn = cycle((True, False))
+        self.statuses: dict[int, int] = {}
+
+    def send(self, case: Any) -> Any:
+        if next(self.turn):
+            for given in (case.path_parameters, case.body):
+                if isinstance(given, dict):
+                    given |= {name: next(values) for name, values in self.known.items() if name in given}
+        case.headers = {"Authorization": f"Bearer {self.token}"}
+        case.cookies = {}
+        sent = case.as_transport_kwargs(base_url="http://testserver")
+        sent = {name: value for name, value in sent.items() if name in _TAKEN}
+        answer = self.client.request(**sent)
+        self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
+        return answer
+
+
+_TAKEN = ("method", "url", "params", "headers", "json", "data", "files")
+
+
+def _known(place: Any, account: int) -> dict[str, list[Any]]:
+    with place.store.read() as connection:
+        own = assignments_of(connection, account)
+        items = [item.id for one in own for item in items_of(connection, one.question)]
+    return {"assignment": [one.id for one in own], "item": items, "question": ["1.6", "1.7"], "name": ["first", "x"]}
+
+
+def _fuzz(place: Any, accounts: dict[str, int], role: str, examples: int) -> dict[int, int]:
+    _beside("worksheets").give_out(place, accounts)
+    load_all_checks()
+    checks = [CHECKS.get_one(name) for name in CHECKED]
+    schema = schemathesis.openapi.from_dict(place.client(role).get("/api/openapi.json").json())
+    worker = accounts["assessor"] if role == "assessor" else accounts["adjudicator"]
+    sender = Sender(place, accounts[role], _known(place, worker))
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        for mode in GenerationMode:
+
+            @hypothesis.settings(
+                max_examples=examples,
+                database=None,
+                deadline=None,
+                derandomize=True,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
+            def check(case: Any) -> None:
+                answer = sender.send(case)
+                case.validate_response(answer, checks=checks)
+
+            check()
+    return sender.statuses
+
+
+@pytest.mark.parametrize("role", ["organiser", "assessor"])
+def test_what_is_documented_holds(place: Any, accounts: dict[str, int], role: str) -> None:
+    place.app.state.place.kept["results"] = Idle()
+    statuses = _fuzz(place, accounts, role, examples=3)
+    assert statuses[200] > 10
+    assert statuses[422] > 10
+    assert (403 in statuses) == (role != "organiser") or statuses[403] < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ROLES)
+def test_what_is_documented_holds_for_much_more(place: Any, accounts: dict[str, int], role: str) -> None:
+    place.app.state.place.kept["results"] = Idle()
+    _fuzz(place, accounts, role, examples=60)
