@@ -28,11 +28,14 @@ from qassay.store.accounts import accounts, add_account
 from qassay.store.assignments import assign, assignments_of
 from qassay.store.engine import Store, open_store
 from qassay.store.intake import take_in
+from qassay.store.passwords import hash_password
 from qassay.store.sessions import begin_session
 from qassay.store.settings import put_setting
 from qassay.web.demonstration import PEOPLE, prepare
 
-SEED = "pictures"
+# The setting of the store that numbers and orders of items are drawn from, and what it is here.
+SEED_SETTING = "order-seed"
+SEED = "pictures of the application"
 START_SECONDS = 60.0
 
 
@@ -169,7 +172,7 @@ def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
 def _new_store(folder: Path) -> Store:
     store = open_store(folder, create=True)
     with store.write() as connection:
-        put_setting(connection, items.SEED, SEED)
+        put_setting(connection, SEED_SETTING, SEED)
     return store
 
 
@@ -177,9 +180,10 @@ def _opened(folder: Path) -> Desk:
     """The store of a folder, with the people of the demo."""
     store = _new_store(folder)
     take_in(store, open_folder(folder))
+    hashed = hash_password(SEED)
     with store.write() as connection:
         for name, role in PEOPLE:
-            add_account(connection, name, role, password=None)
+            add_account(connection, name, role, password=hashed)
     return Desk(folder, store)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.coverage.intervals import interval_coverages
+from benchmarks.coverage.intervals import Coverage, interval_coverages
 from benchmarks.coverage.rates import NOMINAL, POPULATIONS, SEED, TOLERANCE, RateCoverage, rate_coverage
 from benchmarks.rows import Row
 
@@ -24,10 +24,15 @@ STUDIES = 300
 def coverage_rows() -> list[Row]:
     """Coverage of every kind of interval."""
     rows = [
-        Row(one.name, None, None, one.share, f"± {one.error:.3f}; nominal {NOMINAL}; {len(one.held)} simulations")
+        Row(one.name, None, None, one.share, f"± {one.error:.3f}; nominal {promise(one)}; {len(one.held)} simulations")
         for one in interval_coverages(SIMULATIONS, SEED)
     ]
     return [*rows, *(rate_row(rate_coverage(population, STUDIES)) for population in POPULATIONS)]
+
+
+def promise(one: Coverage) -> str:
+    """What an interval says of itself."""
+    return f"{'at least ' if one.at_least else ''}{NOMINAL}"
 
 
 def rate_row(found: RateCoverage) -> Row:

@@ -101,3 +101,31 @@ def test_copying_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
     assert "questions.jsonl" in copy_evaluation(tmp_path)
+
+
+def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) -> None:
+    from qassay.cli.demo import copy_evaluation
+    from qassay.store.adjudication import progress
+    from qassay.store.assignments import all_assignments
+    from qassay.store.engine import open_store
+    from qassay.web.demonstration import JUDGED, PEOPLE, prepare
+
+    copy_evaluation(tmp_path / "demo")
+    people = prepare(tmp_path / "demo")
+    assert [(one.name, one.role) for one in people] == list(PEOPLE)
+    assert len({one.password for one in people}) == len(people)
+    store = open_store(tmp_path / "demo")
+    with store.read() as connection:
+        work = all_assignments(connection)
+        questions = progress(connection)
+    store.close()
+    closed = {one.question.split(".")[0] for one in work if one.closed}
+    assert closed == JUDGED
+    assert {one.question.split(".")[0] for one in work if not one.closed}.isdisjoint(JUDGED)
+    assert sum(one.settled.left for one in questions if one.settled) > 10
+    assert len({one.account for one in work}) == 2
+
+
+def test_serving_refuses_what_it_does_not_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--serve", "--which", "rag"]) == 2
+    assert "--serve" in capsys.readouterr().err

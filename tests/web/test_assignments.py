@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sqlalchemy import event, insert, text
 
+from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
 from qassay.questions import Question, TestSet
 from qassay.store.accounts import add_account
 from qassay.store.assignments import all_assignments, assign, take
 from qassay.store.drafts import body_of
-from qassay.store.engine import now
+from qassay.store.engine import now, open_store
 from qassay.store.intake import take_in
 from qassay.store.items import Item
 from qassay.store.pooling import pool_mark, store_pool
@@ -199,6 +202,24 @@ def test_a_pool_that_cannot_be_made_says_why(place: Any) -> None:
     pool = make_pool(client, place)
     assert (pool["state"], pool["made"]) == ("failed", None)
     assert "there are no runs yet" in client.get("/assignments").text
+
+
+def test_of_pairs_with_justifications_only_the_chosen_are_judged(place: Any, tmp_path: Any) -> None:
+    folder = tmp_path / "pairs"
+    shutil.copytree(demo_folder("entailment"), folder)
+    shutil.rmtree(folder / "judgments")
+    store = open_store(folder, create=True)
+    take_in(store, open_folder(folder))
+    served = replace(place, folder=folder, store=store).with_settings()
+    with store.write() as connection:
+        add_account(connection, "Olga", "organiser")
+    client = served.client("organiser")
+    pool = make_pool(client, served)
+    assert (pool["questions"], pool["nothing"]) == (20, 0)
+    assert [one["judged"] for one in pool["types"]] == ["justifications"]
+    assert progress(client)["found"] == 20
+    assert progress(client, show="nothing")["found"] == 0
+    store.close()
 
 
 # ---- many questions -------------------------------------------------------------------------------------------------

@@ -219,6 +219,7 @@ def _verdict(closest: PairComparison) -> str:
 
 def _steps(folder: str, closest: PairComparison) -> str:
     steps = {
+        "qassay demo --serve": "judge it in the browser",
         f"qassay demo --to {folder}": "a copy of this evaluation",
         f"qassay score {folder} --key first": "another assessor's judgments",
         f"qassay agree {folder}": "how far the assessors agree",

@@ -15,8 +15,9 @@ from qassay.store.accounts import add_account
 from qassay.store.assignments import assign
 from qassay.store.engine import Store, open_store
 from qassay.store.intake import take_in
-from qassay.store.items import order_seed, pool_items, store_items
+from qassay.store.items import order_seed, pool_items
 from qassay.store.passwords import hash_password
+from qassay.store.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment
 
 # Judged by both assessors; of the other series nothing is judged yet.
@@ -60,7 +61,15 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
             for one in made
         }
         items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-        store_items(connection, items)
+        store_pool(
+            connection,
+            items,
+            evaluation.questions,
+            mark=pool_mark(connection),
+            holistic=False,
+            citations=False,
+            account=accounts["organiser"],
+        )
         judges = [accounts["assessor-1"], accounts["assessor-2"]]
         assign(connection, evaluation.questions, assessors=2, accounts=judges, by=accounts["organiser"])
         # Whoever has matched nuggets has written them before.

@@ -8,6 +8,8 @@ from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
+from qassay.formats.folder import Configuration
+from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.store.items import order_seed, pool_items
 from qassay.store.pooling import pool_mark, pool_summary, store_pool
@@ -88,6 +90,13 @@ def pool_view(place: Premises, connection: Connection) -> PoolView:
     )
 
 
+def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
+    """The questions that are judged: all, but of pairs with justifications those that the organiser chose."""
+    if not (configuration.justified and configuration.task.has("justified")):
+        return questions
+    return TestSet(tuple(one for one in questions if one.id in configuration.justified))
+
+
 def make_pool(
     place: Premises, *, account: int, holistic: bool | None = None, citations: bool | None = None
 ) -> PoolView:
@@ -125,7 +134,7 @@ def _make(place: Premises, *, account: int, holistic: bool | None, citations: bo
         done = store_pool(
             connection,
             made,
-            evaluation.questions,
+            to_be_judged(evaluation.questions, evaluation.configuration),
             mark=mark,
             holistic=holistic,
             citations=citations,

@@ -123,8 +123,24 @@ def serve(laboratory: Laboratory) -> Iterator[Callable[[Path], Evaluated]]:
         one.store.close()
 
 
+def copied(folder: Path) -> Path:
+    """The smallest demo in this folder; its assessors' sets are called otherwise, so that a slot begins empty."""
+    shutil.copytree(demo_folder("rag"), folder)
+    for kind in ("judgments", "nuggets"):
+        for old, new in (("first", "one"), ("second", "two")):
+            (folder / kind / f"{old}.jsonl").rename(folder / kind / f"{new}.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def at_work(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Evaluated]) -> Evaluated:
+    """An evaluation whose work is given out and open; for tests that change nothing."""
+    made = serve(copied(tmp_path_factory.mktemp("work") / "rag"))
+    made.give_out()
+    return made
+
+
 @pytest.fixture
 def rag(serve: Callable[[Path], Evaluated], tmp_path: Path) -> Evaluated:
     """A small evaluation of one's own."""
-    shutil.copytree(demo_folder("rag"), tmp_path / "rag")
-    return serve(tmp_path / "rag")
+    return serve(copied(tmp_path / "rag"))

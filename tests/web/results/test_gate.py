@@ -5,15 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import delete, update
 
-from qassay.demo import demo_folder
 from qassay.store.schema import assignment, judgment, standing
 from qassay.store.settling import Settled, keep
 
@@ -26,16 +21,6 @@ PAGES = (
 def close_all(place) -> None:
     with place.store.write() as connection:
         connection.execute(update(assignment).values(closed="2026-01-01T00:00:00.000Z", done=assignment.c.total))
-
-
-@pytest.fixture(scope="module")
-def at_work(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Any]) -> Any:
-    """An evaluation whose work is given out and open."""
-    folder = tmp_path_factory.mktemp("gate") / "rag"
-    shutil.copytree(demo_folder("rag"), folder)
-    made = serve(folder)
-    made.give_out()
-    return made
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/results/run?run=harbor", "/results/question?question=r1"])

@@ -39,7 +39,7 @@ def test_others_get_no_result_by_any_other_way(rag, role: str) -> None:
     assert browser.post("/api/results/published", json={}).status_code == 403
     assert browser.delete("/api/results/published/abc").status_code == 403
     # What an organiser may add to the address changes nothing for others.
-    assert browser.get("/api/results?provisional=1&key=first").json()["tables"] == []
+    assert browser.get("/api/results?provisional=1&key=one").json()["tables"] == []
 
 
 def test_published_results_are_seen_by_all(rag) -> None:
@@ -108,7 +108,7 @@ def test_publishing_waits_for_open_work_unless_it_is_said_to_be_provisional(rag)
 
 
 def test_publishing_and_withdrawing_are_recorded(rag, demos) -> None:
-    number = publish(rag, key="first", measure="vital").json()["id"]
+    number = publish(rag, key="one", measure="vital").json()["id"]
     assert rag.client("organiser").delete(f"/api/results/published/{number}").json() == {"id": number}
     assert rag.client("organiser").delete(f"/api/results/published/{number}").status_code == 404
     with rag.store.read() as connection:
@@ -118,7 +118,7 @@ def test_publishing_and_withdrawing_are_recorded(rag, demos) -> None:
     assert [row.action for row in done] == ["publish", "unpublish"]
     assert all(row.account == 1 for row in done)
     told = json.loads(done[0].body)
-    assert (told["publication"], told["key"], told["measure"]) == (number, "first", "vital")
+    assert (told["publication"], told["key"], told["measure"]) == (number, "one", "vital")
     assert left == []
 
 

@@ -27,7 +27,8 @@ def import_sheet(plan: Plan, source: Source) -> None:
 
 def _import_one(plan: Plan, source: Source, key: SheetKey, handed: Handed) -> None:
     name = plan.options.set_name or key.assessor
-    _add_nuggets(plan, source, key, name)
+    if any("nuggets" in row or "nugget" in row for _, row in handed.rows):
+        _add_nuggets(plan, source, key, name)
     before = plan.text(plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name))
     if handed.rows:
         add_judgments(plan, source, handed.rows, name)

@@ -14,7 +14,7 @@ from qassay.store.assignments import SLOTS, assign, assignment_with_number, reas
 from qassay.store.pooling import count_judged
 from qassay.store.progress import assigned_questions, hand_over, shares
 from qassay.web.errors import Refusal
-from qassay.web.pooling import PoolView, make_pool, pool_view
+from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.progress import (
     Listing,
     PersonRow,
@@ -127,7 +127,7 @@ def assignments(
 ) -> AssignmentsPage:
     """The whole of the judging."""
     task = place.configuration.task
-    questions = questions_of(place)
+    questions = to_be_judged(questions_of(place), place.configuration)
     if type and type not in task.types:
         raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
     listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)

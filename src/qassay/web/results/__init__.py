@@ -1,12 +1,21 @@
 """Results: what the pages show, computed from the evaluation by the calls that the commands make.
 
-choices      key, measure and rules, from allow-lists
-finding      what a study found: a document, tables, a sentence
-studies      one function a page: leaderboard, units, agreement, stability, sensitivity, compare, run, question
-verdicts     what a judgment set says of responses, in words
-responses    the studies of one run and of one question
-gate         what is still open, and so cannot be scored
-laboratory   the process that computes, its queue, and what it found before
-publishing   what readers see: kept as it was when it was published
-sheets       tables as CSV
+    choices       key, measure and rules, from lists of what there is
+    finding       what a study found: a document, tables, a sentence
+    inquiry       what is asked of an evaluation, and the reply
+    verdicts      what a judgment set says of responses, in words
+    studies       leaderboard, spread, agreement, stability, sensitivity, compare
+    units         the score matrix, a window at a time
+    one_run, one_question     answer by answer
+    investigate   from an inquiry to its finding
+    sheets        tables as CSV
+    worker        the process that computes
+    laboratory    its queue, and what it found before
+    gate          what is still open, and so is not scored
+    publishing    what readers see: kept as it was when it was published
+    asked         what an address may say
+    contexts      what templates and JSON twins get
+    showing       a page: found, being computed, or the reason why not
+
+Everything above `gate` knows nothing of requests and of who is asking.
 """

@@ -37,11 +37,11 @@ def bundle(screens: Iterable[str]) -> str:
         '"use strict";\n(() => {\n'
         f"const modules = {{\n{parts}\n}};\n"
         "const loaded = new Map();\n"
-        "const load = (name) => {\n"
-        "  if (!loaded.has(name)) loaded.set(name, modules[name](load));\n"
+        "const $module = (name) => {\n"
+        "  if (!loaded.has(name)) loaded.set(name, modules[name]($module));\n"
         "  return loaded.get(name);\n"
         "};\n"
-        f'load("{MAIN}").main((name) => void modules[name](load));\n'
+        f'$module("{MAIN}").main((name) => void modules[name]($module));\n'
         "})();\n"
     )
 
@@ -56,7 +56,7 @@ def as_function(name: str, source: str) -> tuple[str, list[str]]:
         if not name.startswith("sheet/"):
             path = REPLACED.get(path, path)
         used.append(path)
-        return f'const {{{match[1].replace(" as ", ": ")}}} = load("{path}");'
+        return f'const {{{match[1].replace(" as ", ": ")}}} = $module("{path}");'
 
     def declared(match: re.Match[str]) -> str:
         exported.append(match[2])
@@ -69,7 +69,7 @@ def as_function(name: str, source: str) -> tuple[str, list[str]]:
     body = _LISTED.sub(listed, _DECLARED.sub(declared, _IMPORT.sub(taken, source)))
     if (other := _OTHER.search(body)) is not None:
         raise ValueError(f"{name}: {other[0]!r} cannot be put into a sheet; write plain named imports and exports")
-    return f"(load) => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}}", used
+    return f"($module) => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}}", used
 
 
 def styles() -> str:

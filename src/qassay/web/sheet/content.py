@@ -179,9 +179,10 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         "assessor": assessor,
         "file": f"{name}.jsonl",
         "labels": list(evaluation.task.labels),
-        "has_collection": making.documents.are_there,
+        "has_collection": evaluation.folder.collection.is_dir(),
         "screens": SCREENS,
-        "titles": TITLES,
+        # Nuggets are written before a sheet is made.
+        "titles": TITLES | {"matches": "Match nuggets"},
         "questions": [{**one, "text": one["text"][:300]} for one in listed],
     }
     used = [row for one in questions for row in making.nuggets.get(one["question"]["id"], [])]

@@ -24,11 +24,6 @@ class Documents:
         self._numbers: dict[tuple[str, str], int] = {}
         self._collection = open_collection(collection) if collection is not None and collection.is_dir() else None
 
-    @property
-    def are_there(self) -> bool:
-        """Whether the sheet shows documents."""
-        return self._collection is not None
-
     def note(self, item: Item, shown: dict[str, list[Any]]) -> None:
         """Add what an item shows of its documents to `shown`, by what the page asks for."""
         for doc, find, start, length in _places(item):

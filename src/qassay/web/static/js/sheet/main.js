@@ -73,8 +73,8 @@ function stageOf(number, item) {
 function judge(sheet, run) {
   byId("page-data").textContent = JSON.stringify(sheet);
   fill(byId("main"), byId(`screen-${sheet.screen}`, HTMLTemplateElement).content.cloneNode(true));
-  const { target } = sheet.question;
-  fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, target)) : null);
+  const { target, text } = sheet.question;
+  fill(byId("question-more"), target && text ? h("p", null, "Target: ", h("strong", { dir: "auto" }, target)) : null);
   if (sheet.stages.length > 1) {
     const tabs = sheet.stages.map((one) =>
       h("a", { href: `/judge/${sheet.assignment}?stage=${one.screen}`, "aria-current": one.screen === sheet.screen ? "page" : null }, one.title));
@@ -94,7 +94,7 @@ function work() {
     return h("tr", null,
       h("td", null, h("a", { href: `/judge/${index + 1}` }, one.id)),
       h("td", null, one.type),
-      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, `${one.target}: `) : null, one.text),
+      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
       h("td", { class: "number nowrap" }, `${own.done} of ${own.total}`),
       h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
   });

@@ -1,0 +1,51 @@
+"""Documents beside an answer: what is marked, and what is cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from qassay.web.documents import LONGEST, occurrences
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "marked", "how"),
+    [
+        ("born in Warsaw, in Warsaw", "Warsaw", ["Warsaw", "Warsaw"], "exact"),
+        ("born in New\n  York City", "new york", ["New\n  York"], "similar"),
+        ("the Nobel Prize in Physics", "Physics: Nobel", ["Nobel", "Physics"], "words"),
+        ("nothing of it", "Physics", [], "words"),
+        ("a (b) [c] .*", "(b) [c] .*", ["(b) [c] .*"], "exact"),
+        ("some text", "  ", [], None),
+        ("some text", "...", [], None),
+    ],
+)
+def test_where_a_string_occurs(text: str, wanted: str, marked: list[str], how: str | None) -> None:
+    spans, found = occurrences(text, wanted)
+    assert [text[first:end] for first, end in spans] == marked
+    assert found == how
+
+
+def test_a_long_string_is_found_in_linear_time() -> None:
+    text = "word " * 200_000
+    assert occurrences(text, "word " * 39 + "other")[1] == "words"
+
+
+def test_a_long_document_is_cut_around_its_mark(place: Any) -> None:
+    folder = place.folder / "collection"
+    long = "x " * LONGEST + "NEEDLE " + "y " * LONGEST
+    (folder / "long.txt").write_text(long)
+    found = place.client("assessor").get("/api/document", params={"id": "long", "find": "NEEDLE"}).json()
+    assert len(found["text"]) == LONGEST
+    ((first, end),) = found["marks"]
+    assert found["text"][first:end] == "NEEDLE"
+    assert long[found["begins"] :].startswith(found["text"])
+    page = place.client("assessor").get("/document", params={"id": "long", "find": "NEEDLE"})
+    assert "<mark>NEEDLE</mark>" in page.text
+
+
+def test_a_document_that_is_not_there(place: Any) -> None:
+    client = place.client("assessor")
+    assert client.get("/api/document", params={"id": "../qassay.toml"}).status_code == 404
+    assert client.get("/api/document").status_code == 422

@@ -1,0 +1,217 @@
+"""The judging API: one's own work and nobody else's, conflicts with both values, locks, undo, known answers."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account
+from qassay.store.answers import answers_of
+from qassay.store.assignments import assign, assignments_of
+from qassay.store.intake import take_in
+from qassay.store.items import items_of, order_seed, pool_items, store_items
+from qassay.store.sessions import begin_session
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def judging(place: Any, accounts: dict[str, int]) -> Any:
+    """The built-in evaluation without judgments, two assessors a question; clients by name."""
+    for name in ("judgments", "nuggets"):
+        for path in (place.folder / name).iterdir():
+            path.unlink()
+    take_in(place.store, open_folder(place.folder))
+    evaluation = open_evaluation(place.folder, store=place.store)
+    with place.store.write() as connection:
+        made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
+        store_items(connection, made)
+        other = add_account(connection, "Another assessor", "assessor").id
+        assign(connection, evaluation.questions, assessors=2, accounts=[accounts["assessor"], other])
+        secret = begin_session(connection, other, address="test", agent="test")
+    mine, theirs = place.client("assessor"), place.client()
+    theirs.cookies.set(place.app.state.place.settings.cookie, secret)
+    with place.store.read() as connection:
+        work = {
+            "mine": {one.question: one for one in assignments_of(connection, accounts["assessor"])},
+            "theirs": {one.question: one for one in assignments_of(connection, other)},
+        }
+        items = {number: items_of(connection, number) for number in ("1.1", "1.2", "1.6")}
+    return {"mine": mine, "theirs": theirs, "work": work, "items": items, "place": place}
+
+
+def _decision(item: int, label: str = "R", *, expected: int = 0, key: str | None = None, **more: Any) -> dict[str, Any]:
+    verdict = {"judgment": label, **more}
+    return {"key": key or secrets.token_hex(16), "item": item, "part": "", "expected": expected, "verdict": verdict}
+
+
+def test_a_sheet_shows_the_question_and_its_items_without_runs(judging: Any) -> None:
+    one = judging["work"]["mine"]["1.1"]
+    sheet = judging["mine"].get(f"/api/judge/{one.id}").json()
+    assert sheet["question"]["text"] == "In what city was Marie Curie born?"
+    assert (sheet["done"], sheet["total"], sheet["screen"]) == (0, 5, "items")
+    assert [row["label"] for row in sheet["items"]] == ["in Paris on", "Paris", "Paris", "Paris", "Warsaw"]
+    view = judging["mine"].get(f"/api/judge/{one.id}/items/{sheet['items'][0]['id']}").json()
+    assert view["body"]["text"] == "in Paris on"
+    assert "run" not in view["body"]
+
+
+def test_another_ones_work_does_not_exist(judging: Any) -> None:
+    one = judging["work"]["theirs"]["1.1"]
+    number = judging["items"]["1.1"][0].id
+    for client in (judging["mine"], judging["place"].client("organiser")):
+        assert client.get(f"/api/judge/{one.id}").status_code == 404
+        assert client.get(f"/api/judge/{one.id}/items/{number}").status_code == 404
+        assert client.post(f"/api/judge/{one.id}/decisions", json=_decision(number)).status_code == 404
+    assert judging["mine"].get("/api/judge/999999").status_code == 404
+
+
+def test_a_decision_names_its_item_and_part(judging: Any) -> None:
+    one = judging["work"]["mine"]["1.1"]
+    elsewhere = judging["items"]["1.2"][0].id
+    assert judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(elsewhere)).status_code == 404
+    wrong = {**_decision(judging["items"]["1.1"][0].id), "part": "7"}
+    assert judging["mine"].post(f"/api/judge/{one.id}/decisions", json=wrong).status_code == 404
+
+
+def test_a_save_sent_twice_is_one_judgment_with_one_answer(judging: Any) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    sent = _decision(number)
+    first = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=sent)
+    again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=sent)
+    assert first.status_code == again.status_code == 200
+    assert first.json() == again.json()
+    assert first.json()["version"] == 1
+
+
+def test_who_comes_second_is_told_both_values(judging: Any) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    path = f"/api/judge/{one.id}/decisions"
+    judging["mine"].post(path, json=_decision(number, "R", note="sure"))
+    late = judging["mine"].post(path, json=_decision(number, "W"))
+    assert late.status_code == 409
+    assert late.json()["standing"] == {"judgment": "R", "note": "sure"}
+    assert late.json()["version"] == 1
+    assert judging["mine"].post(path, json=_decision(number, "W", expected=1)).json()["version"] == 2
+
+
+def test_two_assessors_do_not_meet(judging: Any) -> None:
+    number = judging["items"]["1.1"][0].id
+    for who, label in (("mine", "R"), ("theirs", "W")):
+        one = judging["work"][who]["1.1"]
+        assert judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(number, label)).json()["version"] == 1
+        view = judging[who].get(f"/api/judge/{one.id}/items/{number}").json()
+        assert view["parts"][0]["verdict"] == {"judgment": label}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        ({"judgment": "Q"}, "is no label"),
+        ({"judgment": "R", "answer": "x"}, "has no 'answer'"),
+        ({}, "is no label"),
+        ({"judgment": "R", "note": 7}, "a note is a text"),
+    ],
+)
+def test_a_verdict_that_is_none_is_refused(judging: Any, verdict: dict[str, Any], told: str) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    answer = judging["mine"].post(f"/api/judge/{one.id}/decisions", json={**_decision(number), "verdict": verdict})
+    assert answer.status_code == 422
+    assert told in answer.json()["message"] + str(answer.json()["problems"])
+
+
+def test_undo_goes_back_and_is_kept(judging: Any) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    path = f"/api/judge/{one.id}"
+    judging["mine"].post(f"{path}/decisions", json=_decision(number, "R"))
+    judging["mine"].post(f"{path}/decisions", json=_decision(number, "X", expected=1))
+    undone = {"key": secrets.token_hex(16), "item": number, "part": "", "expected": 2, "to": 1}
+    assert judging["mine"].post(f"{path}/undo", json=undone).json()["version"] == 3
+    view = judging["mine"].get(f"{path}/items/{number}").json()
+    assert view["parts"][0] == {
+        "part": "", "kind": "item", "required": True, "verdict": {"judgment": "R"}, "version": 3
+    }  # fmt: skip
+    nothing = {"key": secrets.token_hex(16), "item": number, "part": "", "expected": 3, "to": 0}
+    answer = judging["mine"].post(f"{path}/undo", json=nothing).json()
+    assert (answer["complete"], answer["done"]) == (False, 0)
+
+
+def test_a_question_that_was_ruled_on_is_locked_until_it_is_opened_again(judging: Any) -> None:
+    for who, label in (("mine", "R"), ("theirs", "W")):
+        one = judging["work"][who]["1.1"]
+        for item in judging["items"]["1.1"]:
+            judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, label))
+    cleo = judging["place"].client("adjudicator")
+    number = judging["items"]["1.1"][0].id
+    ruling = {"key": secrets.token_hex(16), "question": "1.1", "item": number, "part": "", "expected": 0}
+    assert cleo.post("/api/adjudication/rulings", json={**ruling, "verdict": {"judgment": "X"}}).status_code == 200
+    one = judging["work"]["mine"]["1.1"]
+    late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
+    assert late.status_code == 423
+    opened = cleo.post("/api/adjudication/reopen", json={"question": "1.1", "reason": "look again"})
+    assert opened.status_code == 200
+    again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
+    assert again.status_code == 200
+    assert cleo.get("/api/adjudication/question", params={"id": "1.1"}).status_code == 409
+
+
+def test_adjudication_waits_for_every_assessor(judging: Any) -> None:
+    cleo = judging["place"].client("adjudicator")
+    one = judging["work"]["mine"]["1.1"]
+    for item in judging["items"]["1.1"]:
+        judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, "R"))
+    refused = cleo.get("/api/adjudication/question", params={"id": "1.1"})
+    assert refused.status_code == 409
+    row = next(row for row in cleo.get("/api/adjudication").json()["questions"] if row["question"] == "1.1")
+    assert (row["closed"], row["disagreements"], row["left"], row["unanimous"]) == (False, None, None, None)
+
+
+def test_disagreements_come_without_names_and_sets(judging: Any) -> None:
+    for who, label in (("mine", "R"), ("theirs", "W")):
+        one = judging["work"][who]["1.1"]
+        for item in judging["items"]["1.1"]:
+            judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, label, note=f"said {label}"))
+    text = judging["place"].client("adjudicator").get("/api/adjudication/question", params={"id": "1.1"}).text
+    for word in ("assessor", "first", "second", "hobby", "ibis"):
+        assert word not in text.replace('"assessor":', "").lower(), word
+    assert "said R" in text
+
+
+def test_a_known_answer_is_noted_for_the_question(judging: Any) -> None:
+    one = judging["work"]["mine"]["1.1"]
+    sent = {"answer": "Warszawa", "doc": "demo-curie-1"}
+    assert judging["mine"].post(f"/api/judge/{one.id}/answers", json=sent).json()["answer"] == "Warszawa"
+    with judging["place"].store.read() as connection:
+        assert [row["answer"] for row in answers_of(connection, "1.1")] == ["Warsaw", "Warszawa"]
+    other = judging["work"]["theirs"]["1.1"]
+    assert judging["mine"].post(f"/api/judge/{other.id}/answers", json=sent).status_code == 404
+
+
+def test_work_tells_how_far_it_is(judging: Any) -> None:
+    one = judging["work"]["mine"]["1.1"]
+    for item in judging["items"]["1.1"]:
+        judging["mine"].post(f"/api/judge/{one.id}/decisions", json={**_decision(item.id), "seconds": 30})
+    page = judging["mine"].get("/api/work").json()
+    piece = next(piece for piece in page["pieces"] if piece["question"] == "1.1")
+    assert (piece["done"], piece["closed"]) == (5, True)
+    left = page["total"] - page["done"]
+    assert page["minutes_left"] == round(30 * left / 60)
+    assert "finished" in judging["mine"].get("/work").text
+    assert judging["mine"].post("/api/take").status_code == 404
+
+
+def test_history_tells_from_what_to_what(judging: Any) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "R"))
+    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "W", expected=1, note="no"))
+    page = judging["place"].client("organiser").get("/api/history", params={"question": "1.1"}).json()
+    assert [(row["before"], row["after"], row["note"], row["who"]) for row in page["changes"]] == [
+        ("R", "W", "no", "Some assessor"),
+        (None, "R", None, "Some assessor"),
+    ]
+    assert judging["place"].client("organiser").get("/history").status_code == 200
