@@ -55,7 +55,9 @@ class Desk:
         """The secret of a new session of this person."""
         number = self.number(name)
         with self.store.write() as connection:
-            return begin_session(connection, number, address="127.0.0.1", agent="Mozilla/5.0 (X11; Linux) Firefox/140.0")
+            return begin_session(
+                connection, number, address="127.0.0.1", agent="Mozilla/5.0 (X11; Linux) Firefox/140.0"
+            )
 
     def assignment(self, name: str, question: str) -> int:
         """The number of this person's assignment on a question."""

@@ -104,7 +104,6 @@ def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
 
 
 def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) -> None:
-    from qassay.cli.demo import copy_evaluation
     from qassay.store.adjudication import progress
     from qassay.store.assignments import all_assignments
     from qassay.store.engine import open_store

@@ -61,13 +61,13 @@ def command(
       qassay demo --serve
       qassay score demo
     """
-    if to is None and which != "series":
-        raise UsageError("the story is about the question series; --which goes with --to")
     if serve:
         if which != "series" or as_json:
             raise UsageError("--serve shows the question series, for people: without --which and --json")
         _serve(to, port)
         return
+    if to is None and which != "series":
+        raise UsageError("the story is about the question series; --which goes with --to")
     if to is not None:
         names = copy_evaluation(to, which)
         print_json({"to": str(to), "files": names}) if as_json else _tell_copied(to, names)

@@ -75,14 +75,17 @@ class Surround:
             self._note(scope, status, time.perf_counter() - begun)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """The answer to a request that is not for us: a plain one, for the page that asks may be somebody else's."""
+        """The answer to a request that is not for us, or to nobody's liking.
+
+        That to another host is a plain one: the page that asks may be somebody else's.
+        """
         sent = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(sent[0]) if len(sent) == 1 else None
         if match is None or not self.place.settings.accepts_host(match["host"].strip("[]")):
             told = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
             return PlainTextResponse(told, 400)
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
-            return PlainTextResponse("The address holds a null character.\n", 400)
+            return answer(Request(scope), Refusal(400, "the address holds a null character"))
         return None
 
     def _add_headers(self, scope: Scope, headers: MutableHeaders) -> None:
