@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 import desks
 from desks import Desk, served
@@ -88,7 +88,7 @@ def upload(page: Page) -> None:
     """Add a faulty run."""
     faulty = "1.1 heron demo-curie-1 Warsaw\n1.2 heron demo-curie-99 1891\n1.3 heron\n99.1 heron demo-cern-1 CERN\n"
     page.get_by_label("Files").set_input_files(
-        [{"name": "heron.txt", "mimeType": "text/plain", "buffer": faulty.encode()}]
+        FilePayload(name="heron.txt", mimeType="text/plain", buffer=faulty.encode())
     )
     page.get_by_role("button", name="Check and add").click()
     page.locator(".report").first.wait_for()
@@ -143,7 +143,7 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
         JUDGE + "?stage=matches", "assessor-1", "[role=option]", keys("1", "ArrowDown", "2"), True, "1.7"
     ),
     "adjudication": Screen("/adjudication", "adjudicator", "table"),
-    "adjudicate": Screen("/adjudication/question?id=1.3", "adjudicator", ".verdict", phone=True),
+    "adjudicate": Screen("/adjudication/question?id=2.2", "adjudicator", ".verdict", phone=True),
     "history": Screen("/history?question=12.1", "organiser", "table"),
     "assignments": Screen("/assignments", "organiser", "table"),
     "people": Screen("/people", "organiser", "table", invite),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.coverage.intervals import Coverage, interval_coverages
-from benchmarks.coverage.rates import NOMINAL, POPULATIONS, SEED, TOLERANCE, RateCoverage, rate_coverage
+from benchmarks.coverage.rates import FEW_SWAPS, NOMINAL, POPULATIONS, SEED, TOLERANCE, RateCoverage, rate_coverage
 from benchmarks.rows import Row
 
 SIMULATIONS = 1000
@@ -37,7 +37,7 @@ def promise(one: Coverage) -> str:
 
 def rate_row(found: RateCoverage) -> Row:
     """The error rates of one population: the share over all bins and sizes, by size, and how far single bins go."""
-    judged = found.judged
+    judged = found.judged & (found.swaps >= FEW_SWAPS)
     share = float(found.held[:, judged].sum() / found.given[:, judged].sum())
     by_bin = found.by_bin[judged]
     inside = int((np.abs(by_bin - NOMINAL) <= TOLERANCE).sum())

@@ -83,10 +83,10 @@ class RateCoverage:
         return np.asarray(np.sqrt(edge * (1 - edge) / np.maximum(self.given.sum(axis=0), 1.0)))
 
     def by_size(self) -> list[tuple[int, float, float]]:
-        """For each size: the mean share over its bins, and its Monte-Carlo error over simulations."""
+        """For each size: the share over its bins where swaps are to be expected, and its Monte-Carlo error."""
         found = []
         for row, size in enumerate(self.population.sizes):
-            use = self.judged[row]
+            use = self.judged[row] & (self.swaps[row] >= FEW_SWAPS)
             if not use.any():
                 continue
             held, given = self.held[:, row, use].sum(axis=1), self.given[:, row, use].sum(axis=1)

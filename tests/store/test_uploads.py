@@ -17,7 +17,7 @@ from qassay.store.accounts import add_account
 from qassay.store.assignments import all_assignments, assign
 from qassay.store.engine import Store
 from qassay.store.items import order_seed, pool_items
-from qassay.store.pooling import count_judged, pool_mark, pool_summary, question_sizes, store_pool
+from qassay.store.pooling import pool_mark, pool_summary, question_sizes, store_pool
 from qassay.store.progress import assigned_questions, hand_over, questions_by, questions_in, shares
 from qassay.store.schema import assignment, record, run
 from qassay.store.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
@@ -107,7 +107,6 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         assert found.mark == pool_mark(connection)
         ada = add_account(connection, "Ada", "assessor").id
         assign(connection, qassay.open(small).questions, assessors=1, accounts=[ada])
-        count_judged(connection)
         # All of it was judged in the file of the first assessor.
         assert {one.question: (one.done, one.total) for one in all_assignments(connection)} == {
             "1.1": (1, 1),
@@ -132,6 +131,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
 
 
 def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: Serve, small: Path) -> None:
+    (small / "judgments" / "first.jsonl").unlink()
     store = served(small)
     questions = qassay.open(small).questions
     with store.write() as connection:

@@ -77,6 +77,11 @@ def clean_name(name: str) -> str:
     return cleaned
 
 
+def folded(name: str) -> str:
+    """What all spellings of a name have in common, by which it is found: composed, in small letters."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
+
+
 # ---- accounts -------------------------------------------------------------------------------------------------------
 
 
@@ -96,7 +101,7 @@ def get_account(connection: Connection, number: int) -> Account:
 
 def find_account(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account with this name, whatever its capitals, and its password hash."""
-    wanted = unicodedata.normalize("NFC", name).strip().casefold()
+    wanted = folded(name)
     names = connection.execute(select(account.c.id, account.c.name)).all()
     found = next((number for number, known in names if known.casefold() == wanted), None)
     if found is None:

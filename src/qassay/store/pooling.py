@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, func, select
 
 from qassay.questions import TestSet
 from qassay.store.counting import recount_question
 from qassay.store.engine import now
 from qassay.store.items import Item, Pooled, store_items
-from qassay.store.schema import assignment, item, question, standing
+from qassay.store.schema import assignment, item, question
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.store.uploads import runs_mark
 
@@ -101,15 +101,6 @@ def pool_mark(connection: Connection) -> str:
     asked = select(func.count(), func.coalesce(func.sum(question.c.version), 0)).where(~question.c.draft)
     count, versions = connection.execute(asked).one()
     return f"{runs_mark(connection)} {count} {versions}"
-
-
-def count_judged(connection: Connection) -> None:
-    """Count what was judged of an assignment before it was made: judgments of its set that came from a file."""
-    a, s = assignment.c, standing.c
-    said = exists().where(s.question == a.question, s.set == a.set, s.body.is_not(None))
-    fresh = select(a.question).where(a.done == 0, a.closed.is_(None), said).distinct()
-    for name in connection.execute(fresh).scalars().all():
-        recount_question(connection, name)
 
 
 def _signatures(connection: Connection) -> dict[str, _Signature]:

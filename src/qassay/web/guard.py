@@ -22,6 +22,8 @@ from qassay.web.security import SAFE, check_origin
 
 PUBLIC = "public"
 UPLOADS = ("multipart/form-data", "application/octet-stream")
+# Bytes that are read of somebody who is not signed in: a name and a password take less.
+STRANGER_LIMIT = 128 * 1024
 
 
 class GuardedRoute(APIRoute):
@@ -70,6 +72,8 @@ async def _with_body(request: Request, place: Premises, *, upload: bool) -> Requ
     """The request with a body that is limited in size, time and depth."""
     settings = place.settings
     most = settings.upload_limit if upload else settings.body_limit
+    if request.state.who is None:
+        most = min(most, STRANGER_LIMIT)
     seconds = settings.upload_seconds if upload else settings.body_seconds
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from fastapi import Depends
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,6 +44,9 @@ ADJUDICATORS: Final = frozenset({"organiser", "adjudicator"})
 ASSESSORS: Final = frozenset({"organiser", "adjudicator", "assessor"})
 EVERYBODY: Final = frozenset({"organiser", "adjudicator", "assessor", "reader"})
 PUBLIC: Final = frozenset({ANYONE})
+
+# The number of a row. What no database (and no browser) holds as a number is refused before it is looked for.
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
 P = ParamSpec("P")
 R = TypeVar("R")

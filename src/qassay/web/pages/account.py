@@ -10,7 +10,7 @@ from qassay.store.sessions import end_session, end_sessions, end_token, make_tok
 from qassay.web.errors import Refusal
 from qassay.web.limits import BY_NAME
 from qassay.web.place import Person
-from qassay.web.routing import EVERYBODY, Context, Input, Place, Router, Who
+from qassay.web.routing import EVERYBODY, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -148,7 +148,7 @@ def set_shortcuts(who: Who, place: Place, sent: Shortcuts) -> Shortcuts:
 
 
 @router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
-def end_one(who: Who, place: Place, number: int) -> Ended:
+def end_one(who: Who, place: Place, number: Number) -> Ended:
     """End one of one's sessions."""
     with place.store.write() as connection:
         end_session(connection, who.id, number)
@@ -173,7 +173,7 @@ def add_token(who: Who, place: Place, sent: TokenName) -> NewToken:
 
 
 @router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
-def revoke_token(who: Who, place: Place, number: int) -> Ended:
+def revoke_token(who: Who, place: Place, number: Number) -> Ended:
     """Revoke one of one's tokens."""
     with place.store.write() as connection:
         end_token(connection, who.id, number)

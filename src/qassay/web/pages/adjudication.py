@@ -31,7 +31,7 @@ from qassay.store.nuggets import list_for
 from qassay.web.errors import Refusal
 from qassay.web.pages.judging import refusing
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
-from qassay.web.routing import ADJUDICATORS, Context, Input, Place, Router, Who
+from qassay.web.routing import ADJUDICATORS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -96,7 +96,7 @@ class Ruling(Input):
 
     key: Key
     question: str = Field(max_length=200)
-    item: int
+    item: Number
     part: str = Field(max_length=1000)
     expected: int = Field(ge=0)
     verdict: dict[str, Any]
@@ -107,7 +107,7 @@ class RulingUndone(Input):
 
     key: Key
     question: str = Field(max_length=200)
-    item: int
+    item: Number
     part: str = Field(max_length=1000)
     expected: int = Field(ge=0)
     to: int = Field(ge=0)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.store.accounts import Account, accounts
 from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, reopen, withdraw_assignments
-from qassay.store.pooling import count_judged
 from qassay.store.progress import assigned_questions, hand_over, shares
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
@@ -28,14 +27,12 @@ from qassay.web.progress import (
     slot_rows,
 )
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
 JUDGES = ("assessor", "adjudicator", "organiser")
 
-# Numbers that every database, and JavaScript, can hold.
-Number = Annotated[int, Field(ge=1, le=2**53)]
 Numbers = Annotated[list[Number], Field(max_length=500)]
 
 
@@ -180,12 +177,11 @@ def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
         made = assign(connection, questions_of(place), assessors=sent.assessors, accounts=sent.accounts, by=who.id)
-        count_judged(connection)
     return Counted(done=made)
 
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
-def reassign_one(who: Who, place: Place, number: Annotated[int, Path(ge=1, le=2**53)], sent: Reassigning) -> Counted:
+def reassign_one(who: Who, place: Place, number: Number, sent: Reassigning) -> Counted:
     """Give one question of somebody to somebody else; what was judged stays."""
     with place.store.write() as connection:
         if assignment_with_number(connection, number) is None:

@@ -12,7 +12,7 @@ from qassay.store.accounts import accounts
 from qassay.store.history import PAGE, Change, actions, changes
 from qassay.store.parts import FIELDS
 from qassay.store.schema import standing
-from qassay.web.routing import ORGANISERS, Context, Place, Router
+from qassay.web.routing import ORGANISERS, Context, Number, Place, Router
 
 router = Router()
 # What is shown of an answer; the rest is one click away, on its question's page.
@@ -70,8 +70,8 @@ def history(
     place: Place,
     question: Annotated[str | None, Query(max_length=200)] = None,
     set: Annotated[str | None, Query(max_length=200)] = None,  # noqa: A002  # the name in the address
-    person: Annotated[str | None, Query(pattern=r"^\d{0,18}$")] = None,
-    before: Annotated[int | None, Query(ge=1)] = None,
+    person: Annotated[str | None, Query(pattern=r"^[0-9]{0,15}$")] = None,
+    before: Annotated[Number | None, Query()] = None,
 ) -> HistoryPage:
     """Every judgment, the newest first; narrowed to a question, a set or a person."""
     number = int(person) if person else None

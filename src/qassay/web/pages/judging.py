@@ -20,7 +20,7 @@ from qassay.store.parts import Part, verdict_of
 from qassay.web.errors import Refusal
 from qassay.web.place import Person
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Input, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -116,7 +116,7 @@ class Decision(Input):
     """A verdict on a part of an item. `expected` is the version that the assessor has seen."""
 
     key: str = Field(min_length=16, max_length=100)
-    item: int
+    item: Number
     part: str = Field(max_length=1000)
     expected: int = Field(ge=0)
     verdict: dict[str, Any]
@@ -127,7 +127,7 @@ class Undoing(Input):
     """Put back what stood at version `to` (0: nothing)."""
 
     key: str = Field(min_length=16, max_length=100)
-    item: int
+    item: Number
     part: str = Field(max_length=1000)
     expected: int = Field(ge=0)
     to: int = Field(ge=0)
@@ -147,7 +147,7 @@ class DecidedView(Context):
 
 
 @router.page("/judge/{assignment}", template="judge.html", roles=ASSESSORS, data=True)
-def judge(who: Who, place: Place, assignment: int, stage: str | None = None) -> Sheet:
+def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) -> Sheet:
     """The sheet of an assignment: the question, the items of one stage of its judging, and how far they are."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
@@ -179,7 +179,7 @@ def judge(who: Who, place: Place, assignment: int, stage: str | None = None) -> 
 
 
 @router.action("GET", "/judge/{assignment}/items/{item}", roles=ASSESSORS)
-def show_item(who: Who, place: Place, assignment: int, item: int) -> ItemView:
+def show_item(who: Who, place: Place, assignment: Number, item: Number) -> ItemView:
     """One item with this assessor's verdicts."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
@@ -189,7 +189,7 @@ def show_item(who: Who, place: Place, assignment: int, item: int) -> ItemView:
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
-def save(who: Who, place: Place, assignment: int, sent: Decision) -> DecidedView:
+def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
@@ -211,7 +211,7 @@ def save(who: Who, place: Place, assignment: int, sent: Decision) -> DecidedView
 
 
 @router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: int, sent: Undoing) -> DecidedView:
+def take_back(who: Who, place: Place, assignment: Number, sent: Undoing) -> DecidedView:
     """Take back a decision; the taking back is kept as well."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
@@ -232,7 +232,7 @@ def take_back(who: Who, place: Place, assignment: int, sent: Undoing) -> Decided
 
 
 @router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
-def finish_again(who: Who, place: Place, assignment: int) -> DecidedView:
+def finish_again(who: Who, place: Place, assignment: Number) -> DecidedView:
     """Close a question that was opened again and needs no further change."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
@@ -257,7 +257,7 @@ class Noted(Context):
 
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
-def note_answer(who: Who, place: Place, assignment: int, sent: KnownAnswer) -> Noted:
+def note_answer(who: Who, place: Place, assignment: Number, sent: KnownAnswer) -> Noted:
     """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
     with place.store.write() as connection:
         one = own_assignment(connection, who, assignment)

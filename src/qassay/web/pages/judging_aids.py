@@ -11,7 +11,7 @@ from qassay.store.nuggets import list_for
 from qassay.store.settings import note_action
 from qassay.store.things import thing
 from qassay.web.pages.judging import own_assignment
-from qassay.web.routing import ASSESSORS, Context, Input, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -43,7 +43,7 @@ class Kept(Context):
 
 
 @router.action("GET", "/judge/{assignment}/aids", roles=ASSESSORS)
-def aids(who: Who, place: Place, assignment: int) -> Aids:
+def aids(who: Who, place: Place, assignment: Number) -> Aids:
     """The nuggets that answers are judged against; where justifications are rated, the reference answer."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)

@@ -8,7 +8,7 @@ from qassay.store.classes import ClassGoneError, KnownClass, known_classes, rena
 from qassay.store.judging import Assessor
 from qassay.web.errors import Refusal
 from qassay.web.pages.judging import own_assignment, refusing
-from qassay.web.routing import ASSESSORS, Context, Input, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -46,7 +46,7 @@ class TakingBack(Input):
 
 
 @router.action("GET", "/judge/{assignment}/classes", roles=ASSESSORS)
-def show_classes(who: Who, place: Place, assignment: int) -> Classes:
+def show_classes(who: Who, place: Place, assignment: Number) -> Classes:
     """The classes that this assessor may choose from: question development's and his own."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
@@ -54,7 +54,7 @@ def show_classes(who: Who, place: Place, assignment: int) -> Classes:
 
 
 @router.action("POST", "/judge/{assignment}/classes/rename", roles=ASSESSORS)
-def rename(who: Who, place: Place, assignment: int, sent: Renaming) -> Classes:
+def rename(who: Who, place: Place, assignment: Number, sent: Renaming) -> Classes:
     """Rename a class, or merge it into another: every judgment of this assessor that names it follows."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
@@ -66,7 +66,7 @@ def rename(who: Who, place: Place, assignment: int, sent: Renaming) -> Classes:
 
 
 @router.action("POST", "/judge/{assignment}/classes/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: int, sent: TakingBack) -> Classes:
+def take_back(who: Who, place: Place, assignment: Number, sent: TakingBack) -> Classes:
     """Take a renaming or merging back."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)

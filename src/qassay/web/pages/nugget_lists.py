@@ -30,7 +30,7 @@ from qassay.web.nugget_input import (
 )
 from qassay.web.pages.judging import own_assignment, refusing
 from qassay.web.place import Person, Premises
-from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
 
 router = Router()
 
@@ -58,14 +58,14 @@ class NuggetList(Context):
 
 
 @router.action("GET", "/judge/{assignment}/nuggets", roles=ASSESSORS)
-def show_nuggets(who: Who, place: Place, assignment: int) -> NuggetList:
+def show_nuggets(who: Who, place: Place, assignment: Number) -> NuggetList:
     """The assessor's own list."""
     with place.store.read() as connection:
         return _view(connection, who, assignment)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/begin", roles=ASSESSORS)
-def begin(who: Who, place: Place, assignment: int) -> NuggetList:
+def begin(who: Who, place: Place, assignment: Number) -> NuggetList:
     """The assessor's own list; the first time, a copy of the one from question development."""
     with place.store.write() as connection:
         one = own_assignment(connection, who, assignment)
@@ -75,7 +75,7 @@ def begin(who: Who, place: Place, assignment: int) -> NuggetList:
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/add", roles=ASSESSORS)
-def add(who: Who, place: Place, assignment: int, sent: Adding) -> NuggetList:
+def add(who: Who, place: Place, assignment: Number, sent: Adding) -> NuggetList:
     """Write a nugget."""
     return _change(
         who, place, assignment, sent, lambda connection, change: change.add(connection, sent.text, vital=sent.vital)
@@ -83,7 +83,7 @@ def add(who: Who, place: Place, assignment: int, sent: Adding) -> NuggetList:
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
-def rewrite(who: Who, place: Place, assignment: int, sent: Rewriting) -> NuggetList:
+def rewrite(who: Who, place: Place, assignment: Number, sent: Rewriting) -> NuggetList:
     """Say a nugget otherwise, or mark it vital or okay."""
 
     def do(connection: Connection, change: Change) -> None:
@@ -93,7 +93,7 @@ def rewrite(who: Who, place: Place, assignment: int, sent: Rewriting) -> NuggetL
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
-def remove(who: Who, place: Place, assignment: int, sent: Removing) -> NuggetList:
+def remove(who: Who, place: Place, assignment: Number, sent: Removing) -> NuggetList:
     """Take a nugget off the list, and its links with it."""
 
     def do(connection: Connection, change: Change) -> None:
@@ -103,7 +103,7 @@ def remove(who: Who, place: Place, assignment: int, sent: Removing) -> NuggetLis
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
-def split(who: Who, place: Place, assignment: int, sent: Splitting) -> NuggetList:
+def split(who: Who, place: Place, assignment: Number, sent: Splitting) -> NuggetList:
     """Make two nuggets of one."""
 
     def do(connection: Connection, change: Change) -> None:
@@ -113,7 +113,7 @@ def split(who: Who, place: Place, assignment: int, sent: Splitting) -> NuggetLis
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
-def merge(who: Who, place: Place, assignment: int, sent: Merging) -> NuggetList:
+def merge(who: Who, place: Place, assignment: Number, sent: Merging) -> NuggetList:
     """Make one nugget of two."""
 
     def do(connection: Connection, change: Change) -> None:
@@ -124,7 +124,7 @@ def merge(who: Who, place: Place, assignment: int, sent: Merging) -> NuggetList:
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
-def move(who: Who, place: Place, assignment: int, sent: Moving) -> NuggetList:
+def move(who: Who, place: Place, assignment: Number, sent: Moving) -> NuggetList:
     """Put a nugget elsewhere in the list."""
 
     def do(connection: Connection, change: Change) -> None:
@@ -134,13 +134,13 @@ def move(who: Who, place: Place, assignment: int, sent: Moving) -> NuggetList:
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: int, sent: TakingBack) -> NuggetList:
+def take_back(who: Who, place: Place, assignment: Number, sent: TakingBack) -> NuggetList:
     """Take a change of the list back, with everything that hung on it."""
     return _change(who, place, assignment, sent, lambda connection, change: change.take_back(connection, sent.of))
 
 
 @router.action("POST", "/judge/{assignment}/matching", roles=ASSESSORS)
-def go_on(who: Who, place: Place, assignment: int) -> NuggetList:
+def go_on(who: Who, place: Place, assignment: Number) -> NuggetList:
     """Go on to step 2."""
     with place.store.write() as connection:
         one = own_assignment(connection, who, assignment)

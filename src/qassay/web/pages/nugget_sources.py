@@ -12,7 +12,7 @@ from qassay.store.schema import standing
 from qassay.store.things import digest
 from qassay.web.pages.judging import own_assignment
 from qassay.web.questions import earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
 from qassay.web.similar_strings import grouped
 
 router = Router()
@@ -50,7 +50,7 @@ class Earlier(Context):
 
 
 @router.action("GET", "/judge/{assignment}/strings", roles=ASSESSORS)
-def strings(who: Who, place: Place, assignment: int) -> Strings:
+def strings(who: Who, place: Place, assignment: Number) -> Strings:
     """All strings of all responses; their order depends on the strings alone."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
@@ -71,7 +71,7 @@ def strings(who: Who, place: Place, assignment: int) -> Strings:
 
 
 @router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
-def earlier(who: Who, place: Place, assignment: int) -> Earlier:
+def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
     """The earlier questions of the series, each with its known answers and what the assessor called right."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)

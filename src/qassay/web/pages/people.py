@@ -21,7 +21,7 @@ from qassay.store.accounts import (
 from qassay.store.sessions import end_sessions
 from qassay.web.errors import Refusal
 from qassay.web.place import Premises, Role
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 
@@ -123,7 +123,7 @@ def add_invitation(who: Who, place: Place, request: Request, sent: Inviting) -> 
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
-def withdraw(who: Who, place: Place, number: int) -> Ended:
+def withdraw(who: Who, place: Place, number: Number) -> Ended:
     """Make an invitation useless."""
     with place.store.write() as connection:
         withdraw_invitation(connection, number, by=who.id)
@@ -131,7 +131,7 @@ def withdraw(who: Who, place: Place, number: int) -> Ended:
 
 
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
-def change(who: Who, place: Place, number: int, sent: Changing) -> PersonRow:
+def change(who: Who, place: Place, number: Number, sent: Changing) -> PersonRow:
     """Change a role, or end or renew somebody's access; their sessions end at once."""
     _known(place, number)
     with place.store.write() as connection:
@@ -139,7 +139,7 @@ def change(who: Who, place: Place, number: int, sent: Changing) -> PersonRow:
 
 
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
-def reset(who: Who, place: Place, request: Request, number: int) -> OneTimeLink:
+def reset(who: Who, place: Place, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
     known = _known(place, number)
     with place.store.write() as connection:
@@ -148,7 +148,7 @@ def reset(who: Who, place: Place, request: Request, number: int) -> OneTimeLink:
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
-def sign_out_everywhere(who: Who, place: Place, number: int) -> Ended:
+def sign_out_everywhere(who: Who, place: Place, number: Number) -> Ended:
     """End every session of an account."""
     known = _known(place, number)
     with place.store.write() as connection:

@@ -27,7 +27,7 @@ from qassay.store.things import thing
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
 
 router = Router()
 MOST_ROWS = 1_000
@@ -91,7 +91,7 @@ def evaluation(place: Place) -> EvaluationView:
 
 @router.action("GET", "/pool", roles=ORGANISERS)
 def pool(
-    place: Place, after: Annotated[int, Query(ge=0)] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
+    place: Place, after: Annotated[Number, Query()] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
 ) -> PoolPart:
     """The items to judge, a part at a time."""
     c = item.c

@@ -14,6 +14,7 @@ from qassay.store.accounts import (
     accept_invitation,
     change_password,
     find_account,
+    folded,
     has_organiser,
     look_at_invitation,
 )
@@ -104,7 +105,7 @@ def sign_in_page(who: Visitor, place: Place, then: str = Query("/", max_length=2
 @router.action("POST", "/sign-in", roles=PUBLIC)
 def sign_in(place: Place, request: Request, response: Response, sent: Credentials) -> SignedIn:
     """Sign in with a password."""
-    address, key = client_address(request, place), sent.name.strip().casefold()
+    address, key = client_address(request, place), folded(sent.name)
     place.limits.count(BY_ADDRESS, "sign-in address", address)
     place.limits.count(BY_NAME, "sign-in name", key)
     with place.store.read() as connection:

@@ -354,7 +354,7 @@ export class Workbench {
       h("dl", { class: "facts" },
         h("dt", {}, "What stands"), h("dd", {}, said(answer.standing)),
         h("dt", {}, "Your decision here"), h("dd", {}, said(mine))),
-      h("div", { class: "actions" },
+      h("div", { class: "row end" },
         h("button", { type: "button", onclick: () => dialog.close() }, "Keep what stands"),
         mine ? h("button", { type: "button", class: "primary", onclick: again }, "Use my decision") : null));
     dialog.addEventListener("close", () => {

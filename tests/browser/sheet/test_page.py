@@ -1,0 +1,199 @@
+"""Judging sheets: undo, notes, two tabs, two machines, hostile strings, phones, and what the file gives away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from qassay.cli import main
+
+Make = Callable[..., Any]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_undo_notes_and_known_answers_come_back(folder: Path, sheet: Make, handed: Make) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    page.get_by_role("link", name="Begin judging").click()
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    page.keyboard.press("z")
+    expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    expect(page.locator("#progress-text")).to_have_text("0 of 5 judged")
+    page.keyboard.press("m")
+    page.keyboard.type("1 2 s z, a note")
+    page.locator("#stage").focus()
+    page.keyboard.press("3")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    page.get_by_text("Note a known answer").click()
+    page.get_by_label("Known answer").fill("Warszawa")
+    page.get_by_role("button", name="Note it").click()
+    expect(page.get_by_role("button", name="Noted")).to_be_visible()
+    page.locator("#stage").focus()
+    assert main(["import", str(folder), str(handed(page))]) == 0
+    [row] = _rows(folder / "judgments" / "ada.jsonl")
+    assert (row["judgment"], row["note"]) == ("X", "1 2 s z, a note")
+    last = _rows(folder / "answers.jsonl")[-1]
+    assert (last["question"], last["answer"], last["assessor"]) == ("1.1", "Warszawa", "ada")
+
+
+def test_classes_are_renamed_taken_back_and_merged(folder: Path, sheet: Make, handed: Make) -> None:
+    page = sheet(folder, "--questions", "1.6")
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.get_by_role("listbox", name="Elements of the list")).to_be_focused()
+    page.keyboard.press("4")
+    page.keyboard.type("Somebody")
+    page.keyboard.press("Enter")
+    known = page.get_by_role("region", name="Known answers")
+    expect(known.get_by_text("Somebody", exact=True)).to_be_visible()
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Somebody else")
+    page.keyboard.press("Enter")
+    expect(known.get_by_text("Somebody else", exact=True)).to_be_visible()
+    page.keyboard.press("z")
+    expect(known.get_by_text("Somebody", exact=True)).to_be_visible()
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Pierre Curie")
+    page.keyboard.press("Enter")
+    expect(known.get_by_text("Somebody", exact=True)).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("option").first).to_contain_text("Pierre Curie")
+    [*_, last] = _rows(handed(page))
+    assert last["verdict"] == {"judgment": "R", "answer": "Pierre Curie"}
+
+
+def test_work_goes_on_with_another_browser(folder: Path, sheet: Make, handed: Make) -> None:
+    page = sheet(folder, "--questions", "1.1,1.2")
+    page.get_by_role("link", name="Begin judging").click()
+    for key in "4", "1":
+        page.keyboard.press(key)
+    expect(page.locator("#position")).to_have_text("Item 3 of 5")
+    file = handed(page)
+    other = sheet(folder)
+    expect(other.locator("#sheet-progress")).to_have_text("0 of 9 judged")
+    other.locator("#load-file").set_input_files(file)
+    expect(other.locator("#told")).to_contain_text("2 decisions loaded")
+    expect(other.locator("#sheet-progress")).to_have_text("2 of 9 judged")
+    other.locator("#load-file").set_input_files(file)
+    expect(other.locator("#told")).to_contain_text("here already")
+    other.get_by_role("link", name="Go on judging").click()
+    expect(other.locator("#position")).to_have_text("Item 3 of 5")
+    again = handed(other)
+    assert again.read_text() == file.read_text()
+    file.write_text(file.read_text().replace('"sheet":"ada-', '"sheet":"bob-'))
+    other.locator("#load-file").set_input_files(file)
+    expect(other.locator("#told")).to_contain_text("belongs to the sheet bob-")
+
+
+def test_of_two_tabs_the_second_is_told(folder: Path, sheet: Make) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#position")).to_have_text("Item 1 of 5")
+    page.bring_to_front()
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    other.bring_to_front()
+    other.keyboard.press("1")
+    told = other.get_by_role("dialog")
+    expect(told).to_contain_text("Correct (R)")
+    expect(told).to_contain_text("Incorrect (W)")
+    told.get_by_role("button", name="Keep what stands").click()
+    expect(other.locator(".decision[aria-pressed=true]")).to_have_attribute("data-label", "R")
+
+
+def test_a_browser_that_keeps_nothing_is_told_of(
+    folder: Path, sheet: Make, browser: Any, tmp_path: Path, handed: Make
+) -> None:
+    sheet(folder, "--questions", "1.1")
+    context: BrowserContext = browser.new_context()
+    context.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
+    )
+    page = context.new_page()
+    page.goto((tmp_path / "ada.html").as_uri())
+    page.get_by_role("link", name="Begin judging").click()
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    expect(page.locator("#save-state")).to_contain_text("Not saved")
+    assert len(_rows(handed(page))) == 1
+    context.close()
+
+
+def test_shortcuts_are_shown_and_kept(folder: Path, sheet: Make, accessible: Make) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    page.get_by_role("link", name="Begin judging").click()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Save judgments to a file")
+    accessible(page)
+    dialog.get_by_role("button", name="Change the key of Correct (R)").click()
+    page.keyboard.press("g")
+    expect(dialog).to_contain_text("is G now")
+    page.reload()
+    expect(page.locator(".decision[data-label=R] kbd")).to_have_text("G")
+
+
+def test_hostile_strings_stay_strings(tmp_path: Path, sheet: Make) -> None:
+    """Answers, documents, questions and names that try to be markup, end the script or reorder the line."""
+    hostile = (
+        "</script><script>window.hacked=1</script><img src=x onerror=hacked=1> "
+        "<!--<script> \u2028\u202e&lt; ${1} \\u003c"
+    )
+    folder = tmp_path / "eval"
+    for name in ("runs", "collection"):
+        (folder / name).mkdir(parents=True)
+    (folder / "qassay.toml").write_text('name = "<b>E</b>"\ntask = "ranked5"\n')
+    question = {"id": "</script>", "type": "factoid", "text": hostile}
+    (folder / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    item = {"run": "secret", "question": "</script>", "items": [{"doc": '"><script>', "text": hostile}]}
+    (folder / "runs" / "secret.jsonl").write_text(json.dumps(item) + "\n")
+    document = {"id": '"><script>', "text": f"before {hostile} after \U0001f600"}
+    (folder / "collection" / "c.jsonl").write_text(json.dumps(document) + "\n")
+    page = sheet(folder)
+    page.get_by_role("link", name="Begin judging").click()
+    assert page.locator(".answer-string").text_content() == hostile
+    expect(page.locator(".document-text mark")).to_have_text(hostile)
+    assert page.locator(".document-text").text_content() == document["text"]
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#main img, #main script").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_pages_are_accessible_and_fit(folder: Path, sheet: Make, accessible: Make, width: int) -> None:
+    scheme = "light" if width > 1000 else "dark"
+    page = sheet(folder, "--questions", "1.1,1.6,1.7", viewport={"width": width, "height": 740}, color_scheme=scheme)
+    accessible(page)
+    for name in "1.1", "1.6", "1.7":
+        page.keyboard.press("o")
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.locator("#position")).to_contain_text("Item 1 of")
+        expect(page.locator("#stage")).not_to_be_empty()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        accessible(page)
+
+
+def test_the_file_names_no_run_and_lets_nothing_in_or_out(folder: Path, sheet: Make, handed: Make) -> None:
+    page = sheet(folder, "--questions", "1")
+    text = (tmp_path / "ada.html").read_text()
+    tags = [path.stem for path in (folder / "runs").iterdir()]
+    assert len(tags) > 5
+    assert not [tag for tag in tags if tag in text]
+    policy = page.locator("meta[http-equiv]").get_attribute("content") or ""
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert not [
+        word
+        for word in ("unsafe", "connect-src", "http", "data:;", "blob:")
+        if word in policy.replace("img-src data:;", "")
+    ]
