@@ -128,7 +128,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
-    """`desk("series", "1", "2")`: that demo without judgments and nuggets, cut down to these series or questions."""
+    """`desk("series", "1", "2")`: that demo without judgments and nuggets, cut down to these series or questions.
+
+    A path in place of the name is the folder of an evaluation.
+    """
     made: list[Desk] = []
 
     def make(
@@ -138,7 +141,7 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         task: str | None = None,
     ) -> Desk:
         folder = tmp_path / f"eval-{len(made)}"
-        shutil.copytree(demo_folder(which), folder)
+        shutil.copytree(which if isinstance(which, Path) else demo_folder(which), folder)
         for name in without:
             shutil.rmtree(folder / name, ignore_errors=True)
         if keep:

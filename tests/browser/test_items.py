@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +63,37 @@ def test_the_string_is_marked_in_its_document(ada: Any) -> None:
     mark = page.locator(".document-text mark").first
     expect(mark).to_be_visible()
     assert mark.text_content() == page.locator(".answer-string").text_content()
+
+
+def test_a_passage_is_marked_where_it_stands(
+    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
+) -> None:
+    folder = tmp_path / "passages"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "collection").mkdir()
+    (folder / "qassay.toml").write_text('name = "Passages"\ntask = "passages"\n')
+    (folder / "questions.jsonl").write_text('{"id": "1", "type": "factoid", "text": "Where?"}\n')
+    text = "Ω 🜚 one two. The city of Warsaw lies on the Vistula."
+    (folder / "collection" / "d.jsonl").write_text(json.dumps({"id": "D", "text": text}) + "\n")
+    start, length = text.index("The city"), len("The city of Warsaw")
+    (folder / "runs" / "a.txt").write_text(f"1 a D {start} {length}\n")
+    (folder / "runs" / "b.txt").write_text("1 b D 0 5\n")
+    one = desk(folder)
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    expect(page.locator(".decision")).to_have_count(3)  # passages are not exact or inexact
+    expect(page.locator("mark")).to_have_text("Ω 🜚 o")
+    accessible(page)
+    page.keyboard.press("1")
+    expect(page.locator("mark")).to_have_text("The city of Warsaw")
+    page.keyboard.press("3")
+    saved(page)
+    assert [(row["start"], row["length"], row["judgment"]) for row in one.rows("first")] == [
+        (0, 5, "W"),
+        (start, length, "R"),
+    ]
 
 
 def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
