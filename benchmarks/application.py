@@ -51,7 +51,8 @@ def _rows(name: str, folder: Path, bare_crowd: float, bare_calm: dict[str, float
         calm = _calm(people, port)
     outcome = load.examine(folder, people)
     wrong = sum(count for status, count in outcome.statuses.items() if status >= 500)
-    told = f"{crowd:.0f} and {bare_crowd:.0f} a second; {outcome.lost} lost, {outcome.doubled} doubled, {wrong} answered 5xx"
+    kept = f"{outcome.lost} lost, {outcome.doubled} doubled, {wrong} answered 5xx"
+    told = f"{crowd:.0f} and {bare_crowd:.0f} a second; {kept}"
     yield Row(
         f"{name}: one judgment, {PEOPLE} people without a pause", 1 / crowd, 1 / bare_crowd, crowd / bare_crowd, told
     )

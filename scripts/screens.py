@@ -31,7 +31,7 @@ WIDTH: Final = 1280
 PHONE: Final = 360
 TALLEST: Final = 900
 TALLEST_PHONE: Final = 780
-QUALITY: Final = 82
+QUALITY: Final = 72
 PATIENCE: Final = 90_000
 # Whatever day it is, a picture shows this one.
 DAY: Final = "2026-03-02 09:15"
@@ -140,7 +140,7 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
         JUDGE + "?stage=nuggets", "assessor-1", "[role=option]", keys("ArrowDown", "ArrowDown"), True, "12.7"
     ),
     "nuggets-2": Screen(
-        JUDGE + "?stage=matches", "assessor-1", "[role=option]", keys("1", "ArrowDown", "2"), True, "1.7"
+        JUDGE + "?stage=matches", "assessor-1", "[role=option]", keys("ArrowDown", "ArrowDown", "1"), True, "1.7"
     ),
     "adjudication": Screen("/adjudication", "adjudicator", "table"),
     "adjudicate": Screen("/adjudication/question?id=2.2", "adjudicator", ".verdict", phone=True),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, UsageError
 from qassay.store import judgments
-from qassay.store.answers import add_answer
+from qassay.store.answers import add_answer, withdraw_answer
 from qassay.store.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
 from qassay.store.engine import Store
 from qassay.store.judging import LockedError
@@ -61,9 +61,9 @@ def rename(connection: Connection, desk: Any, before: str, after: str, key: str 
 
 def test_the_known_classes_are_those_of_development_and_the_assessors_own(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        add_answer(connection, question="1.2", answer="Zoe", doc="D9")
-        add_answer(connection, question="1.2", answer="Max")
-        add_answer(connection, question="1.2", answer="Max", withdrawn=True, reason="left in 1900")
+        add_answer(connection, "1.2", "Zoe", "D9", account=None)
+        add_answer(connection, "1.2", "Max", None, account=None)
+        withdraw_answer(connection, "1.2", "Max", None, reason="left in 1900", account=None)
         assert names(connection, desk) == {"Zoe": 0, "Ann": 2, "Bob": 1}
         assert names(connection, desk, "second") == {"Zoe": 0}
 
@@ -71,7 +71,7 @@ def test_the_known_classes_are_those_of_development_and_the_assessors_own(store:
 def test_what_another_assessor_noted_is_not_among_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
         one = desk.assigned(connection, "1.2")
-        add_answer(connection, question="1.2", answer="Noted", account=one.account, by=desk.who(one).name)
+        add_answer(connection, "1.2", "Noted", None, account=one.account, by=desk.who(one).name)
         assert "Noted" in names(connection, desk)
         assert "Noted" not in names(connection, desk, "second")
 
@@ -106,7 +106,7 @@ def test_a_class_that_is_gone_or_known_from_development_is_not_renamed(store: St
         rename(connection, desk, "Ann", "Anna")
         with pytest.raises(ClassGoneError, match="'Ann'"):
             rename(connection, desk, "Ann", "Annie", "another-key-4567")
-        add_answer(connection, question="1.2", answer="Bob")
+        add_answer(connection, "1.2", "Bob", None, account=None)
         with pytest.raises(UsageError, match="question development"):
             rename(connection, desk, "Bob", "Robert", "another-key-4567")
         with pytest.raises(InputError, match="1 to 500"):

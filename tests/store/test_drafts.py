@@ -13,8 +13,8 @@ import qassay
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
 from qassay.store import drafts
+from qassay.store.answers import add_answer, forget_answer, known_answers, withdraw_answer
 from qassay.store.engine import Store
-from qassay.store.known import add_answer, forget_answer, known_answers, withdraw_answer
 from qassay.store.nuggets import nuggets_of, write_nugget
 from qassay.store.publishing import numbered, publish
 from qassay.store.questions import test_set as published_set

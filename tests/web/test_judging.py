@@ -11,7 +11,7 @@ import pytest
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.store.accounts import add_account
-from qassay.store.answers import answers_of
+from qassay.store.answers import known_answers
 from qassay.store.assignments import assign, assignments_of
 from qassay.store.intake import take_in
 from qassay.store.items import items_of, order_seed, pool_items, store_items
@@ -187,7 +187,7 @@ def test_a_known_answer_is_noted_for_the_question(judging: Any) -> None:
     sent = {"answer": "Warszawa", "doc": "demo-curie-1"}
     assert judging["mine"].post(f"/api/judge/{one.id}/answers", json=sent).json()["answer"] == "Warszawa"
     with judging["place"].store.read() as connection:
-        assert [row["answer"] for row in answers_of(connection, "1.1")] == ["Warsaw", "Warszawa"]
+        assert [one.answer for one in known_answers(connection, ["1.1"])["1.1"]] == ["Warsaw", "Warszawa"]
     other = judging["work"]["theirs"]["1.1"]
     assert judging["mine"].post(f"/api/judge/{other.id}/answers", json=sent).status_code == 404
 

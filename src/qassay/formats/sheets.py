@@ -158,7 +158,7 @@ def _verdict_faults(verdict: object, part: SheetPart, fields: Sequence[str]) -> 
         return
     if strange := sorted(set(verdict) - {*fields, "note"}):
         yield "bad-label", f"question {question}: a verdict of this kind has no {strange[0]!r}"
-    if verdict.get(fields[0]) is None:
+    elif verdict.get(fields[0]) is None:
         yield "bad-label", f"question {question}: the verdict has no {fields[0]!r}"
     note = verdict.get("note")
     if note is not None and (not isinstance(note, str) or len(note) > _LONGEST_NOTE):

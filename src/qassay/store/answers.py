@@ -1,49 +1,140 @@
-"""Known answers: append-only; the last row of (question, answer, document) stands, withdrawn or not."""
+"""Known answers, from question development and from judging: appended; the last row of a question, an answer and a document stands.
+
+An answer that is withdrawn stays, with the reason (METHOD 4). Only what was said of a draft, which is in no test set,
+is really taken away.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
+from qassay.errors import UsageError
 from qassay.store.engine import now
 from qassay.store.schema import answer as table
+from qassay.store.settings import note_action
 
-Row = dict[str, Any]
+LONGEST_ANSWER = 1_000
+# Names in one query: databases take only so many.
+MANY = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswer:
+    """An answer as it stands: its string, the document that supports it, and why it was withdrawn, where it was."""
+
+    question: str
+    answer: str
+    doc: str | None = None
+    withdrawn: bool = False
+    reason: str | None = None
+
+
+def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str, list[KnownAnswer]]:
+    """The answers of some questions, withdrawn ones included, in the order in which they were first noted."""
+    found: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
+    for some in in_parts(questions):
+        rows = select(table.c.question, table.c.body).where(table.c.question.in_(some)).order_by(table.c.id)
+        for question, body in connection.execute(rows):
+            one = _read(question, msgspec.json.decode(body))
+            found.setdefault(question, {})[one.answer, one.doc] = one
+    return {question: list(answers.values()) for question, answers in found.items()}
 
 
 def add_answer(
     connection: Connection,
-    *,
     question: str,
     answer: str,
-    doc: str | None = None,
-    account: int | None = None,
+    doc: str | None,
+    *,
+    account: int | None,
     by: str | None = None,
-    withdrawn: bool = False,
-    reason: str | None = None,
-) -> Row:
-    """Append a known answer, or with `withdrawn` take it off the list; one that stands as it is, is not repeated."""
-    row: Row = {"question": question, "answer": answer}
-    for name, value in (("doc", doc), ("withdrawn", withdrawn or None), ("reason", reason), ("assessor", by)):
-        if value is not None:
-            row[name] = value
-    standing = {(one["answer"], one.get("doc")): one for one in answers_of(connection, question)}
-    known = standing.get((answer, doc))
-    if withdrawn == (known is None):
-        return known or row
-    connection.execute(
-        insert(table).values(question=question, body=msgspec.json.encode(row).decode(), account=account, at=now())
+) -> None:
+    """Note an answer; one that was withdrawn stands again.
+
+    `by` names the assessor who came upon it while judging: the others are not shown it.
+    """
+    answer = " ".join(answer.split())
+    if not 1 <= len(answer) <= LONGEST_ANSWER:
+        raise UsageError(f"an answer has 1 to {LONGEST_ANSWER} characters")
+    standing = _standing(connection, question, answer, doc)
+    if standing is not None and not standing.withdrawn:
+        raise UsageError(f"question {question} has this answer, with this document, already")
+    row: dict[str, Any] = {"question": question, "answer": answer}
+    if doc is not None:
+        row["doc"] = doc
+    if standing is not None:
+        row["withdrawn"] = False
+    if by is not None:
+        row["assessor"] = by
+    _append(connection, row, account)
+
+
+def withdraw_answer(
+    connection: Connection, question: str, answer: str, doc: str | None, *, reason: str, account: int | None
+) -> None:
+    """Withdraw an answer with a reason; recorded."""
+    standing = _standing(connection, question, answer, doc)
+    if standing is None or standing.withdrawn:
+        raise UsageError(f"question {question} has no such answer; look at the page again")
+    if not reason.strip():
+        raise UsageError("say why the answer is withdrawn: the reason is kept with it")
+    row = {"question": question, "answer": answer, "doc": doc, "withdrawn": True, "reason": reason.strip()}
+    _append(connection, {name: value for name, value in row.items() if value is not None}, account)
+    note_action(connection, "withdraw-answer", account=account, question=question, answer=answer, doc=doc, why=reason)
+
+
+def forget_answer(connection: Connection, question: str, answer: str, doc: str | None) -> None:
+    """Take away an answer of a draft."""
+    rows = connection.execute(select(table.c.id, table.c.body).where(table.c.question == question))
+    for number, body in rows.all():
+        one = _read(question, msgspec.json.decode(body))
+        if (one.answer, one.doc) == (answer, doc):
+            connection.execute(delete(table).where(table.c.id == number))
+
+
+def forget_answers(connection: Connection, question: str) -> None:
+    """Take away all answers of a question that goes itself."""
+    connection.execute(delete(table).where(table.c.question == question))
+
+
+def rename_answers(connection: Connection, old: str, new: str) -> None:
+    """Let the answers of a draft follow it to the id that it is published under."""
+    rows = connection.execute(select(table.c.id, table.c.body).where(table.c.question == old)).all()
+    for number, body in rows:
+        text = _text({**msgspec.json.decode(body), "question": new})
+        connection.execute(update(table).where(table.c.id == number).values(question=new, body=text))
+
+
+def in_parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Names, as many at a time as one query takes."""
+    return (names[start : start + MANY] for start in range(0, len(names), MANY))
+
+
+def _standing(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:
+    known = known_answers(connection, [question]).get(question, ())
+    return next((one for one in known if (one.answer, one.doc) == (answer, doc)), None)
+
+
+def _append(connection: Connection, row: dict[str, Any], account: int | None) -> None:
+    values = {"question": row["question"], "body": _text(row), "account": account, "at": now()}
+    connection.execute(insert(table).values(**values))
+
+
+def _read(question: str, row: dict[str, Any]) -> KnownAnswer:
+    doc = row.get("doc")
+    return KnownAnswer(
+        question,
+        str(row.get("answer")),
+        None if doc is None else str(doc),
+        bool(row.get("withdrawn")),
+        row.get("reason"),
     )
-    return row
 
 
-def answers_of(connection: Connection, question: str) -> list[Row]:
-    """The known answers of a question that stand, withdrawn ones left out, in the order they came."""
-    rows = connection.execute(select(table.c.body).where(table.c.question == question).order_by(table.c.id)).scalars()
-    last: dict[tuple[str, str | None], Row] = {}
-    for body in rows:
-        row = msgspec.json.decode(body)
-        last[str(row["answer"]), row.get("doc")] = row
-    return [row for row in last.values() if not row.get("withdrawn")]
+def _text(row: dict[str, Any]) -> str:
+    return msgspec.json.encode(row).decode()

@@ -18,8 +18,8 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.formats.questions import question_of_row, question_row
 from qassay.questions import Question
+from qassay.store.answers import forget_answers, known_answers
 from qassay.store.engine import now
-from qassay.store.known import forget_answers, known_answers
 from qassay.store.schema import nugget, run, standing
 from qassay.store.schema import question as table
 from qassay.store.settings import note_action

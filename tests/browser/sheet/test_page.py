@@ -184,12 +184,18 @@ def test_pages_are_accessible_and_fit(folder: Path, sheet: Make, accessible: Mak
         accessible(page)
 
 
-def test_the_file_names_no_run_and_lets_nothing_in_or_out(folder: Path, sheet: Make, handed: Make) -> None:
+def test_the_file_names_no_run_and_lets_nothing_in_or_out(folder: Path, sheet: Make, tmp_path: Path) -> None:
     page = sheet(folder, "--questions", "1")
     text = (tmp_path / "ada.html").read_text()
     tags = [path.stem for path in (folder / "runs").iterdir()]
     assert len(tags) > 5
     assert not [tag for tag in tags if tag in text]
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    page.get_by_role("link", name="Begin judging").click()
+    page.keyboard.press("1")
+    assert [url for url in asked if not url.startswith("data:image/svg")] == [page.url]
     policy = page.locator("meta[http-equiv]").get_attribute("content") or ""
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert not [

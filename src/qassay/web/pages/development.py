@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from qassay.questions import Question
 from qassay.store import drafts as store
-from qassay.store.known import add_answer
+from qassay.store.answers import add_answer
 from qassay.store.publishing import publish
 from qassay.store.schema import run
 from qassay.web.drafts import Group, answers_for, bench, forget, group_view

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.store import drafts as store
-from qassay.store.known import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
 from qassay.store.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
 from qassay.web.drafts import QuestionRow, bench, forget, question_row
 from qassay.web.errors import Refusal

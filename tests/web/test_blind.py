@@ -1,0 +1,345 @@
+"""Blind means blind: what somebody who judges can fetch is the same, to the byte, whatever he must not know.
+
+Two worlds that differ only in the names of the runs, or only in what the other assessor said, must give the same
+answers to everything that can be asked. Times and the numbers of requests are left out of the comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from sqlalchemy import select, update
+
+from qassay.demo import demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account, find_account
+from qassay.store.assignments import all_assignments, assign
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.items import items_of, order_seed, pool_items, store_items
+from qassay.store.schema import item, run, setting
+from qassay.store.sessions import begin_session
+from qassay.tables import Column, table
+from qassay.web.application import create_app
+from qassay.web.guard import PUBLIC
+from qassay.web.results.choices import Choice
+from qassay.web.results.finding import Finding, Part
+from qassay.web.results.publishing import publish
+from qassay.web.settings import Settings
+
+Which = Literal["series", "rag", "entailment"]
+KEEP: dict[Which, set[str]] = {"series": {"1"}, "rag": {"1", "2"}, "entailment": {"3", "5"}}
+PEOPLE = (("Olga", "organiser"), ("Ada", "assessor"), ("Bartholomew", "assessor"), ("Cleo", "adjudicator"))
+SECRET = "the other one wrote this"
+# What an assessor says of a part, by its kind; the other one says the opposite.
+SAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "item": ({"judgment": "R"}, {"judgment": "W", "note": SECRET}),
+    "list": ({"judgment": "W"}, {"judgment": "R", "answer": SECRET}),
+    "match": ({"nuggets": []}, {"nuggets": [], "note": SECRET}),
+    "support": ({"support": "full"}, {"support": "none", "note": SECRET}),
+    "citation": ({"support": "full"}, {"support": "none", "note": SECRET}),
+    "holistic": ({"content": 7, "organization": 5}, {"content": 1, "organization": 1, "note": SECRET}),
+    "rating": ({"understandability": 4, "correctness": 4}, {"understandability": 1, "note": SECRET}),
+}
+
+
+@dataclass
+class World:
+    """An evaluation that is served, with people who judge: Ada and Bartholomew, Cleo who adjudicates, Rea who reads."""
+
+    folder: Path
+    store: Store
+    app: Any
+    keys: Iterator[int]
+
+    def client(self, name: str) -> Any:
+        """A browser with this person in it."""
+        from starlette.testclient import TestClient
+
+        with self.store.write() as connection:
+            account, _ = find_account(connection, name)
+            assert account is not None
+            secret = begin_session(connection, account.id, address="test", agent="test")
+        headers = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+        browser = TestClient(self.app, follow_redirects=False, headers=headers)
+        browser.cookies.set("qassay", secret)
+        return browser
+
+    def send(self, browser: Any, path: str, **body: Any) -> str:
+        """Send a change; what is answered."""
+        return seen(browser.post(f"/api{path}", json=body))
+
+    def key(self) -> str:
+        """An idempotency key, the same ones in every world."""
+        return f"a-key-of-the-test-{next(self.keys):08}"
+
+
+def seen(answer: Any) -> str:
+    """An answer as somebody sees it, without what differs between any two requests."""
+    headers = {name: value for name, value in answer.headers.items() if name not in ("x-request-id", "content-length")}
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d\.\d+Z)?", "(time)", answer.text)
+    return f"{answer.status_code} {headers} {text}"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[Any]:
+    """`world("series", names={"crane": "stork"})`: a world of that demo, with runs of other names."""
+    made: list[World] = []
+
+    def make(which: Which = "series", names: dict[str, str] | None = None) -> World:
+        folder = tmp_path / f"world-{len(made)}"
+        shutil.copytree(demo_folder(which), folder)
+        for name in ("judgments",) if which != "series" else ("judgments", "nuggets"):
+            shutil.rmtree(folder / name)
+        _cut_down(folder, KEEP[which])
+        store = open_store(folder, create=True)
+        take_in(store, open_folder(folder))
+        evaluation = open_evaluation(folder, store=store)
+        with store.write() as connection:
+            people = [add_account(connection, name, role).id for name, role in (*PEOPLE, ("Rea", "reader"))]
+            connection.execute(setting.delete().where(setting.c.name == "order-seed"))
+            seed = order_seed(connection) and "the same in all worlds"
+            options = {"holistic": which == "series", "citations": True}
+            justified = evaluation.configuration.justified
+            things = (evaluation.runs, evaluation.questions, evaluation.task)
+            store_items(connection, pool_items(*things, seed=seed, justified=justified, **options))
+            assign(connection, evaluation.questions, assessors=2, accounts=people[1:3])
+            for before, after in (names or {}).items():
+                connection.execute(update(item).where(item.c.run == before).values(run=after))
+                connection.execute(update(run).where(run.c.tag == before).values(tag=after, file=f"{after}.txt"))
+        app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store)
+        made.append(World(folder, store, app, count()))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.store.close()
+
+
+def _cut_down(folder: Path, keep: set[str]) -> None:
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    kept = {row["id"] for row in rows if row.get("series", row["id"]) in keep}
+    for path in [folder / "questions.jsonl", *folder.glob("answers.jsonl"), *folder.glob("*/*.jsonl")]:
+        if "collection" not in path.parts:
+            path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if _asks(line) in kept))
+    for path in folder.glob("runs/*.txt"):
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if line.split()[0] in kept))
+    text = (folder / "qassay.toml").read_text()
+    chosen = f"justified = {json.dumps(sorted(kept))}"
+    (folder / "qassay.toml").write_text(re.sub(r"justified = \[[^]]*\]", chosen, text))
+
+
+def _asks(line: str) -> str:
+    row = json.loads(line)
+    return str(row.get("question") or row.get("topic_id") or row["id"])
+
+
+def tags(world: World) -> list[str]:
+    with world.store.read() as connection:
+        return list(connection.execute(select(run.c.tag).order_by(run.c.tag)).scalars())
+
+
+def crawl(world: World, name: str) -> dict[str, str]:
+    """Everything that somebody can fetch: every address, with the numbers that exist and some that do not."""
+    with world.store.read() as connection:
+        assignments = all_assignments(connection)
+        items = {one.id: items_of(connection, one.question) for one in assignments}
+        questions = list(dict.fromkeys(one.question for one in assignments))
+    browser = world.client(name)
+    found: dict[str, str] = {}
+    for route in world.app.routes:
+        if "GET" not in route.methods or "static" in route.path:
+            continue
+        for path in _addresses(route.path, assignments, items, questions):
+            found[path] = seen(browser.get(path))
+    return found
+
+
+def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) -> Iterator[str]:
+    wanted = {
+        **{f"{start}/adjudication/question": [f"?id={one}" for one in (*questions, "99")] for start in ("", "/api")},
+        **{f"{start}/document": ["?id=demo-curie-1&find=radium", "?id=nowhere"] for start in ("", "/api")},
+        **{f"{start}/results": ["", "?provisional=1", "?key=second"] for start in ("", "/api")},
+    }
+    if "{assignment}" not in path:
+        for query in wanted.get(path, [""]):
+            yield re.sub(r"\{[^}]*\}", "1", path) + query
+        return
+    for one in assignments:
+        stages = (
+            ["", *(f"?stage={stage}" for stage in ("nuggets", "matches", "holistic"))] if "/i" not in path else [""]
+        )
+        for number in [two.id for two in items[one.id]][:12] if "{item}" in path else [0]:
+            filled = path.replace("{assignment}", str(one.id)).replace("{item}", str(number))
+            yield from (filled + stage for stage in (stages if path.endswith("{assignment}") else [""]))
+    yield path.replace("{assignment}", "999999").replace("{item}", "5")
+
+
+def judge(world: World, name: str, *, other: bool = False, but: int = 0) -> list[str]:
+    """Judge all that somebody has, but for the last few questions; everything that was answered on the way."""
+    browser = world.client(name)
+    told: list[str] = []
+    pieces = browser.get("/api/work").json()["pieces"]
+    for piece in pieces[: len(pieces) - but]:
+        at = f"/judge/{piece['assignment']}"
+        sheet = browser.get(f"/api{at}").json()
+        if sheet["screen"] == "nuggets":
+            told.append(world.send(browser, f"{at}/nuggets/begin"))
+            wrote = {"text": SECRET if other else "a fact", "vital": other}
+            told.append(world.send(browser, f"{at}/nuggets/add", key=world.key(), **wrote))
+            told.append(world.send(browser, f"{at}/matching"))
+        if other:
+            told.append(world.send(browser, f"{at}/answers", answer=SECRET))
+        for stage in sheet["stages"]:
+            for place in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
+                shown = browser.get(f"/api{at}/items/{place['id']}")
+                told.append(seen(shown))
+                for part in shown.json()["parts"]:
+                    if part["required"]:
+                        told.append(_decide(world, browser, at, place["id"], part, other=other))
+    assert all(one.startswith("200") for one in told), [one for one in told if not one.startswith("200")][:3]
+    return told
+
+
+def _decide(world: World, browser: Any, at: str, number: int, part: dict[str, Any], *, other: bool) -> str:
+    verdict = SAYS[part["kind"]][other]
+    sent = {"key": world.key(), "item": number, "part": part["part"], "expected": part["version"], "verdict": verdict}
+    return world.send(browser, f"{at}/decisions", **sent)
+
+
+def same(one: dict[str, str], two: dict[str, str]) -> None:
+    assert one.keys() == two.keys()
+    assert len(one) > 30
+    for path, answer in one.items():
+        assert answer == two[path], path
+
+
+def holds_none(found: dict[str, str], words: list[str]) -> None:
+    for path, answer in found.items():
+        held = [word for word in words if re.search(rf"\b{re.escape(word)}\b", answer)]
+        assert not held, f"{path}: {held}"
+
+
+@pytest.mark.parametrize("which", ["series", "rag", "entailment"])
+def test_the_names_of_runs_change_nothing_for_whoever_judges(world: Any, which: Which) -> None:
+    first = world(which)
+    known = tags(first)
+    second = world(which, {tag: f"renamed-{place}" for place, tag in enumerate(known)})
+    assert not set(known) & set(tags(second))
+    same(before := crawl(first, "Ada"), crawl(second, "Ada"))
+    assert judge(first, "Ada") == judge(second, "Ada")
+    same(after := crawl(first, "Ada"), crawl(second, "Ada"))
+    assert before != after
+    for found in (before, after):
+        holds_none(found, [*known, "Olga", "Bartholomew", "Cleo", "Rea"])
+
+
+@pytest.mark.parametrize("which", ["series", "rag", "entailment"])
+def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> None:
+    first, second = world(which), world(which)
+    judge(second, "Bartholomew", other=True)
+    second.keys = count()
+    same(crawl(first, "Ada"), crawl(second, "Ada"))
+    told = judge(first, "Ada", but=1)
+    assert told == judge(second, "Ada", but=1)
+    same(crawl(first, "Ada"), found := crawl(second, "Ada"))
+    holds_none(found, [SECRET, "Bartholomew"])
+
+
+@pytest.mark.parametrize("which", ["series", "rag"])
+def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world: Any, which: Which) -> None:
+    first, second = world(which), world(which)
+    judge(second, "Bartholomew", other=True)
+    same(before := crawl(first, "Cleo"), crawl(second, "Cleo"))
+    holds_none(before, [*tags(first), SECRET, "Ada", "Bartholomew"])
+    judge(second, "Ada")
+    after = crawl(second, "Cleo")
+    assert any(SECRET in answer for path, answer in after.items() if path.startswith("/api/adjudication/question"))
+    holds_none(after, [*tags(second), "Ada", "Bartholomew"])
+
+
+def test_the_names_of_runs_change_nothing_for_whoever_adjudicates(world: Any) -> None:
+    first = world()
+    second = world(names={tag: f"renamed-{place}" for place, tag in enumerate(tags(first))})
+    for one in (first, second):
+        judge(one, "Bartholomew", other=True)
+        judge(one, "Ada")
+    same(crawl(first, "Cleo"), crawl(second, "Cleo"))
+
+
+def _publish(world: World) -> str:
+    board = table("Leaderboard", ["run", Column("score", ".3f")], [[tag, 0.5] for tag in tags(world)])
+    found = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
+    with world.store.write() as connection:
+        made = publish(connection, found, Choice(), title="", provisional=None, account=1, name="Olga")
+    return made.id
+
+
+def test_readers_see_what_is_published_and_nothing_before(world: Any) -> None:
+    first, second = world(), world()
+    judge(second, "Bartholomew", other=True)
+    same(before := crawl(first, "Rea"), crawl(second, "Rea"))
+    holds_none(before, [*tags(first), SECRET, "Ada", "Bartholomew", "Cleo"])
+    number = _publish(second)
+    for path in (f"/results/published/{number}", f"/results/published/{number}/sheet.csv?table=leaderboard"):
+        assert tags(second)[0] in second.client("Rea").get(path).text
+        # Whoever judges stays blind while work is open, though readers see it.
+        for name in ("Ada", "Cleo"):
+            assert second.client(name).get(path).status_code == 404
+    holds_none(crawl(second, "Ada") | crawl(second, "Cleo"), [*tags(second), number])
+    holds_none(crawl(second, "Rea"), [SECRET, "Ada", "Bartholomew", "Cleo"])
+
+
+def test_other_peoples_work_does_not_exist(world: Any) -> None:
+    """Every address under an assignment, with the number of somebody else's: as if there were none."""
+    one = world()
+    with one.store.read() as connection:
+        found = all_assignments(connection)
+        ada, _ = find_account(connection, "Ada")
+        assert ada is not None
+        theirs = next(two for two in found if two.account != ada.id)
+        number = items_of(connection, theirs.question)[0].id
+    browser = one.client("Ada")
+    asked = 0
+    for route in one.app.routes:
+        if "{assignment}" not in route.path:
+            continue
+        for method in route.methods - {"HEAD"}:
+            answers = [
+                seen(_ask(one, browser, method, route, str(assignment), number)) for assignment in (theirs.id, 999_999)
+            ]
+            assert answers[0] == answers[1], route.path
+            assert answers[0].startswith("404"), f"{route.path}: {answers[0][:300]}"
+            asked += 1
+    assert asked > 20
+
+
+def _ask(world: World, browser: Any, method: str, route: Any, assignment: str, number: int) -> Any:
+    """A well-formed request, so that nothing but the assignment is wrong with it."""
+    sent: dict[str, Any] = {"key": world.key(), "item": number, "part": "", "expected": 1, "to": 0, "nugget": "1"}
+    sent |= {"verdict": {}, "of": world.key(), "before": "x", "after": "y", "text": "x", "vital": True, "other": "2"}
+    sent |= {"texts": ["a", "b"], "other_expected": 1, "answer": "x"}
+    body = route.body_field
+    names = set(body.field_info.annotation.model_fields) if body is not None else set()
+    path = "/api" + route.path.removeprefix("/api").replace("{assignment}", assignment).replace("{item}", str(number))
+    return browser.request(method, path, json={name: sent[name] for name in names & set(sent)} if names else None)
+
+
+def test_nobody_without_an_account_learns_anything(world: Any) -> None:
+    from starlette.testclient import TestClient
+
+    one = world()
+    stranger = TestClient(one.app, follow_redirects=False)
+    words = [*tags(one), "Ada", "Bartholomew", "Olga", "Cleo", "Rea"]
+    for route in one.app.routes:
+        if "GET" in route.methods and PUBLIC in route.roles and "static" not in route.path:
+            holds_none({route.path: seen(stranger.get(route.path))}, words)
