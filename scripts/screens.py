@@ -15,12 +15,13 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 import desks
 from desks import Desk, served
+from qassay.demo import demo_folder
 
 PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 FLAGS: Final = [
@@ -31,6 +32,7 @@ WIDTH: Final = 1280
 PHONE: Final = 360
 TALLEST: Final = 900
 TALLEST_PHONE: Final = 780
+THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 QUALITY: Final = 72
 PATIENCE: Final = 90_000
 # Whatever day it is, a picture shows this one.
@@ -86,7 +88,8 @@ def long_list(page: Page) -> None:
 
 def upload(page: Page) -> None:
     """Add a faulty run."""
-    faulty = "1.1 heron demo-curie-1 Warsaw\n1.2 heron demo-curie-99 1891\n1.3 heron\n99.1 heron demo-cern-1 CERN\n"
+    good = (demo_folder() / "runs" / "hobby.txt").read_text(encoding="utf-8").replace(" hobby ", " heron ")
+    faulty = good.replace("demo-curie-1 Warsaw", "demo-curie-99 Warsaw").replace("1.3 heron", "99.1 heron")
     page.get_by_label("Files").set_input_files(
         FilePayload(name="heron.txt", mimeType="text/plain", buffer=faulty.encode())
     )
@@ -133,7 +136,7 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
     "sign-in": Screen("/sign-in", None, "#sign-in"),
     "home": Screen("/", "organiser", "main h1"),
     "work": Screen("/work", "assessor-1", "table"),
-    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("4", "1"), phone=True, question="12.1"),
+    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("1", "z", "4", "1"), phone=True, question="12.1"),
     "shortcuts": Screen(JUDGE, "assessor-1", ITEM, shortcuts, question="12.1"),
     "list": Screen(JUDGE, "assessor-1", ITEM, long_list, phone=True, question="12.6"),
     "nuggets-1": Screen(
@@ -167,7 +170,7 @@ FINISHED: Final[Mapping[str, Screen]] = {
     "question": Screen("/results/question?question=1.3", "organiser", RESULT),
     "components": Screen("/components", "organiser", "main h1"),
 }
-OTHERS: Final[Mapping[Callable[[Path], Desk], Mapping[str, Screen]]] = {
+DESKS: Final[Mapping[Callable[[Path], Desk], Mapping[str, Screen]]] = {
     desks.half_way: HALF_WAY,
     desks.finished: FINISHED,
     desks.passages: {"passages": Screen(JUDGE, "assessor-1", ITEM, decided("1"), phone=True, question="1.3")},
@@ -184,6 +187,13 @@ OTHERS: Final[Mapping[Callable[[Path], Desk], Mapping[str, Screen]]] = {
 }
 
 
+def names() -> list[str]:
+    """The files of all pictures."""
+    screens = {name: screen for one in DESKS.values() for name, screen in one.items()}
+    shown = [(name, width) for name, one in screens.items() for width in (("", "-phone") if one.phone else ("",))]
+    return [f"{name}{width}-{theme}.webp" for name, width in shown for theme in THEMES]
+
+
 def take(page: Page, name: str, *, phone: bool) -> None:
     """Take the pictures of what a page shows."""
     widths = {"": (WIDTH, TALLEST)} | ({"-phone": (PHONE, TALLEST_PHONE)} if phone else {})
@@ -193,7 +203,7 @@ def take(page: Page, name: str, *, phone: bool) -> None:
         height = int(page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({"width": width, "height": min(max(height, 400), tallest)})
         page.evaluate("scrollTo(0, 0)")
-        for theme in ("light", "dark"):
+        for theme in THEMES:
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             page.wait_for_timeout(200)
             made = page.context.new_cdp_session(page).send(
@@ -222,7 +232,7 @@ def shoot(browser: Browser, url: str, desk: Desk, name: str, screen: Screen) -> 
 def main() -> int:
     """Take the pictures that are named, or all."""
     wanted = set(sys.argv[1:])
-    if unknown := wanted - {name for screens in OTHERS.values() for name in screens}:
+    if unknown := wanted - {name for screens in DESKS.values() for name in screens}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     chromium = shutil.which("chromium")
@@ -232,7 +242,7 @@ def main() -> int:
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="qassay-screens-") as place:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for make, screens in OTHERS.items():
+        for make, screens in DESKS.items():
             chosen = {name: one for name, one in screens.items() if not wanted or name in wanted}
             if not chosen:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from qassay.formats.recognise import KINDS, kind_of
 from qassay.measures import MEASURES
 from qassay.meta.sensitivity import PRESETS
 from qassay.questions import TYPES
+from qassay.store.sessions import make_token
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -122,6 +124,30 @@ def test_figures_in_the_prose_are_in_the_outputs(path: Path) -> None:
     assert not {figure for figure in figures if figure not in blocks}
 
 
+def test_the_client_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
+    """The program of how-to/api.md, run against a served evaluation: it prints what stands below it."""
+    desks = _script("desks")
+    page = _text("how-to/api.md")
+    found = re.search(r'(?s)```python title="lenient.py"\n(.*?)```.*?```text\n(.*?)```', page)
+    assert found is not None
+    desk = desks.half_way(tmp_path / "demo")
+    with desk.store.write() as connection:
+        token = make_token(connection, desk.number("organiser"), "the page")
+    with desks.served(desk.folder) as url:
+        variables = {**os.environ, "QASSAY_SERVER": url, "QASSAY_TOKEN": token}
+        command = [sys.executable, "-c", found[1]]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    desk.store.close()
+    assert done.stdout == found[2], done.stderr
+
+
+def test_every_screen_has_its_pictures() -> None:
+    """What is shown of the application is what scripts/screens.py makes, in light and dark, and not too large."""
+    made = sorted(path.name for path in (DOCS / "pictures").iterdir())
+    assert made == sorted(_script("screens").names())
+    assert sum((DOCS / "pictures" / name).stat().st_size for name in made) < 4_000_000
+
+
 # Everything there is is in it
 
 
@@ -142,7 +168,7 @@ def test_every_command_explains_itself(verb: str, capsys: pytest.CaptureFixture[
     """Help has a summary, examples of this command with options that exist, and says what --json is."""
     assert main([verb, "--help"]) == 0
     told = capsys.readouterr().out
-    assert "--json" in told
+    assert "--json" in told or verb == "serve", "only the server prints for people alone"
     about, _, options = told.partition("Options")
     _, _, examples = about.partition("Examples")
     shown = re.findall(rf"qassay {verb}\b[^\n]*", examples)

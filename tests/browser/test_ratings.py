@@ -44,7 +44,7 @@ def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     page = visit(server, one, "Ada")
     page.goto(f"{server.url}/work")
     page.get_by_role("link", name="Begin judging").click()
-    expect(page.get_by_role("heading", name="Hypothesis")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hypothesis", exact=True)).to_be_visible()
     accessible(page)
     _press(page, "1")
     expect(page.locator("#question-id")).to_have_text("5")

@@ -31,6 +31,8 @@ SAMPLES = {
     b'{"question": "1", "run": "A", "nugget": "1", "support": "full"}': "judgments",
     b'{"question": "1", "run": "A", "content": 8, "organization": 6}': "judgments",
     b'{"question": "1", "run": "A", "understandability": 2}': "judgments",
+    b'{"sheet": "ada-1", "item": 5, "part": "", "verdict": {"judgment": "R"}, "at": "2026-01-01T00:00:00Z"}': "sheet",
+    b'{"sheet": "ada-1", "question": "1", "known_answer": "x", "at": "2026-01-01T00:00:00Z"}': "sheet",
     b'{"question": "1", "nugget": "1", "vital": true, "text": "x"}': "nuggets",
     b'{"question": "1", "answer": "x", "doc": "D"}': "answers",
     b'{"id": "1", "type": "list", "text": "x"}': "questions",

@@ -96,6 +96,7 @@ def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) 
         (b"\xff\xfe\x00", "NUL bytes"),
         (b"1.1 x d \xff\n", "is not UTF-8"),
     ],
+    ids=["zip", "tar", "bzip2", "no gzip", "cut gzip", "no zstandard", "empty", "NUL", "latin"],
 )
 def test_what_is_no_run_is_refused_with_a_word(organiser: Any, place: Any, content: bytes, says: str) -> None:
     before = runs(place)

@@ -1,4 +1,6 @@
-"""Known answers, from question development and from judging: appended; the last row of a question, an answer and a document stands.
+"""Known answers: appended; the last row of a question, an answer and a document stands.
+
+They come from question development, and from assessors who note one while judging.
 
 An answer that is withdrawn stays, with the reason (METHOD 4). Only what was said of a draft, which is in no test set,
 is really taken away.

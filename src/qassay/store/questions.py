@@ -22,8 +22,9 @@ def find_question(connection: Connection, number: str) -> Question | None:
     return None if body is None else question_of_row(msgspec.json.decode(body))
 
 
-def question_mark(connection: Connection) -> tuple[int, int]:
+def question_mark(connection: Connection) -> tuple[int, int, str]:
     """Changes whenever a question does: what has been read under the same mark is current."""
-    counted = connection.execute(select(func.count(), func.coalesce(func.sum(table.c.version), 0)).select_from(table))
-    count, versions = counted.one()
-    return int(count), int(versions)
+    c = table.c
+    counted = select(func.count(), func.coalesce(func.sum(c.version), 0), func.coalesce(func.max(c.at), ""))
+    count, versions, at = connection.execute(counted.select_from(table)).one()
+    return int(count), int(versions), str(at)

@@ -10,4 +10,6 @@ errors        what is answered when something is wrong
 logs          one line a request, and the numbers of /metrics
 rendering     templates
 pages/        one file a page
+results/      what results pages show, worked out in a process of its own
+sheet/        the judging sheet: the same screens in one file, without a server
 """

@@ -203,3 +203,23 @@ def test_the_file_names_no_run_and_lets_nothing_in_or_out(folder: Path, sheet: M
         for word in ("unsafe", "connect-src", "http", "data:;", "blob:")
         if word in policy.replace("img-src data:;", "")
     ]
+
+
+def test_passages_are_marked_where_they_stand(tmp_path: Path, sheet: Make, handed: Make) -> None:
+    folder = tmp_path / "eval"
+    for name in ("runs", "collection"):
+        (folder / name).mkdir(parents=True)
+    (folder / "qassay.toml").write_text('task = "passages"\n')
+    (folder / "questions.jsonl").write_text(json.dumps({"id": "1", "type": "factoid", "text": "Where?"}) + "\n")
+    text = "Not here. \U0001f600 Here, in Warsaw. Not here either."
+    (folder / "collection" / "c.jsonl").write_text(json.dumps({"id": "D1", "text": text}) + "\n")
+    (folder / "runs" / "a.txt").write_text(f"1 a D1 {text.index('Here')} {len('Here, in Warsaw.')}\n")
+    page = sheet(folder)
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator(".document-text mark")).to_have_text("Here, in Warsaw.")
+    expect(page.locator(".decision")).to_have_count(3)
+    page.keyboard.press("3")
+    expect(page.locator(".notice-done")).to_be_visible()
+    assert main(["import", str(folder), str(handed(page))]) == 0
+    [row] = _rows(folder / "judgments" / "ada.jsonl")
+    assert (row["start"], row["length"], row["judgment"]) == (12, 16, "R")
