@@ -118,8 +118,9 @@ def invite(page: Page) -> None:
     page.get_by_role("button", name="Make a link").click()
     page.get_by_role("dialog").wait_for()
     page.keyboard.press("Escape")
-    page.reload()
-    page.get_by_role("heading", name="Open invitations").wait_for()
+    # The page loads itself anew.
+    page.get_by_role("cell", name="assessor-3").wait_for()
+    page.wait_for_load_state("networkidle")
 
 
 def shortcuts(page: Page) -> None:
@@ -205,6 +206,7 @@ def take(page: Page, name: str, *, phone: bool) -> None:
         page.evaluate("scrollTo(0, 0)")
         for theme in THEMES:
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
             page.wait_for_timeout(200)
             made = page.context.new_cdp_session(page).send(
                 "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}

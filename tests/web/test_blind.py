@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
@@ -40,7 +40,7 @@ from qassay.web.settings import Settings
 Which = Literal["series", "rag", "entailment"]
 # Questions and runs that are kept of each demo.
 KEEP: dict[Which, set[str]] = {"series": {"1.1", "1.6", "1.7"}, "rag": {"r1", "r2"}, "entailment": {"3", "5"}}
-RUNS = 4
+RUNS = 3
 OTHER = "Bartholomew"
 PEOPLE = (
     *(("Olga", "organiser"), ("Ada", "assessor"), (OTHER, "assessor")),
@@ -107,6 +107,7 @@ def world(tmp_path: Path) -> Iterator[Any]:
             shutil.rmtree(folder / name)
         _cut_down(folder, KEEP[which])
         store = open_store(folder, create=True)
+        event.listen(store.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
         take_in(store, open_folder(folder))
         evaluation = open_evaluation(folder, store=store)
         with store.write() as connection:
@@ -163,13 +164,13 @@ def crawl(world: World, name: str) -> dict[str, str]:
         assignments = all_assignments(connection)
         items = {one.id: items_of(connection, one.question) for one in assignments}
         questions = list(dict.fromkeys(one.question for one in assignments))
-    browser = world.client(name)
     found: dict[str, str] = {}
-    for route in world.app.routes:
-        if "GET" not in route.methods or "static" in route.path:
-            continue
-        for path in _addresses(route.path, assignments, items, questions):
-            found[path] = seen(browser.get(path))
+    with world.client(name) as browser:
+        for route in world.app.routes:
+            if "GET" not in route.methods or "static" in route.path:
+                continue
+            for path in _addresses(route.path, assignments, items, questions):
+                found[path] = seen(browser.get(path))
     return found
 
 
@@ -192,40 +193,38 @@ def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) ->
 
 def judge(world: World, name: str, *, but: int = 0) -> list[str]:
     """Judge all that somebody has, but for the last few questions; everything that was answered on the way."""
-    browser = world.client(name)
     told: list[str] = []
-    pieces = browser.get("/api/work").json()["pieces"]
-    for piece in pieces[: len(pieces) - but]:
-        at = f"/judge/{piece['assignment']}"
-        sheet = browser.get(f"/api{at}").json()
-        if sheet["screen"] == "nuggets":
-            told.append(world.send(browser, f"{at}/nuggets/begin"))
-            wrote = {"text": SECRET if name == OTHER else "a fact", "vital": name == OTHER}
-            told.append(world.send(browser, f"{at}/nuggets/add", key=world.key(name), **wrote))
-            told.append(world.send(browser, f"{at}/matching"))
-        if name == OTHER:
-            told.append(world.send(browser, f"{at}/answers", answer=SECRET))
-        for stage in sheet["stages"]:
-            for place in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
-                shown = browser.get(f"/api{at}/items/{place['id']}")
-                told.append(seen(shown))
-                for part in shown.json()["parts"]:
-                    if part["required"]:
-                        told.append(_decide(world, browser, at, place["id"], part, name))
+    with world.client(name) as browser:
+        pieces = browser.get("/api/work").json()["pieces"]
+        for piece in pieces[: len(pieces) - but]:
+            at = f"/judge/{piece['assignment']}"
+            sheet = browser.get(f"/api{at}").json()
+            if sheet["screen"] == "nuggets":
+                told += _write_nuggets(world, browser, at, name)
+            if name == OTHER:
+                told.append(world.send(browser, f"{at}/answers", answer=SECRET))
+            for stage in sheet["stages"]:
+                for place in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
+                    shown = browser.get(f"/api{at}/items/{place['id']}")
+                    needed = [part for part in shown.json()["parts"] if part["required"]]
+                    told += [seen(shown), *(_decide(world, browser, at, place["id"], part, name) for part in needed)]
     assert all(one.startswith("200") for one in told), [one for one in told if not one.startswith("200")][:3]
     return told
 
 
+def _write_nuggets(world: World, browser: Any, at: str, name: str) -> list[str]:
+    wrote = {"text": SECRET if name == OTHER else "a fact", "vital": name == OTHER}
+    return [
+        world.send(browser, f"{at}/nuggets/begin"),
+        world.send(browser, f"{at}/nuggets/add", key=world.key(name), **wrote),
+        world.send(browser, f"{at}/matching"),
+    ]
+
+
 def _decide(world: World, browser: Any, at: str, number: int, part: dict[str, Any], name: str) -> str:
+    sent = {"item": number, "part": part["part"], "expected": part["version"]}
     verdict = SAYS[part["kind"]][name == OTHER]
-    sent = {
-        "key": world.key(name),
-        "item": number,
-        "part": part["part"],
-        "expected": part["version"],
-        "verdict": verdict,
-    }
-    return world.send(browser, f"{at}/decisions", **sent)
+    return world.send(browser, f"{at}/decisions", key=world.key(name), verdict=verdict, **sent)
 
 
 def same(one: dict[str, str], two: dict[str, str]) -> None:

@@ -223,3 +223,19 @@ def test_passages_are_marked_where_they_stand(tmp_path: Path, sheet: Make, hande
     assert main(["import", str(folder), str(handed(page))]) == 0
     [row] = _rows(folder / "judgments" / "ada.jsonl")
     assert (row["start"], row["length"], row["judgment"]) == (12, 16, "R")
+
+
+def test_many_questions_are_turned_over(tmp_path: Path, sheet: Make) -> None:
+    folder = tmp_path / "eval"
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "entailment2"\n')
+    pairs = [{"id": str(number), "type": "pair", "text": "T", "hypothesis": "H"} for number in range(1, 503)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+    page = sheet(folder)
+    expect(page.get_by_text("Questions 1 to 500 of 502")).to_be_visible()
+    page.get_by_role("button", name="After").click()
+    page.get_by_role("link", name="502", exact=True).click()
+    page.keyboard.press("1")
+    expect(page.locator("#question-id")).to_have_text("1")
+    page.keyboard.press("o")
+    expect(page.locator("#sheet-progress")).to_have_text("1 of 502 judged")

@@ -1,11 +1,11 @@
 // Labels in words, in the order in which they are decided (METHOD 4).
 
-/** @type {{label: string, name: string}[]} */
+/** @type {{label: string, name: string, tone: string}[]} */
 export const ITEM_LABELS = [
-  { label: "W", name: "Incorrect" },
-  { label: "U", name: "Not supported" },
-  { label: "X", name: "Not exact" },
-  { label: "R", name: "Correct" },
+  { label: "W", name: "Incorrect", tone: "" },
+  { label: "U", name: "Not supported", tone: "warn" },
+  { label: "X", name: "Not exact", tone: "warn" },
+  { label: "R", name: "Correct", tone: "good" },
 ];
 
 /**

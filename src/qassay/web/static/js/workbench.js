@@ -85,8 +85,25 @@ export class Workbench {
 
   begin() {
     this.following = null;
+    this.tellQuestion();
     this.screen.begin?.(this);
     this.tellProgress();
+  }
+
+  /** Put the question above what is judged, with the stages of its judging. */
+  tellQuestion() {
+    const { question, stages, assignment, screen } = this.sheet;
+    byId("question-id").textContent = question.id;
+    byId("question-text").textContent = question.text || question.target || question.id;
+    const target = question.text && question.target;
+    fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
+    const tabs = document.querySelector(".judge-stages");
+    if (!tabs) return;
+    fill(tabs, stages.map((one) => {
+      const current = one.screen === screen ? "page" : null;
+      const address = `/judge/${assignment}?stage=${one.screen}`;
+      return one.open ? h("a", { href: address, "aria-current": current }, one.title) : h("span", { class: "faint" }, one.title);
+    }));
   }
 
   firstOpen() {

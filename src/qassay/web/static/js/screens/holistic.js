@@ -1,5 +1,5 @@
 // Holistic scores of a response: content and organization, 0 to 10.
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, fill, h } from "../dom.js";
 import { register } from "../keys.js";
 import { scale } from "../scale.js";
 import { Workbench } from "../workbench.js";
@@ -9,7 +9,7 @@ import { Workbench } from "../workbench.js";
 /** @type {{item: number, content: number} | null} What is said and waits for the other score. */
 let half = null;
 
-const bench = new Workbench({ draw, begin });
+const bench = new Workbench({ draw });
 
 for (let number = 0; number <= 10; number += 1) {
   register(`holistic.${number}`, number === 10 ? "t" : String(number), `${number} on the scale`, () => choose(number));
@@ -41,13 +41,6 @@ function save(content, organization) {
   half = null;
   bench.decide("", { content, organization }, { advance: true });
   announce(`Content ${content}, organization ${organization} saved`);
-}
-
-/** @param {Workbench} here */
-function begin(here) {
-  const { question } = here.sheet;
-  byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
 }
 
 /**

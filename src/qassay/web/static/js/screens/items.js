@@ -8,7 +8,7 @@ import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-const bench = new Workbench({ draw, begin });
+const bench = new Workbench({ draw });
 const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
 
 decisions.forEach((one, index) => {
@@ -21,14 +21,6 @@ function decide(label) {
   const note = /** @type {HTMLTextAreaElement} */ (byId("note")).value.trim();
   bench.decide("", { judgment: label, ...(note ? { note } : {}) }, { advance: true });
   announce(`${label} saved`);
-}
-
-/** @param {Workbench} here */
-function begin(here) {
-  const { question } = here.sheet;
-  byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
-  fill(byId("question-more"), question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
 }
 
 /**

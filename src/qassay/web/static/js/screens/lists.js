@@ -5,17 +5,10 @@ import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { KnownClasses } from "../known_classes.js";
+import { ITEM_LABELS } from "../labels.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
-
-// In the order in which they are decided: METHOD 4.
-const DECISIONS = [
-  { label: "W", name: "Incorrect", tone: "" },
-  { label: "U", name: "Not supported", tone: "warn" },
-  { label: "X", name: "Not exact", tone: "warn" },
-  { label: "R", name: "Correct", tone: "good" },
-];
 
 /** @type {ItemView | null} The list that is drawn. */
 let drawn = null;
@@ -44,7 +37,7 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
   // What was counted here did not happen.
   void known.refresh();
 };
-const decisions = DECISIONS.filter((one) => bench.sheet.labels.includes(one.label));
+const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
 decisions.forEach((one, index) => {
   register(`lists.${one.label}`, String(index + 1), `${one.name} (${one.label})`, () => decide(one.label));
 });
@@ -62,12 +55,7 @@ const buttons = decisions.map((one) =>
   ),
 );
 
-/** @param {Workbench} here */
-function begin(here) {
-  const { question } = here.sheet;
-  byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
-  fill(byId("question-more"), question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
+function begin() {
   known.show([]);
   void known.refresh();
 }
@@ -123,7 +111,7 @@ function layout() {
 function line(view, index) {
   const { text } = view.body.elements[index];
   const verdict = view.parts[index].verdict;
-  const decision = DECISIONS.find((one) => one.label === verdict?.judgment);
+  const decision = ITEM_LABELS.find((one) => one.label === verdict?.judgment);
   return h(
     "li",
     null,

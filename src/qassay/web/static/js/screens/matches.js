@@ -45,17 +45,7 @@ for (let digit = 1; digit <= 9; digit += 1) {
   register(`matches.nugget-${digit}`, String(digit), `Link nugget ${digit}`, () => toggle(digit - 1));
 }
 
-/** @param {Workbench} here */
-function begin(here) {
-  const { question, stages, assignment } = here.sheet;
-  byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
-  fill(byId("question-more"), question.text && question.target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
-  const tabs = document.querySelector(".judge-stages");
-  if (tabs) {
-    fill(tabs, stages.map((one) =>
-      h("a", { href: `/judge/${assignment}?stage=${one.screen}`, "aria-current": one.screen === here.sheet.screen ? "page" : null }, one.title)));
-  }
+function begin() {
   list = [];
   void loadList();
 }

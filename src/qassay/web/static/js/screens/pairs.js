@@ -25,9 +25,8 @@ function decide(label) {
   announce(`${label} saved`);
 }
 
-/** @param {Workbench} here */
-function begin(here) {
-  byId("question-id").textContent = here.sheet.question.id;
+function begin() {
+  byId("question-more").replaceChildren();
   byId("question-text").textContent = "Does the hypothesis follow from the text?";
 }
 

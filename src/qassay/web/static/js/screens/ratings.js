@@ -68,7 +68,7 @@ function asksCorrectness(view) {
 
 /** @param {Workbench} here */
 function begin(here) {
-  byId("question-id").textContent = here.sheet.question.id;
+  byId("question-more").replaceChildren();
   byId("question-text").textContent = "How good is this justification?";
   reference = null;
   get(`/judge/${here.sheet.assignment}/aids`).then(

@@ -1,6 +1,6 @@
 // Nugget support of one answer, and the support of its citations: each part full, partial or none.
 import { get } from "../api.js";
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, fill, h } from "../dom.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { Workbench } from "../workbench.js";
@@ -56,9 +56,6 @@ function shownParts(view) {
 
 /** @param {Workbench} here */
 function begin(here) {
-  const { question } = here.sheet;
-  byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
   nuggets = new Map();
   get(`/judge/${here.sheet.assignment}/aids`).then(
     (aids) => {

@@ -6,8 +6,12 @@ import { ownShortcuts } from "./api.js";
 import { nextOpen, progressOf, sheetOf, wholeProgress } from "./desk.js";
 import { load, save } from "./files.js";
 import { data, isFailing, unsaved } from "./kept.js";
+import { STATES } from "./outbox.js";
 
 /** @typedef {ReturnType<typeof sheetOf>} Sheet */
+
+// Questions in one table; a browser takes seconds for many thousands.
+const SHOWN = 500;
 
 /**
  * Begin. `run` runs a module of the application; a screen is run anew for every question that needs another one.
@@ -85,19 +89,14 @@ function judge(sheet, run) {
   run(`screens/${sheet.screen}.js`);
 }
 
-/** All questions, and what to do with the sheet. */
-function work() {
+/**
+ * All questions, and what to do with the sheet.
+ * @param {number} [from]  The first question shown; else those around the next open one.
+ */
+function work(from) {
   const { done, total } = wholeProgress();
   const next = nextOpen(0);
-  const rows = data.questions.map((one, index) => {
-    const own = progressOf(index + 1);
-    return h("tr", null,
-      h("td", null, h("a", { href: `/judge/${index + 1}` }, one.id)),
-      h("td", null, one.type),
-      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
-      h("td", { class: "number nowrap" }, `${own.done} of ${own.total}`),
-      h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
-  });
+  const first = from ?? Math.floor(((next ?? 1) - 1) / SHOWN) * SHOWN + 1;
   fill(byId("main"),
     h("h1", null, "Your work"),
     h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${total} items judged.`),
@@ -106,14 +105,43 @@ function work() {
       : h("p", null, "What you decide is kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to whoever gave you this sheet; to go on with another browser or machine, load that file there."),
     h("div", { class: "row sheet-actions" },
       next === null ? null : h("a", { class: "button primary", id: "go-on", href: `/judge/${next}` }, done ? "Go on judging" : "Begin judging")),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
-      h("table", null,
-        h("thead", null, h("tr", null, ["Question", "Type", "Asks", "Judged", "State"].map((name) =>
-          h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
-        h("tbody", null, rows))));
+    turning(first),
+    table(first));
   byId("save-state").dataset.state = isFailing() ? "waiting" : "saved";
-  byId("save-state").textContent = "";
+  byId("save-state").textContent = isFailing() ? STATES.waiting : "";
   byId("main").focus({ preventScroll: true });
+}
+
+/** @param {number} first */
+function table(first) {
+  const rows = data.questions.slice(first - 1, first - 1 + SHOWN).map((one, index) => {
+    const own = progressOf(first + index);
+    return h("tr", null,
+      h("td", null, h("a", { href: `/judge/${first + index}` }, one.id)),
+      h("td", null, one.type),
+      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
+      h("td", { class: "number nowrap" }, `${own.done} of ${own.total}`),
+      h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
+  });
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
+    h("table", null,
+      h("thead", null, h("tr", null, ["Question", "Type", "Asks", "Judged", "State"].map((name) =>
+        h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
+      h("tbody", null, rows)));
+}
+
+/**
+ * Turn over to the questions before and after those shown, where there are more.
+ * @param {number} first
+ */
+function turning(first) {
+  const many = data.questions.length;
+  if (many <= SHOWN) return null;
+  const button = (/** @type {string} */ label, /** @type {number} */ to) =>
+    h("button", { type: "button", class: "small", disabled: to < 1 || to > many, onclick: () => work(to) }, label);
+  return h("div", { class: "row sheet-actions" },
+    button("Before", first - SHOWN), button("After", first + SHOWN),
+    h("span", { class: "faint" }, `Questions ${first} to ${Math.min(first + SHOWN - 1, many)} of ${many}`));
 }
 
 function handOver() {

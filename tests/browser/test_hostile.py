@@ -1,0 +1,388 @@
+"""Hostile strings through every field that somebody can write, to every page, in a real browser.
+
+Nothing in them may run: no script, no handler, no request, no dialog, no violation of the policy. They are shown as
+what they are: text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from playwright.sync_api import Page
+
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account
+from qassay.store.assignments import all_assignments, assign
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.items import items_of, order_seed
+from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.sessions import begin_session, make_token
+from qassay.web import health, pages, single_sign_on
+
+Make: TypeAlias = Callable[..., Any]
+Which: TypeAlias = Literal["series", "answers", "justifications"]
+LONG = "long " * 20_000
+ZALGO = "Z" + "".join(map(chr, range(0x300, 0x36F))) * 20
+# What a script that got through would do; and where the policy had to stop one, the page was at fault all the same.
+WATCH = """
+  window.odd = [];
+  window.ran = (what) => window.odd.push(`ran: ${what}`);
+  document.addEventListener("securitypolicyviolation", (event) => window.odd.push(`policy: ${event.violatedDirective}`));
+"""
+# Everything that a reader of the page can see.
+SHOWN = """() => [document.title, document.body.innerText,
+  ...[...document.querySelectorAll("input, textarea, option")].map((one) => one.value || one.textContent),
+  ...[...document.querySelectorAll("details")].map((one) => one.textContent)].join("\\n")"""
+
+
+def bad(field: str) -> str:
+    """A string that tries everything at once, beginning with something to know it by."""
+    return (
+        f"{field} {{{{7*7}}}}<script>ran('{field}')</script><img src=x onerror=ran('{field}')>"
+        f"\"'`><svg onload=ran('{field}')></textarea></title></style>--><a href=javascript:ran('{field}')>x</a>"
+        f"${{7*7}} \u2028\u2029 \u202eoverride\u202c \u2066isolate {ZALGO[:50]} \U0001f600 \ufeff"
+    )
+
+
+def bad_name(field: str) -> str:
+    """The same where white space and slashes are refused."""
+    return f"{field}{{{{7*7}}}}\"'><script>ran('{field}')<img\u202e"
+
+
+def known_by(field: str) -> tuple[str, str]:
+    """How a string is recognised when it is shown: as it was written, whichever kind it is."""
+    return f"{field} {{{{7*7}}}}<script>", f"{field}{{{{7*7}}}}\"'><script>"
+
+
+# ---- an evaluation of hostile strings -------------------------------------------------------------------------------
+
+SERIES = [
+    {"id": "1.1", "type": "factoid", "text": bad("question-text"), "series": "1", "target": bad("target")},
+    {"id": bad_name("1.2"), "type": "list", "text": bad("list-text") + LONG, "series": "1", "target": bad("target")},
+    {"id": "1.3", "type": "other", "text": "", "series": "1", "target": bad("target")},
+]
+DOC = bad_name("doc")
+TAGS = (bad_name("tag"), "=tag+2")
+
+
+def _series(folder: Path) -> None:
+    (folder / "collection").mkdir()
+    document = {"id": DOC, "title": bad("title"), "text": f"{bad('document')} {bad('string')} {LONG}"}
+    _rows(folder / "collection" / "all.jsonl", [document])
+    _rows(
+        folder / "answers.jsonl", [{"question": one["id"], "answer": bad("answer"), "doc": DOC} for one in SERIES[:2]]
+    )
+    lists = SERIES[1]["id"]
+    for tag in TAGS:
+        lines = [
+            f"1.1 {tag} {DOC} {bad('string')}",
+            f"{lists} {tag} {DOC} {bad('string')}",
+            f"{lists} {tag} {DOC} {LONG}",
+        ]
+        lines += [f"1.3 {tag} {DOC} {bad('string')}", f"1.3 {tag} {DOC} {ZALGO}"]
+        (folder / "runs" / f"{len(list((folder / 'runs').iterdir()))}.txt").write_text("\n".join(lines) + "\n")
+    _rows(folder / "runs.jsonl", [{"run": TAGS[0], "organisation": bad("team"), "description": bad("description")}])
+
+
+def _answers(folder: Path) -> None:
+    sentences = [{"text": bad("string"), "citations": [0]}, {"text": LONG, "citations": [0]}]
+    for tag in TAGS:
+        row = {"run_id": tag, "topic_id": "r1", "topic": bad("topic"), "references": [DOC], "answer": sentences}
+        _rows(folder / "runs" / f"{TAGS.index(tag)}.jsonl", [row])
+    (folder / "nuggets").mkdir()
+    _rows(folder / "nuggets" / "all.jsonl", [{"question": "r1", "nugget": "1", "vital": True, "text": bad("nugget")}])
+
+
+def _justifications(folder: Path) -> None:
+    for tag in TAGS:
+        row = {"run": tag, "question": "1", "decision": "YES", "justification": bad("justification") + LONG}
+        _rows(folder / "runs" / f"{TAGS.index(tag)}.jsonl", [row])
+    (folder / "judgments").mkdir()
+    _rows(folder / "judgments" / "official.jsonl", [{"question": "1", "judgment": "YES"}])
+
+
+KINDS: dict[Which, tuple[str, list[dict[str, str]], Callable[[Path], None]]] = {
+    "series": ("series2004", SERIES, _series),
+    "answers": ("nuggets", [{"id": "r1", "type": "other", "text": bad("question-text")}], _answers),
+    "justifications": (
+        "justification",
+        [{"id": "1", "type": "pair", "text": bad("question-text"), "hypothesis": bad("hypothesis")}],
+        _justifications,
+    ),
+}
+
+
+def _rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+class Place:
+    """The evaluation before it is served: its people, and what they wrote."""
+
+    def __init__(self, folder: Path, which: Which) -> None:
+        task, questions, fill = KINDS[which]
+        (folder / "runs").mkdir(parents=True)
+        name = json.dumps(bad("evaluation"), ensure_ascii=False)
+        (folder / "qassay.toml").write_text(f'name = {name}\ntask = "{task}"\n', encoding="utf-8")
+        _rows(folder / "questions.jsonl", questions)
+        fill(folder)
+        self.folder, self.which = folder, which
+        self.store: Store = open_store(folder, create=True)
+        take_in(self.store, open_folder(folder))
+        names = {role: f"{role}{{{{7*7}}}}\"'><script>ran('{role}')</script>" for role in ROLES}
+        with self.store.write() as connection:
+            self.people = {role: add_account(connection, name, _role(role)).id for role, name in names.items()}
+        self._give_out()
+
+    def _give_out(self) -> None:
+        evaluation = open_evaluation(self.folder, store=self.store)
+        from qassay.store.items import pool_items
+
+        with self.store.write() as connection:
+            things = (evaluation.runs, evaluation.questions, evaluation.task)
+            made = pool_items(*things, seed=order_seed(connection), holistic=self.which == "series", citations=True)
+            options = {"mark": pool_mark(connection), "holistic": True, "citations": True, "account": None}
+            store_pool(connection, made, evaluation.questions, **options)
+            accounts = [self.people["assessor"], self.people["second"]]
+            assign(connection, evaluation.questions, assessors=2, accounts=accounts)
+
+    def session(self, role: str) -> str:
+        """The secret of a new session."""
+        with self.store.write() as connection:
+            return begin_session(connection, self.people[role], address=bad("address"), agent=bad("agent"))
+
+    def program(self, server: Any, role: str) -> httpx.Client:
+        """A program with a token of this person."""
+        with self.store.write() as connection:
+            token = make_token(connection, self.people[role], "program")
+        return httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+
+
+ROLES = ("organiser", "adjudicator", "assessor", "second", "reader")
+
+
+def _role(name: str) -> str:
+    return "assessor" if name == "second" else name
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Iterator[Callable[[Which], Place]]:
+    """`hostile("series")`: an evaluation of hostile strings."""
+    made: list[Place] = []
+
+    def make(which: Which) -> Place:
+        made.append(Place(tmp_path / "hostile", which))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.store.close()
+
+
+# ---- what people write ----------------------------------------------------------------------------------------------
+
+KEYS = iter(range(1_000_000))
+
+
+def send(program: httpx.Client, path: str, *, method: str = "POST", **body: Any) -> Any:
+    """Send a change, which is taken."""
+    answer = program.request(method, f"/api{path}", json=body)
+    assert answer.is_success, f"{path}: {answer.status_code} {answer.text[:500]}"
+    return answer.json()
+
+
+def _key() -> str:
+    return f"hostile-key-{next(KEYS):012}"
+
+
+VERDICTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "item": ({"judgment": "R"}, {"judgment": "W"}),
+    "list": ({"judgment": "R", "answer": bad("class")}, {"judgment": "X"}),
+    "match": ({"nuggets": []}, {"nuggets": []}),
+    "support": ({"support": "full"}, {"support": "none"}),
+    "citation": ({"support": "full"}, {"support": "none"}),
+    "holistic": ({"content": 7, "organization": 5}, {"content": 1, "organization": 1}),
+    "rating": ({"understandability": 4, "correctness": 4}, {"understandability": 1}),
+    "pair": ({"judgment": "YES"}, {"judgment": "NO"}),
+}
+
+
+def judge(program: httpx.Client, second: bool) -> None:
+    """Judge everything with notes; write nuggets, note answers and impressions."""
+    for piece in program.get("/api/work").json()["pieces"]:
+        at = f"/judge/{piece['assignment']}"
+        sheet = program.get(f"/api{at}").json()
+        if sheet["screen"] == "nuggets":
+            send(program, f"{at}/nuggets/begin")
+            send(program, f"{at}/nuggets/add", key=_key(), text=bad("nugget"), vital=True)
+            send(program, f"{at}/matching")
+        send(program, f"{at}/answers", answer=bad("noted"))
+        for stage in sheet["stages"]:
+            for place in program.get(f"/api{at}", params={"stage": stage["screen"]}).json()["items"]:
+                for part in program.get(f"/api{at}/items/{place['id']}").json()["parts"]:
+                    if part["required"]:
+                        verdict = {**VERDICTS[part["kind"]][second], "note": bad("note")}
+                        sent = {"item": place["id"], "part": part["part"], "expected": part["version"]}
+                        send(program, f"{at}/decisions", key=_key(), verdict=verdict, **sent)
+    send(program, "/impressions", text=bad("impression"))
+
+
+def organise(program: httpx.Client, place: Place) -> dict[str, str]:
+    """Drafts, descriptions, reasons, tokens, invitations, a faulty upload, a set of a program, a publication."""
+    found: dict[str, str] = {}
+    if place.which == "series":
+        made = send(program, "/development/series", target=bad("draft-target")[:400], target_type=bad("type")[:90])
+        drafted = {"type": "factoid", "text": bad("draft"), "series": made["series"], "answer": bad("draft-answer")}
+        found["draft"] = send(program, "/development/questions", **drafted, doc=DOC)["question"]
+        wrong = {"id": "1.1", "answer": " ".join(bad("answer").split()), "doc": DOC}
+        program.post("/api/development/question/answers/withdraw", json={**wrong, "reason": bad("withdrawn")})
+        send(program, "/development/question/nuggets", id="1.3", text=bad("fact"), vital=True)
+        row = {"question": "1.1", "doc": DOC, "text": bad("string"), "judgment": "R", "note": bad("set-note")}
+        named = httpx.URL("/").copy_with(path=f"/sets/{bad_name('set')}/judgments").raw_path.decode()
+        send(program, named, rows=[row])
+    about = {"organisation": bad("team")[:200], "description": bad("description")}
+    send(program, "/runs", method="PUT", tag=TAGS[0], **about, manual=True)
+    send(program, "/runs/withdraw", tag=TAGS[1], reason=bad("why"))
+    send(program, "/runs/restore", tag=TAGS[1], reason=bad("why-not"))
+    faulty = f"9.9 {bad_name('faulty')} nowhere {bad('faulty')}\n".encode()
+    uploaded = program.post("/api/runs", files={"files": (bad("file")[:150] + ".txt", faulty)})
+    found["report"] = uploaded.json()["files"][0]["report"]
+    send(program, "/people/invitations", role="reader", name="invited{{7*7}}\"'><script>ran(1)</script>")
+    return found
+
+
+# ---- every page -----------------------------------------------------------------------------------------------------
+
+
+def addresses(place: Place, found: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """Every page with what to ask it for, and as whom."""
+    with place.store.read() as connection:
+        given = all_assignments(connection)
+        items = {one.id: items_of(connection, one.question) for one in given}
+        question = given[1].question
+    own = [one for one in given if one.account == place.people["assessor"]]
+    stages = ("items", "lists", "nuggets", "matches", "support", "holistic", "pairs", "ratings")
+    sheets = [f"/judge/{one.id}?item={item.id}" for one in own for item in items[one.id][:3]]
+    sheets += [f"/judge/{one.id}?stage={stage}" for one in own for stage in stages]
+    asked = [one["id"] for one in KINDS[place.which][1]]
+    results = {"provisional": "1", "unjudged": "wrong", "missing": "empty"}
+    documents = [_at("/document", id=DOC, find=bad("string")[:2000])] if place.which == "series" else []
+    pages_of: dict[str, list[str]] = {
+        "/judge/{assignment}": sheets,
+        "/document": documents,
+        "/adjudication/question": [_at("/adjudication/question", id=one) for one in asked],
+        "/development/question": [
+            _at("/development/question", id=one) for one in (*asked, found.get("draft", asked[0]))
+        ],
+        "/development/search": [_at("/development/search", q=bad("query")[:900], question=question)],
+        "/development/document": [path.replace("/document", "/development/document") for path in documents],
+        "/runs/report": [_at("/runs/report", number=found["report"])],
+        "/history": ["/history", _at("/history", question=asked[-1]), _at("/history", set=bad_name("set"))],
+        "/assignments": ["/assignments", _at("/assignments", find=bad("find")[:190])],
+        "/results/published/{number}": [f"/results/published/{found['publication']}"] if "publication" in found else [],
+        "/results/run": [_at("/results/run", run=TAGS[0], **results)],
+        "/results/question": [_at("/results/question", question=asked[0], **results)],
+        "/sign-in": [_at("/sign-in", then=bad("then")[:900])],
+        "/single-sign-on": [],
+    }
+    wanted: dict[str, list[tuple[str, str]]] = {}
+    for path, roles in pages_declared().items():
+        role = next(one for one in ("assessor", "adjudicator", "organiser", "reader", "nobody") if one in roles)
+        for one in pages_of.get(path, [_at(path, **results) if path.startswith("/results") else path]):
+            assert "{" not in path or path in pages_of, f"{path}: say here what to ask it for"
+            wanted.setdefault("organiser" if path.startswith("/results") else role, []).append((path, one))
+    return wanted
+
+
+def pages_declared() -> dict[str, set[str]]:
+    """Every page that is served as HTML, and who may see it."""
+    modules = (health, single_sign_on, *pages.load().values())
+    declared = {one.path: one for module in modules for one in module.router.declared if one.method == "GET"}
+    found = {}
+    for path, one in declared.items():
+        if f"/api{path}" in declared or (path == "/" and "/api/" in declared):
+            found[path] = {"nobody"} if "public" in one.roles else set(one.roles)
+    assert len(found) > 25
+    return found
+
+
+def _at(path: str, **query: str) -> str:
+    return f"{path}?{urlencode(query)}"
+
+
+def look(page: Page, server: Any, path: str) -> str:
+    """Open a page as whoever is signed in; what it shows. Nothing odd may have happened."""
+    answer = page.goto(server.url + path)
+    assert answer is not None
+    assert answer.status in (200, 404, 409), f"{path}: {answer.status}"
+    page.wait_for_load_state("networkidle")
+    for _ in range(40):
+        if "being computed" not in page.inner_text("main"):
+            break
+        time.sleep(0.5)
+        page.goto(server.url + path)
+    odd = page.evaluate("window.odd")
+    assert not odd, f"{path}: {odd}"
+    # Nothing of ours is made of other people's strings: no element that could run or fetch anything.
+    strange = page.evaluate("""() => [...document.querySelectorAll(
+        "main script, main iframe, main object, main embed, main [onerror], main [onload], main a[href^='javascript:' i], "
+        + "img[src='x'], base, form[action]")].map((one) => one.outerHTML.slice(0, 200))""")
+    assert not strange, f"{path}: {strange}"
+    shown: str = page.evaluate(SHOWN)
+    assert not re.search(r"[a-z-]+ ?49<script>", shown), path
+    return shown
+
+
+EXPECTED: dict[Which, set[str]] = {
+    "series": {
+        *("evaluation", "question-text", "list-text", "target", "answer", "string", "doc", "title", "document"),
+        *("tag", "team", "description", "note", "class", "nugget", "noted", "impression", "why", "draft", "fact"),
+        *("draft-target", "draft-answer", "faulty", "file", "organiser", "assessor", "second", "invited", "set"),
+        *("token", "1.2", "publication", "query", "agent"),
+    },
+    "answers": {"evaluation", "question-text", "string", "nugget", "tag", "note", "description"},
+    "justifications": {"evaluation", "question-text", "hypothesis", "justification", "tag", "note"},
+}
+
+
+@pytest.mark.parametrize("which", ["series", "answers", "justifications"])
+def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visit: Make, which: Which) -> None:
+    place = hostile(which)
+    server = serve(place.folder)
+    organiser = place.program(server, "organiser")
+    found = organise(organiser, place)
+    for number, role in enumerate(("assessor", "second")):
+        judge(place.program(server, role), bool(number))
+    if which == "series":
+        sent = {"title": bad("publication")[:190], "provisional": True, "unjudged": "wrong", "missing": "empty"}
+        found["publication"] = send(organiser, "/results/published", **sent)["id"]
+    send(organiser, "/assignments/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
+    shown = ""
+    for role, wanted in addresses(place, found).items():
+        page = visit(server, expected=("404", "409"))
+        dialogs: list[str] = []
+        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        page.add_init_script(WATCH)
+        if role != "nobody":
+            page.context.add_cookies([{"name": "qassay", "value": place.session(role), "url": server.url}])
+            token = page.request.post(
+                f"{server.url}/api/account/tokens",
+                data={"name": "token{{7*7}}\"'><script>ran('token')</script>"},
+                headers={"Origin": server.url},
+            )
+            assert token.status == 201, token.text()
+        for _, path in wanted:
+            shown += look(page, server, path)
+        assert not dialogs
+    missing = {field for field in EXPECTED[which] if not any(sign in shown for sign in known_by(field))}
+    assert not missing
