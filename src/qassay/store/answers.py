@@ -47,22 +47,9 @@ def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str,
     return {question: list(answers.values()) for question, answers in found.items()}
 
 
-def add_answer(
-    connection: Connection,
-    question: str,
-    answer: str,
-    doc: str | None,
-    *,
-    account: int | None,
-    by: str | None = None,
-) -> None:
-    """Note an answer; one that was withdrawn stands again.
-
-    `by` names the assessor who came upon it while judging: the others are not shown it.
-    """
-    answer = " ".join(answer.split())
-    if not 1 <= len(answer) <= LONGEST_ANSWER:
-        raise UsageError(f"an answer has 1 to {LONGEST_ANSWER} characters")
+def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
+    """Note an answer; one that was withdrawn stands again."""
+    answer = _spelled(answer)
     standing = _standing(connection, question, answer, doc)
     if standing is not None and not standing.withdrawn:
         raise UsageError(f"question {question} has this answer, with this document, already")
@@ -71,9 +58,24 @@ def add_answer(
         row["doc"] = doc
     if standing is not None:
         row["withdrawn"] = False
-    if by is not None:
-        row["assessor"] = by
     _append(connection, row, account)
+
+
+def note_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int, by: str) -> None:
+    """Note an answer that an assessor came upon while judging; what was withdrawn stays so.
+
+    Nobody is shown, or can find out by trying, what another assessor noted: each has a row of his own.
+    """
+    answer = _spelled(answer)
+    query = select(table.c.body, table.c.account).where(table.c.question == question).order_by(table.c.id)
+    rows = [(msgspec.json.decode(body), whose) for body, whose in connection.execute(query)]
+    same = [(row, whose) for row, whose in rows if (str(row["answer"]), row.get("doc")) == (answer, doc)]
+    if same and same[-1][0].get("withdrawn"):
+        return
+    if any("assessor" not in row or whose == account for row, whose in same):
+        return
+    row = {"question": question, "answer": answer, "doc": doc, "assessor": by}
+    _append(connection, {name: value for name, value in row.items() if value is not None}, account)
 
 
 def withdraw_answer(
@@ -115,6 +117,14 @@ def rename_answers(connection: Connection, old: str, new: str) -> None:
 def in_parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
     """Names, as many at a time as one query takes."""
     return (names[start : start + MANY] for start in range(0, len(names), MANY))
+
+
+def _spelled(answer: str) -> str:
+    """An answer as it is kept, with single blanks."""
+    spelled = " ".join(answer.split())
+    if not 1 <= len(spelled) <= LONGEST_ANSWER:
+        raise UsageError(f"an answer has 1 to {LONGEST_ANSWER} characters")
+    return spelled
 
 
 def _standing(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:

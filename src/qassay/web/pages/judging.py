@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.store.answers import add_answer, known_answers
+from qassay.store.answers import note_answer as keep_answer
 from qassay.store.assignments import Assignment, assignment_with_number, assignments_of
 from qassay.store.items import Item, item_with_number, items_of
 from qassay.store.judging import Assessor, Decided, LockedError, completed, decide, parts_for, recount, undo
@@ -261,10 +261,7 @@ def note_answer(who: Who, place: Place, assignment: Number, sent: KnownAnswer) -
     """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
     with place.store.write() as connection:
         one = own_assignment(connection, who, assignment)
-        known = known_answers(connection, [one.question]).get(one.question, [])
-        # What an organiser has withdrawn stays so, and nobody is told what else is known.
-        if (sent.answer, sent.doc) not in {(other.answer, other.doc) for other in known}:
-            add_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
+        keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
     return Noted(question=one.question, answer=sent.answer)
 
 

@@ -1,5 +1,5 @@
 // Judging lists: one run's whole list, one decision for each element, and for right ones the class of equal answers.
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, fill, h } from "../dom.js";
 import { Choices } from "../choices.js";
 import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";

@@ -29,7 +29,7 @@ let redo = false;
 function choose(number) {
   const view = bench.view;
   if (!view) return;
-  if (asksCorrectness(view)) rate(view, half?.understandability ?? view.parts[0].verdict?.understandability, number);
+  if (asksCorrectness(view)) rate(half?.understandability ?? view.parts[0].verdict?.understandability, number);
   else understand(number);
 }
 
@@ -50,11 +50,10 @@ function understand(number) {
 }
 
 /**
- * @param {ItemView} view
  * @param {number} understandability
  * @param {number} correctness
  */
-function rate(view, understandability, correctness) {
+function rate(understandability, correctness) {
   half = null;
   redo = false;
   bench.decide("", { understandability, correctness }, { advance: true });
@@ -119,7 +118,7 @@ function draw(here, view) {
           value: correctness,
           active: asks,
           ends: ["wrong", "entirely right"],
-          choose: (number) => rate(view, Number(understandability), number),
+          choose: (number) => rate(Number(understandability), number),
           disabled: understandability === null || understandability < UNDERSTOOD,
         }))),
   );
