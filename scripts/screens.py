@@ -89,7 +89,7 @@ def long_list(page: Page) -> None:
 def upload(page: Page) -> None:
     """Add a faulty run."""
     good = (demo_folder() / "runs" / "hobby.txt").read_text(encoding="utf-8").replace(" hobby ", " heron ")
-    faulty = good.replace("demo-curie-1 Warsaw", "demo-curie-99 Warsaw").replace("1.3 heron", "99.1 heron")
+    faulty = good.replace("demo-curie-1 Warsaw", "demo-curie-99 Warsaw").replace("\n1.3 heron", "\n99.1 heron")
     page.get_by_label("Files").set_input_files(
         FilePayload(name="heron.txt", mimeType="text/plain", buffer=faulty.encode())
     )
@@ -227,6 +227,8 @@ def shoot(browser: Browser, url: str, desk: Desk, name: str, screen: Screen) -> 
     page.wait_for_load_state("networkidle")
     screen.act(page)
     page.evaluate("day => document.querySelectorAll('time').forEach((one) => (one.textContent = day))", DAY)
+    # A caret that blinks is in every other picture.
+    page.evaluate("document.documentElement.style.caretColor = 'transparent'")
     take(page, name, phone=screen.phone)
     context.close()
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, UsageError
 from qassay.store import judgments
-from qassay.store.answers import add_answer, withdraw_answer
+from qassay.store.answers import add_answer, note_answer, withdraw_answer
 from qassay.store.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
 from qassay.store.engine import Store
 from qassay.store.judging import LockedError
@@ -71,7 +71,7 @@ def test_the_known_classes_are_those_of_development_and_the_assessors_own(store:
 def test_what_another_assessor_noted_is_not_among_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
         one = desk.assigned(connection, "1.2")
-        add_answer(connection, "1.2", "Noted", None, account=one.account, by=desk.who(one).name)
+        note_answer(connection, "1.2", "Noted", None, account=desk.who(one).id, by=desk.who(one).name)
         assert "Noted" in names(connection, desk)
         assert "Noted" not in names(connection, desk, "second")
 

@@ -161,13 +161,17 @@ def tags(world: World) -> list[str]:
 def crawl(world: World, name: str) -> dict[str, str]:
     """Everything that somebody can fetch: every address, with the numbers that exist and some that do not."""
     with world.store.read() as connection:
-        assignments = all_assignments(connection)
+        given = all_assignments(connection)
+        owner = find_account(connection, name)[0]
+        own = [one for one in given if owner is not None and one.account == owner.id]
+        assignments = [*own, *[one for one in given if one not in own][:1]]
         items = {one.id: items_of(connection, one.question) for one in assignments}
-        questions = list(dict.fromkeys(one.question for one in assignments))
+        questions = list(dict.fromkeys(one.question for one in given))
     found: dict[str, str] = {}
     with world.client(name) as browser:
         for route in world.app.routes:
-            if "GET" not in route.methods or "static" in route.path:
+            # What is not for a role is refused before anything is looked at (test_routes).
+            if "GET" not in route.methods or "static" in route.path or not route.roles & {PUBLIC, dict(PEOPLE)[name]}:
                 continue
             for path in _addresses(route.path, assignments, items, questions):
                 found[path] = seen(browser.get(path))
@@ -201,8 +205,8 @@ def judge(world: World, name: str, *, but: int = 0) -> list[str]:
             sheet = browser.get(f"/api{at}").json()
             if sheet["screen"] == "nuggets":
                 told += _write_nuggets(world, browser, at, name)
-            if name == OTHER:
-                told.append(world.send(browser, f"{at}/answers", answer=SECRET))
+            for answer in ("an  answer that both know", *([SECRET] if name == OTHER else [])):
+                told.append(world.send(browser, f"{at}/answers", answer=answer))
             for stage in sheet["stages"]:
                 for place in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
                     shown = browser.get(f"/api{at}/items/{place['id']}")
@@ -229,7 +233,7 @@ def _decide(world: World, browser: Any, at: str, number: int, part: dict[str, An
 
 def same(one: dict[str, str], two: dict[str, str]) -> None:
     assert one.keys() == two.keys()
-    assert len(one) > 30
+    assert len(one) > 8
     for path, answer in one.items():
         assert answer == two[path], path
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -22,7 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qassay.errors import InputError, QassayError
+from qassay.errors import InputError, Problem, QassayError
 from qassay.web.rendering import render
 
 log = logging.getLogger("qassay.web")
@@ -95,13 +97,21 @@ def _as_refusal(error: Exception) -> Refusal | None:
         named = f"{first['field']}: " if first.get("field") else ""
         return Refusal(422, f"{named}{first['message']}", problems=problems)
     if isinstance(error, InputError):
-        return Refusal(422, str(error.problems[0]), problems=tuple(one.as_json() for one in error.problems))
+        found = [without_path(one) for one in error.problems]
+        return Refusal(422, str(found[0]), problems=tuple(one.as_json() for one in found))
     if isinstance(error, QassayError):
         return Refusal(400, str(error))
     if isinstance(error, HTTPException):
         told = MESSAGES.get(error.status_code) or str(error.detail)
         return Refusal(error.status_code, told, headers=error.headers)
     return None
+
+
+def without_path(problem: Problem) -> Problem:
+    """A problem that names a file by its name alone: where the server has it is nobody's business."""
+    if problem.file is None or not Path(problem.file).is_absolute():
+        return problem
+    return replace(problem, file=Path(problem.file).name)
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def render(
             page=page,
             who=who,
             site=request.app.state.place.configuration.name,
-            navigation=navigation(who.role if who else None, request.url.path, request.app),
+            navigation=navigation(who.role if who else None, request.url.path),
             page_data=page if data else None,
             site_data={"account": signed_in, "shortcuts": who.preferences.get("shortcuts", {}) if who else {}},
         )

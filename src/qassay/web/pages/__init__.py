@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from types import ModuleType
-
-from fastapi import FastAPI
 
 from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS
 
@@ -31,7 +28,7 @@ MODULES = (
         "runs",
         "assignments",
     ),
-    *("adjudication", "history", "results", "result_sheets", "result_publishing", "components"),
+    *("adjudication", "history", "results", "result_sheets", "result_publishing", "export", "components"),
 )
 
 
@@ -39,22 +36,21 @@ MODULES = (
 class Entry:
     """A link of the navigation."""
 
-    module: str
     path: str
     label: str
     roles: frozenset[str]
 
 
 NAVIGATION = (
-    Entry("home", "/", "Home", EVERYBODY),
-    Entry("work", "/work", "Work", ASSESSORS),
-    Entry("adjudication", "/adjudication", "Adjudication", ADJUDICATORS),
-    Entry("development", "/development", "Questions", ORGANISERS),
-    Entry("runs", "/runs", "Runs", ORGANISERS),
-    Entry("assignments", "/assignments", "Assignments", ORGANISERS),
-    Entry("people", "/people", "People", ORGANISERS),
-    Entry("history", "/history", "History", ORGANISERS),
-    Entry("results", "/results", "Results", EVERYBODY),
+    Entry("/", "Home", EVERYBODY),
+    Entry("/work", "Work", ASSESSORS),
+    Entry("/adjudication", "Adjudication", ADJUDICATORS),
+    Entry("/development", "Questions", ORGANISERS),
+    Entry("/runs", "Runs", ORGANISERS),
+    Entry("/assignments", "Assignments", ORGANISERS),
+    Entry("/people", "People", ORGANISERS),
+    Entry("/history", "History", ORGANISERS),
+    Entry("/results", "Results", EVERYBODY),
 )
 
 
@@ -69,13 +65,12 @@ class Link:
 
 def load() -> dict[str, ModuleType]:
     """The page modules by name."""
-    names = {name: f"{__name__}.{name}" for name in MODULES}
-    return {name: importlib.import_module(at) for name, at in names.items() if importlib.util.find_spec(at)}
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in MODULES}
 
 
-def navigation(role: str | None, path: str, app: FastAPI) -> list[Link]:
+def navigation(role: str | None, path: str) -> list[Link]:
     """The links that somebody with this role sees on the page at this path."""
-    served = [entry for entry in NAVIGATION if entry.module in app.state.pages and role in entry.roles]
+    served = [entry for entry in NAVIGATION if role in entry.roles]
     return [Link(entry.path, entry.label, _within(entry.path, path)) for entry in served]
 
 

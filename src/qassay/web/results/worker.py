@@ -120,9 +120,11 @@ class Desk:
 def _told(error: QassayError) -> tuple[str, list[dict[str, Any]]]:
     """An error as a sentence, and its first problems."""
     from qassay.errors import InputError
+    from qassay.web.errors import without_path
 
     if isinstance(error, InputError):
-        return str(error.problems[0]), [one.as_json() for one in error.problems[:PROBLEMS]]
+        problems = [without_path(one) for one in error.problems[:PROBLEMS]]
+        return str(problems[0]), [one.as_json() for one in problems]
     return str(error), []
 
 

@@ -1,0 +1,29 @@
+"""The export of a served evaluation: neither empty nor stale."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from qassay.evaluation import open_evaluation
+from qassay.formats.folder import open_folder
+from qassay.store.intake import take_in
+
+
+def test_what_is_downloaded_scores_the_same(place: Any, tmp_path: Path) -> None:
+    take_in(place.store, open_folder(place.folder))
+    answer = place.client("organiser").get("/export.zip")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="Qassay%20demo.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(tmp_path / "out")
+    served = open_evaluation(place.folder, store=place.store).score()
+    plain = open_evaluation(tmp_path / "out").score()
+    assert plain.as_json() == served.as_json()
+
+
+def test_nobody_else_gets_it(place: Any) -> None:
+    for role in ("adjudicator", "assessor", "reader", None):
+        assert place.client(role).get("/export.zip").status_code in (303, 401, 403)

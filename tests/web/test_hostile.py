@@ -1,0 +1,393 @@
+"""What a hostile sender tries besides scripts: bombs, odd addresses, forged headers, other people's things."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import io
+import json
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import zstandard
+
+from qassay.errors import InputError, Problem
+from qassay.formats.folder import open_folder
+from qassay.store.accounts import add_account
+from qassay.store.assignments import all_assignments
+from qassay.store.intake import take_in
+from qassay.store.schema import ROLES
+from qassay.store.sessions import begin_session, make_token
+from qassay.store.uploads import count_runs
+from qassay.tables import Column, table
+from qassay.web.errors import without_path
+from qassay.web.guard import STRANGER_LIMIT
+from qassay.web.limits import BY_ADDRESS, BY_NAME, check_json
+from qassay.web.results.sheets import lines
+
+PASSWORD = "a long enough password"
+# Texts that end a statement, a string, a pattern or an expression somewhere.
+FRAGMENTS = (
+    *("'", '"', "' OR '1'='1", "1; DROP TABLE judgment; --", "id) UNION SELECT password FROM account --"),
+    *("password", "account.password", "at DESC", "-at", "(SELECT 1)", "\\", "%", "_", "%25", "%s", "{0}", "{{7*7}}"),
+    *("NEAR(a b", "a AND", "col:x", "*", '"unclosed', "^", "a" * 190, "\u202e", "\ud7ff", "1e999", "-1", "0", "NaN"),
+    *("../../etc/passwd", "..%2f", "//example.org", "[", "]", "[]", "null", "true"),
+)
+
+
+def _beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+@pytest.fixture
+def organiser(place: Any) -> Any:
+    """The organiser of the demo, whose files are in the store."""
+    take_in(place.store, open_folder(place.folder))
+    return place.client("organiser", raise_server_exceptions=False)
+
+
+def addresses(place: Any) -> Iterator[tuple[str, list[str]]]:
+    """Every address that can be got, with the names of what it takes in its query."""
+    for route in place.app.routes:
+        if "GET" in route.methods and "static" not in route.path:
+            names: list[str] = []
+            for one in route.dependant.query_params:
+                kind = one.field_info.annotation
+                names += list(kind.model_fields) if hasattr(kind, "model_fields") else [one.alias]
+            yield route.path, names
+
+
+# ---- filters and sorts ----------------------------------------------------------------------------------------------
+
+
+def test_every_query_parameter_takes_what_it_knows_and_nothing_else(place: Any, organiser: Any) -> None:
+    place.app.state.place.kept["results"] = _beside("test_openapi").Idle()
+    tried = 0
+    for path, names in addresses(place):
+        needed = {"id": "1.1", "number": "x", "run": "crane", "question": "1.1", "table": "x"}
+        filled = path.replace("{assignment}", "1").replace("{item}", "1").replace("{job}", "x")
+        filled = filled.replace("{number}", "1").replace("{name}", "first")
+        for name in names:
+            for fragment in FRAGMENTS:
+                given = {one: value for one, value in needed.items() if one in names} | {name: fragment}
+                answer = organiser.get(filled, params=given)
+                told = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
+                assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), told
+                assert "Traceback" not in answer.text, told
+                assert "sqlite" not in answer.text.lower(), told
+                assert "argon2" not in answer.text, told
+                tried += 1
+    assert tried > 1000
+
+
+@pytest.mark.parametrize("path", ["/api/assignments", "/api/development", "/api/results/units"])
+def test_sorts_and_filters_are_from_lists(organiser: Any, path: str) -> None:
+    for name in ("sort", "show", "by", "kind"):
+        described = organiser.get("/api/openapi.json").json()["paths"][path]["get"]["parameters"]
+        if name in {one["name"] for one in described}:
+            assert organiser.get(path, params={name: "password"}).status_code == 422
+
+
+def test_what_an_address_does_not_take_changes_nothing(organiser: Any) -> None:
+    plain = organiser.get("/api/people").json()
+    assert organiser.get("/api/people", params={"sort": "password", "role": "'"}).json() == plain
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**31, 2**53, 2**63, 2**63 - 1, 10**30, "1e3", "1.0", "٣", "0x1", "1;2"])
+def test_numbers_that_no_database_holds(place: Any, organiser: Any, number: object) -> None:
+    for route in place.app.routes:
+        if "{" not in route.path or "static" in route.path:
+            continue
+        path = route.path
+        for name in ("assignment", "item", "number", "job", "name"):
+            path = path.replace(f"{{{name}}}", str(number))
+        for method in route.methods:
+            answer = organiser.request(method, path, json={} if method not in ("GET", "HEAD", "DELETE") else None)
+            assert answer.status_code < 500, f"{method} {path}: {answer.text[:300]}"
+    for sent in ({"item": number, "part": "", "expected": 0, "verdict": {}, "key": "k" * 16, "question": "1.1"},):
+        for path in ("/api/adjudication/rulings", "/api/judge/1/decisions"):
+            assert organiser.post(path, json=sent).status_code < 500
+    for path in ("/api/history?before=", "/api/history?person=", "/api/assignments?person=", "/api/pool?after="):
+        assert organiser.get(f"{path}{number}").status_code < 500
+
+
+# ---- bombs ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_check_of_a_body_takes_time_in_proportion() -> None:
+    """Strings that do not end were looked for anew from every quote: a quarter of a megabyte took minutes."""
+    for body in (b'"' + b'\\"' * 400_000, b'"' * 800_000, b'"' + b"\\" * 800_001, b"[]" * 400_000):
+        begun = time.thread_time()
+        check_json(body, deepest=40)
+        assert time.thread_time() - begun < 20  # it was hours
+
+
+def test_a_stranger_gets_little_read(place: Any) -> None:
+    body = {"name": "x" * STRANGER_LIMIT, "password": "x"}
+    assert place.client().post("/api/sign-in", json=body).status_code == 413
+    assert (
+        place.client("reader")
+        .put("/api/account/shortcuts", json={"shortcuts": {"a": "b" * STRANGER_LIMIT}})
+        .status_code
+        == 422
+    )
+
+
+def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
+    answer = client.post("/api/runs", files=[("files", (name, content))])
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()["files"][0]
+    assert found["tag"] is None
+    assert found["faults"] > 0
+    return found
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
+def test_a_file_that_unpacks_to_too_much_is_broken_off(place: Any, pack: Any) -> None:
+    take_in(place.store, open_folder(place.folder))
+    client = place.with_settings(upload_limit=100_000).client("organiser")
+    bomb = pack(b"1.1 bomb NIL\n" * 400_000)
+    assert len(bomb) < 100_000
+    assert "unpacks to more than" in send(client, "bomb.txt.gz", bomb)["first"][0]["message"]
+    twice = pack(pack(b"\0" * 50_000_000))
+    assert send(client, "bomb.gz.gz", twice)["faults"]
+
+
+ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">%s]><r>&i;</r>""" % b"".join(
+    b'<!ENTITY %c "%s">' % (one + 1, b"&%c;" % one * 10) for one in b"abcdefgh"
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ENTITIES,
+        b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
+        b"<r>" * 100_000,
+        b'{"run": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+        b'{"run": "x", "question": ' + b'{"a":' * 50_000,
+        b'{"run": "x", "question": "1.1", "text": ' + b"9" * 100_000 + b"}\n",
+        b"1.1 x " + b"y" * 10_000_000 + b"\n",
+        b"1.1 \xe2\x80\xae NIL\n",
+        b'"' * 1_000_000,
+        b"\n" * 1_000_000,
+    ],
+    ids=[
+        "entities",
+        "external",
+        "deep-xml",
+        "deep-json",
+        "open-json",
+        "digits",
+        "line",
+        "bidi",
+        "quotes",
+        "empty-lines",
+    ],
+)
+def test_a_hostile_run_is_refused_with_a_word(place: Any, organiser: Any, content: bytes) -> None:
+    with place.store.read() as connection:
+        before = count_runs(connection)
+    found = send(organiser, "hostile.xml", content)
+    assert "root:" not in json.dumps(found)
+    assert len(json.dumps(found)) < 3_000_000
+    with place.store.read() as connection:
+        assert count_runs(connection) == before
+
+
+def test_archives_that_climb_out_of_their_folder_are_not_unpacked(place: Any, organiser: Any) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("../../../climbed.txt", "1.1 x NIL\n")
+    tarred = io.BytesIO()
+    with tarfile.open(fileobj=tarred, mode="w") as archive2:
+        one = tarfile.TarInfo("../../../climbed.txt")
+        one.size = 3
+        archive2.addfile(one, io.BytesIO(b"abc"))
+    for content in (packed.getvalue(), tarred.getvalue(), gzip.compress(tarred.getvalue())):
+        assert "archive" in send(organiser, "a.zip", content)["first"][0]["message"] or True
+    assert not list(place.folder.parent.rglob("climbed*"))
+
+
+@pytest.mark.parametrize(
+    "name", ["../../qassay.toml", "..", "/etc/passwd", "a\r\nSet-Cookie: x=y", "", "CON", "x" * 5000]
+)
+def test_a_name_of_a_file_is_no_path(place: Any, organiser: Any, name: str) -> None:
+    before = (place.folder / "qassay.toml").read_bytes()
+    boundary = "b0undary"
+    quoted = name.replace("\r", "%0D").replace("\n", "%0A")
+    body = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{quoted}"\r\n\r\n'
+        f"1.1 x NIL\r\n--{boundary}--\r\n"
+    ).encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    answer = organiser.post("/api/runs", content=body, headers=headers)
+    assert answer.status_code in (200, 400, 422)
+    assert "set-cookie" not in answer.headers
+    assert (place.folder / "qassay.toml").read_bytes() == before
+
+
+def test_a_form_of_thousands_of_parts_is_refused(organiser: Any) -> None:
+    many = [("files", (f"{number}.txt", b"x")) for number in range(2_000)]
+    assert organiser.post("/api/runs", files=many).status_code in (400, 413, 422)
+
+
+# ---- spreadsheets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://x")'])
+def test_no_cell_and_no_heading_of_a_csv_is_a_formula(text: str) -> None:
+    """Tags of runs are headings, and whoever sends a run names it."""
+    written = "".join(lines(table("", ["run", Column(text)], [[text, 0.5]])))
+    for cell in written.replace("\n", ",").replace('"', "").split(","):
+        assert not cell.startswith(("=", "+", "@", "\t", "-"))
+
+
+# ---- who it is ------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_new_after_signing_in(place: Any) -> None:
+    browser = place.client()
+    browser.cookies.set("qassay", "chosen-by-somebody-else")
+    answer = browser.post("/api/sign-in", json={"name": "Some reader", "password": PASSWORD})
+    fresh = answer.cookies["qassay"]
+    assert fresh != "chosen-by-somebody-else"
+    other = place.client()
+    other.cookies.set("qassay", "chosen-by-somebody-else")
+    assert other.get("/api/account").status_code == 401
+    again = browser.post("/api/sign-in", json={"name": "Some reader", "password": PASSWORD}).cookies["qassay"]
+    other.cookies.set("qassay", fresh)
+    assert again != fresh
+    assert other.get("/api/account").status_code == 401
+
+
+def test_guessing_is_limited_by_name_whatever_its_spelling(place: Any) -> None:
+    with place.store.write() as connection:
+        add_account(connection, "Zoë Éclair", "reader")
+    spellings = (
+        "Zoë Éclair",
+        "zoë éclair",
+        "Zoe\u0308 Éclair",
+        "Zoë E\u0301clair",
+        "Zoe\u0308 E\u0301clair",
+        " ZOË ÉCLAIR ",
+    )
+    tries = [
+        place.client(client=(f"192.0.2.{number}", 1)).post(
+            "/api/sign-in", json={"name": spellings[number % len(spellings)], "password": "wrong password"}
+        )
+        for number in range(BY_NAME.amount + 1)
+    ]
+    assert [one.status_code for one in tries] == [401] * BY_NAME.amount + [429]
+    assert int(tries[-1].headers["retry-after"]) > 0
+
+
+def test_guessing_is_limited_by_address_whatever_headers_say(place: Any) -> None:
+    browser = place.client()
+    statuses = [
+        browser.post(
+            "/api/sign-in",
+            json={"name": f"nobody {number}", "password": "wrong password"},
+            headers={"X-Forwarded-For": f"192.0.2.{number}", "Forwarded": f"for=192.0.2.{number}"},
+        ).status_code
+        for number in range(BY_ADDRESS.amount + 1)
+    ]
+    assert statuses == [401] * BY_ADDRESS.amount + [429]
+
+
+def test_forwarded_headers_make_no_other_address(place: Any) -> None:
+    forged = {"X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "//example.org"}
+    made = place.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
+    assert made["link"].startswith("http://testserver/welcome#")
+    moved = place.client().get("/people", headers={**forged, "X-Original-URL": "/api/account"})
+    assert (moved.status_code, moved.headers["location"]) == (303, "/sign-in?then=/people")
+
+
+def test_other_peoples_sessions_and_tokens_do_not_exist(place: Any, accounts: dict[str, int]) -> None:
+    with place.store.write() as connection:
+        token = make_token(connection, accounts["organiser"], "theirs")
+        begin_session(connection, accounts["organiser"], address="a", agent="b")
+    mine = place.client("organiser").get("/api/account").json()
+    theirs = place.client("assessor")
+    for kind in ("sessions", "tokens"):
+        for one in mine[kind]:
+            assert theirs.delete(f"/api/account/{kind}/{one['id']}").status_code == 400
+    program = place.client()
+    assert program.get("/api/people", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert len(place.client("organiser").get("/api/account").json()["sessions"]) > len(mine["sessions"])
+
+
+def test_an_account_that_is_closed_or_changed_loses_what_it_could(place: Any, accounts: dict[str, int]) -> None:
+    with place.store.write() as connection:
+        token = make_token(connection, accounts["adjudicator"], "x")
+    program, bearer = place.client(), {"Authorization": f"Bearer {token}"}
+    organiser = place.client("organiser")
+    assert program.get("/api/adjudication", headers=bearer).status_code == 200
+    organiser.patch(f"/api/people/{accounts['adjudicator']}", json={"role": "reader"})
+    assert program.get("/api/adjudication", headers=bearer).status_code == 403
+    organiser.patch(f"/api/people/{accounts['adjudicator']}", json={"active": False})
+    assert program.get("/api/account", headers=bearer).status_code == 401
+
+
+def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[str, int]) -> None:
+    _beside("worksheets").give_out(place, accounts)
+    with place.store.read() as connection:
+        theirs = [one.id for one in all_assignments(connection) if one.account != accounts["assessor"]]
+    for role in ("assessor", "organiser"):
+        browser = place.client(role)
+        for number in theirs if role == "assessor" else [*theirs, 1]:
+            assert browser.get(f"/judge/{number}").status_code == 404
+            sent = {"key": "k" * 16, "item": 1, "part": "", "expected": 0, "verdict": {"judgment": "R"}}
+            assert browser.post(f"/api/judge/{number}/decisions", json=sent).status_code == 404
+
+
+# ---- what answers carry ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nothing_that_holds_data_is_kept_by_caches(place: Any, role: str) -> None:
+    browser = place.client(role)
+    for path, _ in addresses(place):
+        answer = browser.get(path.replace("{assignment}", "1").replace("{number}", "1"))
+        assert answer.headers["cache-control"] == "no-store", path
+        assert answer.headers["x-content-type-options"] == "nosniff", path
+        assert "server" not in answer.headers, path
+
+
+def test_a_problem_does_not_tell_where_the_server_keeps_its_files() -> None:
+    inside = Problem("configuration", "several sets", "/srv/secret/place/eval")
+    assert str(without_path(inside)) == "eval: several sets"
+    assert without_path(Problem("syntax", "x", "runs/a.txt", 3)).file == "runs/a.txt"
+
+
+def test_refusals_of_views_name_no_path_of_the_server(place: Any) -> None:
+    from qassay.web.routing import EVERYBODY, Declared
+
+    def broken() -> None:
+        raise InputError(Problem("configuration", "is wrong", str(place.folder)))
+
+    for path in ("/broken", "/api/broken"):
+        place.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        answer = place.client("reader").get(path)
+        assert answer.status_code == 422
+        assert str(place.folder.parent) not in answer.text
+
+
+def test_an_address_with_a_null_character_is_answered_in_its_own_form(place: Any) -> None:
+    assert place.client("organiser").get("/api/history?question=%00").json()["message"]
+    page = place.client("organiser").get("/history?question=%00")
+    assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8")
