@@ -23,7 +23,7 @@ demo: setup
 	$(BIN)/qassay demo
 
 test: setup
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .
@@ -52,7 +52,7 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 soak: setup
-	$(BIN)/python -m pytest -m slow -n 2
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 clean:
 	rm -rf $(VENV) site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/.work

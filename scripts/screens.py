@@ -207,7 +207,7 @@ def take(page: Page, name: str, *, phone: bool) -> None:
         for theme in THEMES:
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
-            page.wait_for_timeout(200)
+            page.wait_for_timeout(500)
             made = page.context.new_cdp_session(page).send(
                 "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
             )
@@ -239,6 +239,8 @@ def main() -> int:
     if unknown := wanted - {name for screens in DESKS.values() for name in screens}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
+    if "history" in wanted:
+        wanted.add("factoid")  # whose decisions it shows
     chromium = shutil.which("chromium")
     if chromium is None:
         print("error: chromium is not installed", file=sys.stderr)

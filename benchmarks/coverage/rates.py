@@ -20,10 +20,11 @@ RESAMPLES = 60
 
 # Rates are judged where intervals are given in this share of the simulations: elsewhere, only sets of units that happen
 # to fill the bin would be. Where fewer swaps than this are expected, an interval may hold the truth more often.
+# (For single bins that was laid down beforehand; for the share of a size, after one population had been seen.)
 GIVEN = 0.25
 FEW_SWAPS = 3.0
 
-# No setting and no seed of these was looked at while the intervals were being developed.
+# None of these, and no seed of them, was looked at while the intervals were being developed.
 SEED = 40_000_000
 POPULATIONS = (
     Population("normal", 5, 64),

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 from sqlalchemy import select
 
 from qassay.demo import demo_folder
@@ -39,10 +39,6 @@ from qassay.store.schema import standing
 from qassay.store.sessions import begin_session
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 COOKIE = "qassay"
 PASSWORD = "a long enough password"
 PEOPLE = (("Olga", "organiser"), ("Ada", "assessor"), ("Ben", "assessor"), ("Cleo", "adjudicator"), ("Rea", "reader"))
@@ -112,18 +108,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = [*pip, "install", "--no-deps", "--no-index", "--target", str(place / "site"), str(made)]
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
     return place / "site"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium, for the whole session."""
-    path = shutil.which("chromium")
-    if path is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("chromium is not installed (make setup, as root)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ ZALGO = "Z" + "".join(map(chr, range(0x300, 0x36F))) * 20
 WATCH = """
   window.odd = [];
   window.ran = (what) => window.odd.push(`ran: ${what}`);
-  document.addEventListener("securitypolicyviolation", (event) => window.odd.push(event.violatedDirective));
+  addEventListener("securitypolicyviolation", (event) => window.odd.push(event.violatedDirective), true);
 """
 # Everything that a reader of the page can see.
 SHOWN = """() => [document.title, document.body.innerText,
@@ -47,7 +47,8 @@ SHOWN = """() => [document.title, document.body.innerText,
 
 # Elements that no page of ours has: made of a string, they could run or fetch something.
 STRANGE = """() => [...document.querySelectorAll(["script", "iframe", "object", "embed", "[onerror]", "[onload]",
-  "a[href^='javascript:' i]", "img[src='x']", "form[action]"].map((one) => `main ${one}`).join(", "))]
+  "a[href^='javascript:' i]", "img[src='x']", "form[action]:not([action^='/'])"]
+  .map((one) => `main ${one}`).join(", "))]
   .map((one) => one.outerHTML.slice(0, 200))"""
 
 
@@ -265,8 +266,8 @@ def organise(program: httpx.Client, place: Place) -> dict[str, str]:
     send(program, "/runs", method="PUT", tag=TAGS[0], **about, manual=True)
     send(program, "/runs/withdraw", tag=TAGS[1], reason=bad("why"))
     send(program, "/runs/restore", tag=TAGS[1], reason=bad("why-not"))
-    faulty = f"9.9 {bad_name('faulty')} nowhere {bad('faulty')}\n".encode()
-    uploaded = program.post("/api/runs", files={"files": (bad("file")[:150] + ".txt", faulty)})
+    faulty = f"{bad_name('faulty')} {bad_name('faulty')} nowhere {bad('faulty')}\n".encode()
+    uploaded = program.post("/api/runs", files={"files": (bad_name("file"), faulty)})
     found["report"] = uploaded.json()["files"][0]["report"]
     send(program, "/people/invitations", role="reader", name="invited{{7*7}}\"'><script>ran(1)</script>")
     return found

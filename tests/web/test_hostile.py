@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import io
 import json
+import re
 import sys
 import tarfile
 import time
@@ -74,24 +75,34 @@ def addresses(place: Any) -> Iterator[tuple[str, list[str]]]:
 # ---- filters and sorts ----------------------------------------------------------------------------------------------
 
 
-def test_every_query_parameter_takes_what_it_knows_and_nothing_else(place: Any, organiser: Any) -> None:
+def _try_fragments(place: Any, fragments: tuple[str, ...]) -> int:
     place.app.state.place.kept["results"] = _beside("test_openapi").Idle()
     tried = 0
-    for path, names in addresses(place):
-        needed = {"id": "1.1", "number": "x", "run": "crane", "question": "1.1", "table": "x"}
-        filled = path.replace("{assignment}", "1").replace("{item}", "1").replace("{job}", "x")
-        filled = filled.replace("{number}", "1").replace("{name}", "first")
-        for name in names:
-            for fragment in FRAGMENTS:
-                given = {one: value for one, value in needed.items() if one in names} | {name: fragment}
-                answer = organiser.get(filled, params=given)
-                told = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
-                assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), told
-                assert "Traceback" not in answer.text, told
-                assert "sqlite" not in answer.text.lower(), told
-                assert "argon2" not in answer.text, told
-                tried += 1
-    assert tried > 1000
+    with place.client("organiser", raise_server_exceptions=False) as organiser:
+        for path, names in addresses(place):
+            needed = {"id": "1.1", "number": "x", "run": "crane", "question": "1.1", "table": "x"}
+            filled = re.sub(r"\{(name|job)\}", "first", re.sub(r"\{(assignment|item|number)\}", "1", path))
+            for name in names:
+                for fragment in fragments:
+                    given = {one: value for one, value in needed.items() if one in names} | {name: fragment}
+                    answer = organiser.get(filled, params=given)
+                    told = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
+                    assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), told
+                    for internal in ("Traceback", "sqlite", "argon2"):
+                        assert internal not in answer.text, told
+                    tried += 1
+    return tried
+
+
+def test_every_query_parameter_takes_what_it_knows_and_nothing_else(place: Any) -> None:
+    take_in(place.store, open_folder(place.folder))
+    assert _try_fragments(place, ("id) UNION SELECT password FROM account --", '"unclosed NEAR(')) > 100
+
+
+@pytest.mark.slow
+def test_every_query_parameter_takes_nothing_else_of_many(place: Any) -> None:
+    take_in(place.store, open_folder(place.folder))
+    assert _try_fragments(place, FRAGMENTS) > 1000
 
 
 @pytest.mark.parametrize("path", ["/api/assignments", "/api/development", "/api/results/units"])
@@ -204,7 +215,7 @@ def test_a_hostile_run_is_refused_with_a_word(place: Any, organiser: Any, conten
         before = count_runs(connection)
     found = send(organiser, "hostile.xml", content)
     assert "root:" not in json.dumps(found)
-    assert len(json.dumps(found)) < 3_000_000
+    assert len(json.dumps(found)) < 1_000_000
     with place.store.read() as connection:
         assert count_runs(connection) == before
 
@@ -219,7 +230,8 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(place: Any, or
         one.size = 3
         archive2.addfile(one, io.BytesIO(b"abc"))
     for content in (packed.getvalue(), tarred.getvalue(), gzip.compress(tarred.getvalue())):
-        assert "archive" in send(organiser, "a.zip", content)["first"][0]["message"] or True
+        told = send(organiser, "a.zip", content)["first"][0]["message"]
+        assert "archive; unpack it" in told or "NUL bytes" in told
     assert not list(place.folder.parent.rglob("climbed*"))
 
 
@@ -362,7 +374,7 @@ def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[s
 def test_nothing_that_holds_data_is_kept_by_caches(place: Any, role: str) -> None:
     browser = place.client(role)
     for path, _ in addresses(place):
-        answer = browser.get(path.replace("{assignment}", "1").replace("{number}", "1"))
+        answer = browser.get(re.sub(r"\{[^}]*\}", "1", path))
         assert answer.headers["cache-control"] == "no-store", path
         assert answer.headers["x-content-type-options"] == "nosniff", path
         assert "server" not in answer.headers, path

@@ -173,6 +173,20 @@ def assignments_of(connection: Connection, account: int) -> list[Assignment]:
     return _read(connection, assignment.c.account == account)
 
 
+def own_on(connection: Connection, account: int, questions: Collection[str]) -> dict[str, Assignment]:
+    """The assignments of one assessor on some questions, by question."""
+    c = assignment.c
+    return {one.question: one for one in _read(connection, c.account == account, c.question.in_(list(questions)))}
+
+
+def next_open(connection: Connection, one: Assignment) -> int | None:
+    """The next assignment of the same assessor with open work, going round; nothing where this is the last."""
+    c = assignment.c
+    others = select(c.id).where(c.account == one.account, c.closed.is_(None), c.id != one.id).order_by(c.id).limit(1)
+    number: int | None = connection.execute(others.where(c.id > one.id)).scalar()
+    return number if number is not None else connection.execute(others).scalar()
+
+
 def assignments_on(connection: Connection, question: str) -> list[Assignment]:
     """The assignments of one question, by slot."""
     return sorted(_read(connection, assignment.c.question == question), key=lambda one: one.slot)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, and_, func, or_, select
 
-from qassay.store.schema import account, judgment, record
+from qassay.store.schema import account, judgment, record, standing
 
 PAGE = 100
 
@@ -54,7 +54,8 @@ def changes(
     c = judgment.c
     wanted = [
         *([c.question == question] if question else []),
-        *([c.set == set_name] if set_name else []),
+        # From the newest on until a page is full: by its index, all of a set would be read and sorted first.
+        *([func.coalesce(c.set, "") == set_name] if set_name else []),
         *([c.account == person] if person else []),
         *([c.id < before] if before else []),
     ]
@@ -81,6 +82,15 @@ def changes(
         )
         for row in rows
     ]
+
+
+def set_names(connection: Connection) -> list[str]:
+    """The sets with judgments, from one name to the next: a list of all distinct ones would read every judgment."""
+    c = standing.c
+    names = select(func.min(c.set).label("name")).cte("names", recursive=True)
+    following = select(func.min(c.set)).where(c.set > names.c.name).scalar_subquery()
+    names = names.union_all(select(following).where(names.c.name.is_not(None)))
+    return list(connection.execute(select(names.c.name).where(names.c.name.is_not(None))).scalars())
 
 
 def actions(connection: Connection, *, question: str | None = None, limit: int = PAGE) -> list[Action]:

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import select
 
 from qassay.store.accounts import accounts
-from qassay.store.history import PAGE, Change, actions, changes
+from qassay.store.history import PAGE, Change, actions, changes, set_names
 from qassay.store.parts import FIELDS
-from qassay.store.schema import standing
 from qassay.web.routing import ORGANISERS, Context, Number, Place, Router
 
 router = Router()
@@ -79,7 +77,7 @@ def history(
         found = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
         done = actions(connection, question=question or None) if before is None else []
         people = [PersonView(id=one.id, name=one.name) for one in accounts(connection)]
-        sets = list(connection.execute(select(standing.c.set).distinct().order_by(standing.c.set)).scalars())
+        sets = set_names(connection)
     return HistoryPage(
         changes=[_view(one) for one in found],
         actions=[

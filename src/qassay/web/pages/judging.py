@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.store.answers import note_answer as keep_answer
-from qassay.store.assignments import Assignment, assignment_with_number, assignments_of
+from qassay.store.assignments import Assignment, assignment_with_number, next_open
 from qassay.store.items import Item, item_with_number, items_of
 from qassay.store.judging import Assessor, Decided, LockedError, completed, decide, parts_for, recount, undo
 from qassay.store.judgments import ConflictError, KeyReusedError, Saved, standing_rows
@@ -156,7 +156,7 @@ def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) 
             PlaceView(id=item.id, kind=item.kind, complete=complete, label=_label(item))
             for item, complete in zip(items, completed(connection, one, items, who.name), strict=True)
         ]
-        following = _following(connection, who, one)
+        following = next_open(connection, one)
     stages = stages_of(places, one.step)
     shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
     question = question_named(place, one.question)
@@ -339,13 +339,6 @@ def _part(connection: Connection, one: Assignment, item: Item, name: str, who: P
         if part.name == name:
             return part
     raise Refusal(404, f"this item has no part {name!r}")
-
-
-def _following(connection: Connection, who: Person, one: Assignment) -> int | None:
-    """The next assignment with open work, going round."""
-    own = assignments_of(connection, who.id)
-    at = next(index for index, other in enumerate(own) if other.id == one.id)
-    return next((other.id for other in [*own[at + 1 :], *own[:at]] if other.closed is None), None)
 
 
 def _label(item: Item) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import Connection, select
 
-from qassay.store.assignments import Assignment, assignments_of
+from qassay.store.assignments import Assignment, own_on
 from qassay.store.classes import class_of, developed_answers
 from qassay.store.items import items_of
 from qassay.store.schema import standing
@@ -75,7 +75,8 @@ def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
     """The earlier questions of the series, each with its known answers and what the assessor called right."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
-        own = {other.question: other for other in assignments_of(connection, who.id)}
+        before = earlier_in_series(place, question_named(place, one.question))
+        own = own_on(connection, who.id, [question.id for question in before])
         found = [
             EarlierView(
                 id=question.id,
@@ -83,7 +84,7 @@ def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
                 text=question.text,
                 answers=_answers(connection, question.id, own.get(question.id), who.id),
             )
-            for question in earlier_in_series(place, question_named(place, one.question))
+            for question in before
         ]
     return Earlier(questions=found)
 

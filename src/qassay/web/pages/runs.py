@@ -23,6 +23,8 @@ router = Router()
 RUNS_A_PAGE = 100
 FAULTS_A_PAGE = 200
 MOST_FILES = 200
+# Characters that are shown of a fault: it quotes the file, which may have one line of megabytes.
+LONGEST_FAULT = 2_000
 
 # No database takes a NUL in a name.
 Tag = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
@@ -256,7 +258,8 @@ def _report(one: Report) -> FileReport:
 
 
 def _fault(one: Problem) -> Fault:
-    return Fault(line=one.line, question=one.question, rule=one.rule, message=one.message)
+    question = None if one.question is None else one.question[:LONGEST_FAULT]
+    return Fault(line=one.line, question=question, rule=one.rule, message=one.message[:LONGEST_FAULT])
 
 
 def _found(report: Report | None) -> Report:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Table, exists, func, select
+from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from qassay.store.schema import assignment, item, question, standing
 from qassay.store.settling import progress
@@ -58,31 +58,35 @@ class Gate:
 
 
 def look(connection: Connection) -> Gate:
-    """What of the evaluation is not complete."""
+    """What of the evaluation is not complete; the database counts, and names the first few."""
     a = assignment.c
-    left = func.sum(a.total - a.done)
+    sums = select(func.coalesce(func.sum(a.total - a.done), 0), func.count(), func.count(a.question.distinct()))
+    items, assignments, questions = connection.execute(sums.where(a.closed.is_(None))).one()
     ordered = (
-        select(a.question, func.count(), left)
+        select(a.question, func.count(), func.sum(a.total - a.done))
         .join(question, question.c.id == a.question)
         .where(a.closed.is_(None))
         .group_by(a.question, question.c.ordinal)
         .order_by(question.c.ordinal)
+        .limit(NAMED)
     )
     found = [OpenQuestion(row[0], row[1], int(row[2])) for row in connection.execute(ordered)]
-    unjudged = _pooled(connection, ~_exists(standing, standing.c.body.is_not(None)))
-    given_out = connection.execute(select(a.id).limit(1)).first() is not None
-    unassigned = _pooled(connection, ~_exists(assignment)) if given_out else []
+    said = exists().where(standing.c.question == question.c.id, standing.c.body.is_not(None))
+    unjudged, first_unjudged = _pooled(connection, ~said)
+    unassigned, first_unassigned = 0, tuple[str, ...]()
+    if connection.execute(select(a.id).limit(1)).first() is not None:
+        unassigned, first_unassigned = _pooled(connection, ~exists().where(a.question == question.c.id))
     unruled = [one.question for one in progress(connection) if one.settled is not None and one.settled.left]
     return Gate(
-        open_items=sum(one.items for one in found),
-        open_assignments=sum(one.assessors for one in found),
-        open_questions=len(found),
-        unassigned_questions=len(unassigned),
-        unjudged_questions=len(unjudged),
+        open_items=int(items),
+        open_assignments=assignments,
+        open_questions=questions,
+        unassigned_questions=unassigned,
+        unjudged_questions=unjudged,
         unruled_questions=len(unruled),
-        open=tuple(found[:NAMED]),
-        unassigned=tuple(unassigned[:NAMED]),
-        unjudged=tuple(unjudged[:NAMED]),
+        open=tuple(found),
+        unassigned=first_unassigned,
+        unjudged=first_unjudged,
         unruled=tuple(unruled[:NAMED]),
     )
 
@@ -92,12 +96,11 @@ def is_open(connection: Connection) -> bool:
     return connection.execute(select(assignment.c.id).where(assignment.c.closed.is_(None)).limit(1)).first() is not None
 
 
-def _pooled(connection: Connection, lacking: ColumnElement[bool]) -> list[str]:
-    """The questions that have something to judge and lack something, in their order."""
-    asked = select(question.c.id).where(~question.c.draft, _exists(item, item.c.active), lacking)
-    return list(connection.execute(asked.order_by(question.c.ordinal)).scalars())
-
-
-def _exists(table: Table, *more: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether a table has a row of the question: one look into its index, however many rows there are."""
-    return exists().where(table.c.question == question.c.id, *more)
+def _pooled(connection: Connection, lacking: ColumnElement[bool]) -> tuple[int, tuple[str, ...]]:
+    """How many questions have something to judge and lack something, and the first of them in their order."""
+    # Asked question by question, one look at an index each: a list of all distinct ones would read every item.
+    pooled = exists().where(item.c.question == question.c.id, item.c.active)
+    wanted = (~question.c.draft, lacking, pooled)
+    count = connection.execute(select(func.count()).select_from(question).where(*wanted)).scalar_one()
+    first = select(question.c.id).where(*wanted).order_by(question.c.ordinal).limit(NAMED)
+    return count, tuple(connection.execute(first).scalars()) if count else ()

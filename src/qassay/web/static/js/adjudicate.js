@@ -198,7 +198,9 @@ function verdicts(one) {
 /** @param {Verdict} verdict */
 function nuggetList(verdict) {
   const counts = /** @type {Record<string, number>} */ ({});
-  for (const matched of Object.values(verdict.responses)) for (const id of /** @type {string[]} */ (matched)) counts[id] = (counts[id] ?? 0) + 1;
+  for (const said of /** @type {Record<string, string>[]} */ (Object.values(verdict.responses))) {
+    for (const [id, support] of Object.entries(said)) if (support !== "none") counts[id] = (counts[id] ?? 0) + 1;
+  }
   return h("ol", { class: "strings" }, verdict.list.map((/** @type {any} */ one) =>
     h("li", { dir: "auto" }, one.text, " ",
       h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"), " ",
