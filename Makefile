@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 TYPESCRIPT := 5.9.3
 TSC := $(VENV)/node/node_modules/.bin/tsc
 
-.PHONY: setup demo test check lint types docs pages bench soak clean
+.PHONY: setup demo test check lint types docs pages screens bench soak clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,10 @@ docs: setup
 # Write the generated parts of the docs anew, after a change of what a command prints.
 pages: setup
 	$(BIN)/python scripts/generate_docs.py
+
+# Take the pictures of the application in docs/pictures anew, after a change of how a page looks.
+screens: setup
+	$(BIN)/python scripts/screens.py
 
 # The gate: what CI and the pre-commit hook run.
 check: lint types test docs
