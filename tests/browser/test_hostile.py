@@ -80,6 +80,7 @@ SERIES = [
 ]
 DOC = bad_name("doc")
 TAGS = (bad_name("tag"), "=tag+2")
+FILE = "file {{7*7}}<script>ran('file')<img src=x onerror=ran('file')>.txt"
 
 
 def _series(folder: Path) -> None:
@@ -267,7 +268,7 @@ def organise(program: httpx.Client, place: Place) -> dict[str, str]:
     send(program, "/runs/withdraw", tag=TAGS[1], reason=bad("why"))
     send(program, "/runs/restore", tag=TAGS[1], reason=bad("why-not"))
     faulty = f"{bad_name('faulty')} {bad_name('faulty')} nowhere {bad('faulty')}\n".encode()
-    uploaded = program.post("/api/runs", files={"files": (bad_name("file"), faulty)})
+    uploaded = program.post("/api/runs", files={"files": (FILE, faulty)})
     found["report"] = uploaded.json()["files"][0]["report"]
     send(program, "/people/invitations", role="reader", name="invited{{7*7}}\"'><script>ran(1)</script>")
     return found
