@@ -28,6 +28,7 @@ from qassay.store.sessions import begin_session
 from qassay.store.settling import Settled, keep
 from qassay.store.things import thing
 from qassay.web.application import create_app
+from qassay.web.pages import adjudication, work
 from qassay.web.settings import Settings
 
 PEOPLE = ("organiser", "adjudicator", "assessor", "assessor", "assessor", "reader")
@@ -231,6 +232,8 @@ def measured(one: Evaluation) -> Measured:
 # Pages that tell of every question in some way: what they ask may grow with the questions, never with the pool.
 BY_QUESTION = ("organiser /assignments", "organiser /results", "assessor /work", "adjudicator /adjudication")
 ROWS_A_QUESTION, STEPS_A_QUESTION = 5, 400
+# Any page may add up the versions of the questions, to know whether what it keeps of them is current.
+STEPS_OF_THE_MARK = 20
 # A question's own sheet shows all of its items.
 BY_ITEM = (
     "assessor /judge/N",
@@ -246,8 +249,9 @@ def grown(small: Measured, large: Measured, questions: int = 0) -> list[str]:
     for name, (before, _) in small.items():
         after = large[name][0]
         more = questions if name.startswith(BY_QUESTION) else 0
+        marks = STEPS_OF_THE_MARK * questions
         rows = 1.2 * before.rows + 50 + ROWS_A_QUESTION * more
-        steps = 2 * before.steps + 20_000 + STEPS_A_QUESTION * more
+        steps = 2 * before.steps + 20_000 + marks + STEPS_A_QUESTION * more
         if after.statements > before.statements + 1 or after.rows > rows or after.steps > steps:
             told.append(f"{name}: {before} -> {after}")
     return told
@@ -263,6 +267,23 @@ def test_more_items_for_the_same_questions_change_nothing(evaluation: Any) -> No
     small, deep = measured(evaluation(SMALL)), measured(evaluation(DEEP))
     told = [one for one in grown(small, deep) if not one.startswith(BY_ITEM)]
     assert not told, "\n".join(told)
+
+
+def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "PIECES_A_PAGE", 100)
+    monkeypatch.setattr(adjudication, "QUESTIONS_A_PAGE", 100)
+    one = evaluation(SMALL)
+    first, second = (one.client("assessor").get(f"/api/work?page={page}").json() for page in (1, 2))
+    assert [len(page["pieces"]) for page in (first, second)] == [100, 50]
+    for sums in ("done", "total", "next", "pages"):
+        assert first[sums] == second[sums]
+    # The first question that is open stands on the second page.
+    assert first["next"] in [piece["assignment"] for piece in second["pieces"]]
+    first, second = (one.client("adjudicator").get(f"/api/adjudication?page={page}").json() for page in (1, 9))
+    assert [len(page["questions"]) for page in (first, second)] == [100, 50]
+    assert (first["left"], first["waiting"], first["next"]) == (SMALL.judged, 30, "q0")
+    assert 'rel="next" href="/work?page=2"' in one.client("assessor").get("/work").text
+    assert 'rel="prev" href="/adjudication?page=1"' in one.client("adjudicator").get("/adjudication?page=2").text
 
 
 @pytest.mark.slow

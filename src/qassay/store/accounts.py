@@ -101,8 +101,7 @@ def get_account(connection: Connection, number: int) -> Account:
 
 def find_account(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account with this name, whatever its capitals, and its password hash."""
-    wanted = folded(name)
-    names = connection.execute(select(account.c.id, account.c.name)).all()
+    names, wanted = connection.execute(select(account.c.id, account.c.name)).all(), folded(name)
     found = next((number for number, known in names if known.casefold() == wanted), None)
     if found is None:
         return None, None

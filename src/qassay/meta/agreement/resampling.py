@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from qassay.matrix import Floats
+from qassay.meta.intervals.bootstrap import bca_limits
 
 Interval: TypeAlias = tuple[float, float]
 # From `weights[resample, kind]` (how often each kind of item was drawn) to the values of every statistic.
@@ -30,10 +31,11 @@ def estimate(counts: Floats, statistics: Statistics) -> dict[str, float | None]:
 def bootstrap_intervals(
     counts: Floats, statistics: Statistics, *, seed: int, resamples: int
 ) -> dict[str, Interval | None]:
-    """Percentile intervals (95%) of every statistic, over items drawn with replacement.
+    """Bias-corrected and accelerated intervals (95%) of every statistic, over items drawn with replacement.
 
     `counts[kind]` says how many items there are of each kind. A resample in which a statistic is undefined does not
-    count for it; a statistic undefined in more than one resample of twenty has no interval.
+    count for it; a statistic undefined in more than one resample of twenty, or of a single item, has no interval.
+    Plain percentiles are too narrow where items are few: of a hundred, they hold a kappa in 92 to 94% of the cases.
     """
     total = int(counts.sum())
     if resamples == 0 or total == 0:
@@ -46,15 +48,30 @@ def bootstrap_intervals(
         weights = rng.multinomial(total, chances, size=min(step, resamples - start)).astype(np.float64)
         for name, values in statistics(weights).items():
             drawn.setdefault(name, []).append(values)
-    return {name: _interval(np.concatenate(parts)) for name, parts in drawn.items()}
+    found, left_out = statistics(counts[None, :]), _left_out(counts, statistics)
+    return {
+        name: _interval(float(found[name][0]), np.concatenate(parts), left_out[name]) for name, parts in drawn.items()
+    }
 
 
-def _interval(values: Floats) -> Interval | None:
-    known = values[np.isfinite(values)]
-    if len(known) < LEVEL * len(values):
+def _left_out(counts: Floats, statistics: Statistics) -> dict[str, Floats]:
+    """Every statistic without each item in turn: items of one kind leave the same behind."""
+    present = np.flatnonzero(counts)
+    without = np.repeat(counts[None, :], len(present), axis=0)
+    without[np.arange(len(present)), present] -= 1
+    times = counts[present].astype(np.int64)
+    return {name: np.repeat(values, times) for name, values in statistics(without).items()}
+
+
+def _interval(value: float, drawn: Floats, left_out: Floats) -> Interval | None:
+    known = drawn[np.isfinite(drawn)]
+    if len(known) < LEVEL * len(drawn) or not np.isfinite(value):
         return None
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    jackknife = left_out[np.isfinite(left_out)]
+    if len(jackknife) < 2:  # one item says nothing of how others would fall
+        return None
+    low, high = bca_limits(np.array([value]), known[:, None], jackknife[:, None], level=LEVEL)
+    return float(low[0]), float(high[0])
 
 
 def _defined(value: float) -> float | None:

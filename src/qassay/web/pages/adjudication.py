@@ -35,6 +35,8 @@ from qassay.web.routing import ADJUDICATORS, Context, Input, Number, Place, Rout
 
 router = Router()
 
+QUESTIONS_A_PAGE = 500
+
 Id = Annotated[str, Query(max_length=200)]
 Key = Annotated[str, Field(min_length=16, max_length=100)]
 
@@ -51,9 +53,12 @@ class QuestionProgress(Context):
 
 
 class AdjudicationPage(Context):
-    """All questions that are assigned."""
+    """The questions that are assigned, a page of them, and the first to rule on."""
 
     questions: list[QuestionProgress]
+    page: int
+    pages: int
+    next: str | None
     left: int
     waiting: int
 
@@ -143,13 +148,15 @@ class Done(Context):
 
 
 @router.page("/adjudication", template="adjudication.html", roles=ADJUDICATORS)
-def adjudication(place: Place) -> AdjudicationPage:
+def adjudication(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
     """Which questions are finished by their assessors, and how much of each is left to rule on."""
     known = questions_of(place).by_id
     with place.store.read() as connection:
         found = progress(connection)
+    pages = max(1, -(-len(found) // QUESTIONS_A_PAGE))
+    page = min(page, pages)
     rows = []
-    for one in found:
+    for one in found[(page - 1) * QUESTIONS_A_PAGE : page * QUESTIONS_A_PAGE]:
         asked = known.get(one.question)
         counts = one.settled if one.closed else None
         rows.append(
@@ -162,8 +169,14 @@ def adjudication(place: Place) -> AdjudicationPage:
                 left=counts.left if counts else None,
             )
         )
-    left = sum(row.left or 0 for row in rows)
-    return AdjudicationPage(questions=rows, left=left, waiting=sum(not row.closed for row in rows))
+    return AdjudicationPage(
+        questions=rows,
+        page=page,
+        pages=pages,
+        next=next((one.question for one in found if _left(one)), None),
+        left=sum(one.settled.left for one in found if one.closed and one.settled is not None),
+        waiting=sum(not one.closed for one in found),
+    )
 
 
 @router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)

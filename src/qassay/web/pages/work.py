@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Query
+
+from qassay.questions import Question
 from qassay.store.assignments import Assignment, assignments_of, is_work_waiting, take
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
 
 router = Router()
+
+PIECES_A_PAGE = 500
 
 
 class Piece(Context):
@@ -25,9 +32,11 @@ class Piece(Context):
 
 
 class WorkPage(Context):
-    """All of an assessor's work."""
+    """An assessor's work: a page of the questions, the sums of all."""
 
     pieces: list[Piece]
+    page: int
+    pages: int
     done: int
     total: int
     # Of the time spent on items so far; None before anything is judged.
@@ -43,36 +52,23 @@ class Taken(Context):
 
 
 @router.page("/work", template="work.html", roles=ASSESSORS)
-def work(who: Who, place: Place) -> WorkPage:
+def work(who: Who, place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
     """What is assigned to whoever asks."""
     with place.store.read() as connection:
         own = assignments_of(connection, who.id)
         waiting = is_work_waiting(connection, who.id)
     questions = questions_of(place).by_id
-    pieces = []
-    for one in own:
-        question = questions.get(one.question)
-        if question is None:
-            continue
-        pieces.append(
-            Piece(
-                assignment=one.id,
-                question=one.question,
-                type=question.type,
-                text=question.text,
-                series=question.series,
-                target=question.target,
-                done=one.done,
-                total=one.total,
-                closed=one.closed is not None,
-            )
-        )
+    own = [one for one in own if one.question in questions]
+    pages = max(1, -(-len(own) // PIECES_A_PAGE))
+    page = min(page, pages)
     return WorkPage(
-        pieces=pieces,
+        pieces=[_piece(one, questions[one.question]) for one in own[(page - 1) * PIECES_A_PAGE : page * PIECES_A_PAGE]],
+        page=page,
+        pages=pages,
         done=sum(one.done for one in own),
         total=sum(one.total for one in own),
         minutes_left=minutes_left(own),
-        next=next((piece.assignment for piece in pieces if not piece.closed), None),
+        next=next((one.id for one in own if one.closed is None), None),
         waiting=waiting,
     )
 
@@ -85,6 +81,20 @@ def take_work(who: Who, place: Place) -> Taken:
     if given is None:
         raise Refusal(404, "no question is waiting for an assessor")
     return Taken(assignment=given.id)
+
+
+def _piece(one: Assignment, question: Question) -> Piece:
+    return Piece(
+        assignment=one.id,
+        question=one.question,
+        type=question.type,
+        text=question.text,
+        series=question.series,
+        target=question.target,
+        done=one.done,
+        total=one.total,
+        closed=one.closed is not None,
+    )
 
 
 def minutes_left(work: list[Assignment]) -> int | None:
