@@ -38,7 +38,7 @@ def agreement(
     one means wrong follow from the labels, unless said. Sets named in `two_way` know only whether a pair is
     entailed: they enter `folded` and the pairs, folded, and nothing else; where that leaves fewer than two sets,
     all is compared after folding and `raw` is None. Chance-corrected coefficients are None where all labels are the
-    same. Intervals: percentile bootstrap over items. [EVAL02] table 2, [RTE08] tables 2 and 3.
+    same. Intervals: BCa bootstrap over items. [EVAL02] table 2, [RTE08] tables 2 and 3.
     """
     scheme = _scheme(labels, fold, order)
     kinds = _combine(labels, scheme)
