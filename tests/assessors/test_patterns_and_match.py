@@ -103,8 +103,16 @@ def test_a_right_list_item_gets_the_class_of_its_answer() -> None:
     assert opinion.verdict == {"judgment": "R", "answer": "Marie Curie"}
 
 
-def test_normalising_leaves_words_alone() -> None:
-    assert normalised("An Annex of the Theatre") == "annex of theatre"
+def test_normalising_never_turns_an_answer_into_nothing_or_another() -> None:
+    assert normalised("An Annex of the Theatre") == "annex of the theatre"
+    assert normalised("A") == "a"
+    assert normalised("the") == "the"
+    assert normalised("Vitamin A") != normalised("vitamin")
+    rows = [{"question": "1", "answer": "A", "doc": None}]
+    for text in ("?!", "", "the"):
+        opinion = Match.from_rows(rows, normalise=True).judge(QUESTION, _part(text))
+        assert opinion is not None
+        assert opinion.verdict["judgment"] == "W"
 
 
 def test_on_the_built_in_evaluation_patterns_agree_with_a_plain_reading() -> None:

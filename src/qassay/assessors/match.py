@@ -1,8 +1,8 @@
 """The match assessor: an item is right where its string is a known answer.
 
 R where the string equals a known answer of the question (answers.jsonl, not withdrawn), U where it does but documents
-are known for that answer and the item's is not among them, W else. `match(normalise=true)` compares after lower case,
-without articles, punctuation and double blanks. A question without a known answer is not judged: nothing can be said.
+are known for that answer and the item's is not among them, W else. `match(normalise=true)` compares in lower case,
+without a leading article, punctuation and double blanks. A question without a known answer is not judged: nothing can be said.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from qassay.assessors.records import Opinion
 from qassay.questions import Question
 from qassay.store.parts import Part
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_ARTICLE = re.compile(r"^(?:a|an|the) (?=.)")
 _NOT_WORD = re.compile(r"[^\w]+")
 
 
 def normalised(text: str) -> str:
-    """A string as it is compared where spelling is not the point.
+    """A string as it is compared where spelling is not the point; one without a word stays what it is.
 
-    >>> normalised("The  Eiffel-Tower.")
-    'eiffel tower'
+    >>> normalised("The  Eiffel-Tower."), normalised("Vitamin A"), normalised("?!")
+    ('eiffel tower', 'vitamin a', '?!')
     """
-    return " ".join(_ARTICLE.sub(" ", _NOT_WORD.sub(" ", text.casefold())).split())
+    words = " ".join(_NOT_WORD.sub(" ", text.casefold()).split())
+    return _ARTICLE.sub("", words) or text.casefold().strip()
 
 
 @dataclass(frozen=True)
