@@ -386,7 +386,7 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
             "missing": "zero",
         }
         found["publication"] = send(organiser, "/results/published", **sent)["id"]
-    send(organiser, "/assignments/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
+    send(organiser, "/adjudication/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
     shown = ""
     for role, wanted in addresses(place, found).items():
         page = visit(server, expected=("404", "409"))

@@ -157,3 +157,11 @@ def test_a_server_that_is_away_is_tried_again_and_then_told() -> None:
     with pytest.raises(ServerError, match="cannot be reached"):
         Client("http://127.0.0.1:9", token="x", pause=pauses.append).evaluation()
     assert len(pauses) == 4
+
+
+@pytest.mark.parametrize("name", ["first", "adjudicated"])
+def test_the_judgments_of_people_are_left_alone(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / "judgments" / f"{name}.jsonl").read_bytes()
+    assert main(["judge", str(folder), "--with", "patterns", "--set", name, "--again"]) == 2
+    assert "judgments of people" in capsys.readouterr().err
+    assert (folder / "judgments" / f"{name}.jsonl").read_bytes() == before

@@ -106,6 +106,7 @@ def test_parameters_and_json(folder: Path, call: Call) -> None:
         "run": "factoid-threshold-5",
         "system": "factoid(threshold=5)",
         "file": "runs/factoid-threshold-5.txt",
+        "stored": False,
         "log": "logs/factoid-threshold-5.jsonl",
         "questions": 5,
         "continued": 0,

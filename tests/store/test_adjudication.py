@@ -29,6 +29,7 @@ from qassay.store.engine import Store
 from qassay.store.items import Item, items_of
 from qassay.store.judging import ADJUDICATED
 from qassay.store.judgments import ConflictError, KeyReusedError
+from qassay.store.nuggets import write_nugget
 from qassay.store.parts import Part
 from qassay.store.schema import judgment
 from qassay.store.settings import forget_settled
@@ -254,6 +255,8 @@ def test_ratings_are_never_settled(store: Store, tmp_path: Path) -> None:
         verdict = {"understandability": 1}
         with pytest.raises(InputError, match="ratings are not adjudicated"):
             rule(connection, item, "", verdict, task=desk.evaluation.task, who=desk.judge, expected=0, key="k")
+        with pytest.raises(InputError, match="ratings are not adjudicated"):
+            undo_ruling(connection, item, "", task=desk.evaluation.task, who=desk.judge, expected=0, to=0, key="k")
 
 
 def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -> None:
@@ -277,3 +280,18 @@ def test_parts_are_named_as_the_adjudicated_set_has_them(desk: Any) -> None:
             part_named(connection, item, "99")
         with pytest.raises(NotClosedError):
             disagreements(connection, "1.3", desk.evaluation.task)
+
+
+def test_undoing_a_ruling_is_checked_as_ruling_is(desk: Any) -> None:
+    """What was ruled before may name a nugget that is not there any more."""
+    how = {"task": desk.evaluation.task, "who": desk.judge}
+    with desk.store.write() as connection:
+        desk.judge_all(connection, "1.3", "first")
+        desk.judge_all(connection, "1.3", "second", harsh)
+        item = items_of(connection, "1.3")[0]
+        for version, nuggets in enumerate((["2"], ["1"])):
+            rule(connection, item, "", {"nuggets": nuggets}, **how, expected=version, key=f"rule-{version}")
+        write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
+        with pytest.raises(InputError, match="2"):
+            undo_ruling(connection, item, "", **how, expected=2, to=1, key="undo")
+        assert count_rows(connection) == 2

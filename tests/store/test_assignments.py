@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
@@ -33,8 +33,10 @@ from qassay.store.assignments import (
     withdraw_assignments,
 )
 from qassay.store.engine import Store
-from qassay.store.items import items_of
+from qassay.store.items import items_of, order_seed, pool_items
 from qassay.store.judging import LockedError, parts_for
+from qassay.store.nugget_changes import Change, begin_list
+from qassay.store.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, item, record
 
 
@@ -323,3 +325,59 @@ def test_reopening_is_recorded_and_needs_assignments(store: Store, tmp_path: Pat
         rows = connection.execute(record.select()).all()
         assert [(row.action, row.question, row.account) for row in rows][-1] == ("reopen", "1.1", desk.judge.id)
         assert "why not" in rows[-1].body
+
+
+def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path) -> None:
+    """Its list keeps its number, and is another one: what is new in it is not judged."""
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        for set_name in ("first", "second"):
+            desk.judge_all(connection, "1.2", set_name)
+        assert desk.settled(connection, "1.2") == (3, 0, 0)
+        runs = {**desks.RUNS, "south": desks.RUNS["south"].replace("Ann", "Cem")}
+        made = desks.write_evaluation(tmp_path / "two", runs=runs)
+        items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
+        options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
+        assert store_pool(connection, items, made.questions, **options).touched == {"1.2"}
+        desk.check_counts(connection)
+        one = desk.assigned(connection, "1.2")
+        assert (one.done, one.total, one.closed) == (1, 2, None)
+        assert desk.settled(connection, "1.2") is None
+
+
+def test_withdrawing_what_was_open_settles_what_is_finished(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    with store.write() as connection:
+        desk.judge_all(connection, "1.1", "first")
+        assert desk.settled(connection, "1.1") is None
+        assert withdraw_assignments(connection, slot=2, by=None) == 3
+        assert desk.settled(connection, "1.1") == (2, 0, 0)
+        assert len(desk.rows(connection)) == 2
+        # Nobody is left on the others.
+        assert withdraw_assignments(connection, slot=1, by=None) == 2
+        assert [one.question for one in all_assignments(connection)] == ["1.1"]
+
+
+def test_whoever_has_written_nuggets_keeps_the_question(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
+    desk = desks.make_desk(store, tmp_path)
+    one, two, three = desk.people
+    monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))
+    with store.write() as connection:
+        c = assignment.c
+        connection.execute(update(assignment).where(c.question != "1.3").values(closed="2001"))
+        connection.execute(update(assignment).where(c.question == "1.3", c.slot == 1).values(account=None))
+        connection.execute(update(assignment).where(c.question == "1.3", c.slot == 2).values(account=two.id))
+        taken = take(connection, one.id)
+        assert (taken.question, taken.set) == ("1.3", "first")
+        # Looking at the list, which begins as a copy, is no work yet.
+        begin_list(connection, taken, one.id)
+        assert is_work_waiting(connection, three.id)
+        change = Change(taken, one, "a-key-of-a-change")
+        assert change.is_new(connection)
+        change.add(connection, "it meets", vital=True)
+        change.finish(connection)
+        assert connection.execute(select(c.leased).where(c.id == taken.id)).scalar_one() is None
+        connection.execute(update(assignment).where(c.id == taken.id).values(leased="2001"))
+        assert take(connection, three.id) is None
+        assert withdraw_assignments(connection, slot=1, by=None) == 2
+        assert assignments_of(connection, one.id)[0].question == "1.3"

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +22,7 @@ from qassay.store.backups import back_up, check_backup, default_place, restore
 from qassay.store.engine import Store, connect, now, open_store, sqlite_url
 from qassay.store.intake import take_in
 from qassay.store.judgments import append
-from qassay.store.schema import account, item, judgment, metadata, session
+from qassay.store.schema import account, invitation, item, judgment, metadata, session, token
 
 Serve = Callable[[Path], Store]
 Scores = Callable[[Path], dict[str, Any]]
@@ -273,3 +274,46 @@ def test_folders_of_any_name_can_be_backed_up(small: Path, tmp_path: Path, score
     check_backup(folder / "b?#%41.db")
     restore(Folder(folder), folder / "b?#%41.db")
     assert scores(folder) == before
+
+
+def test_nobody_gets_in_with_what_was_revoked_or_used_since(small: Path, tmp_path: Path) -> None:
+    store = open_store(small, create=True)
+    take_in(store, Folder(small))
+    fill(store)
+    with store.write() as connection:
+        who = connection.execute(select(account.c.id)).scalar_one()
+        connection.execute(insert(token).values(digest="t", account=who, name="script", created=now()))
+        link = {"role": "organiser", "created": now(), "expires": "2999"}
+        connection.execute(insert(invitation).values(digest="open", **link))
+        connection.execute(insert(invitation).values(digest="used", used="2001", **link))
+    back_up(store, tmp_path / "backup.db")
+    store.close()
+    restore(Folder(small), tmp_path / "backup.db")
+    store = open_store(small)
+    with store.read() as connection:
+        assert connection.execute(select(token.c.ended)).scalar_one() is not None
+        links = {row.digest: row.expires for row in connection.execute(select(invitation))}
+        assert links["open"] <= now()
+        assert links["used"] == "2999"
+    store.close()
+
+
+def test_a_store_elsewhere_is_replaced_from_beside_it(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is renamed into its place: that works within one file system only."""
+    store = open_store(small, create=True)
+    take_in(store, Folder(small))
+    back_up(store, tmp_path / "backup.db")
+    store.close()
+    place = elsewhere(small, tmp_path)
+    target = tmp_path / "disk" / "deep" / "store.db"
+    toml = place / "qassay.toml"
+    toml.write_text(f'database = "sqlite:///{target}"\n' + toml.read_text())
+    made: list[Path] = []
+    real = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **how: made.append(Path(how["dir"])) or real(**how))
+    assert restore(Folder(place), tmp_path / "backup.db") is None
+    assert target.is_file()
+    assert set(made) == {target.parent}
+    assert list(target.parent.iterdir()) == [target]

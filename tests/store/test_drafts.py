@@ -18,7 +18,7 @@ from qassay.store.engine import Store
 from qassay.store.nuggets import nuggets_of, write_nugget
 from qassay.store.publishing import numbered, publish
 from qassay.store.questions import test_set as published_set
-from qassay.store.schema import record, run
+from qassay.store.schema import assignment, item, record, run
 from qassay.store.snapshot import snapshot
 from qassay.tasks import Task, task
 
@@ -177,7 +177,13 @@ def test_a_published_question_goes_only_while_no_run_answers_it(
         with pytest.raises(UsageError, match=r"2 runs answer question 1\.1"):
             drafts.remove_question(connection, "1.1", account=None)
         connection.execute(run.update().values(withdrawn=True))
+        for number, name in enumerate(("1.1", "1.2")):
+            connection.execute(item.insert().values(id=number, question=name, kind="item", ordinal=0, body="{}"))
+            connection.execute(assignment.insert().values(question=name, slot=1, set="first", total=1))
         drafts.remove_question(connection, "1.1", account=None)
+        # Nobody is to judge what is not asked any more.
+        for table in (item, assignment):
+            assert connection.execute(table.select().with_only_columns(table.c.question)).scalars().all() == ["1.2"]
         assert published_set(connection).ids == ("1.2", "1.3")
         row = connection.execute(record.select().where(record.c.action == "remove-question")).one()
         assert json.loads(row.body)["answers"] == [{"answer": "1901", "doc": "D1"}]

@@ -16,7 +16,8 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import InputError
-from qassay.store.engine import DATABASE, VARIABLE, Store, connect, is_alive, now, open_store, store_url
+from qassay.formats.folder import DATABASE, VARIABLE
+from qassay.store.engine import Store, connect, is_alive, now, open_store, store_url
 from qassay.store.schema import account, judgment, session, setting
 from qassay.store.settings import get_setting, note_action, put_once, put_setting
 

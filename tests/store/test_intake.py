@@ -322,3 +322,33 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
         rows = select(judgment.c.body).where(judgment.c.question == "1.1").order_by(judgment.c.version)
         said = [msgspec.json.decode(body)["judgment"] for body in connection.execute(rows).scalars()]
     assert said == ["W", "R", "X", "U"]
+
+
+def test_a_question_that_is_changed_meanwhile_stays_so(
+    small: Path, served: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading the files and writing them somebody changes a question that they do not name, and adds one."""
+    from qassay.store import intake
+    from qassay.store.drafts import change_question
+
+    store = served(small)
+    for name in ("judgments", "nuggets", "runs"):
+        for path in (small / name).iterdir():
+            path.unlink()
+    write(small, "answers.jsonl", "")
+    write(small, "questions.jsonl", [{"id": "2.1", "type": "factoid", "text": "Who?", "series": "2"}])
+    real, task = intake.read_incoming, qassay.open(small).task
+    added = {"id": "3.1", "type": "factoid", "text": "How many?", "series": "3"}
+
+    def slowly(*arguments: Any) -> Any:
+        found = real(*arguments)
+        with store.write() as connection:
+            change_question(connection, task, "1.1", {"text": "Founded when?"}, expected=1, account=None)
+            connection.execute(question.insert().values(id="3.1", ordinal=3, body=json.dumps(added), at=now()))
+        return found
+
+    monkeypatch.setattr(intake, "read_incoming", slowly)
+    assert take_in(store, Folder(small)) == [Taken("questions.jsonl", "questions", 1)]
+    found = qassay.open(small).questions
+    assert found.ids == ("1.1", "1.2", "1.3", "3.1", "2.1")
+    assert found.by_id["1.1"].text == "Founded when?"

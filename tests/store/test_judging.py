@@ -197,5 +197,5 @@ def test_completed_and_is_complete_say_the_same(desk: Any) -> None:
             desk.say(connection, one, item, part, desks.usual(item, part))
             items = items_of(connection, question)
             each = [is_complete(connection, "first", parts_for(connection, one, other, None)) for other in items]
-            assert completed(connection, one, items, None) == each
+            assert completed(connection, one, items) == each
             assert sum(each) == desk.assigned(connection, question).done

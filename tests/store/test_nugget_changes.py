@@ -254,3 +254,21 @@ def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
             Change(one, stranger, "a-strangers-key-1").is_new(connection)
         rows = connection.execute(select(nugget.c.account).where(nugget.c.list == "first")).scalars()
         assert set(rows) == {one.account}
+
+
+def test_a_removal_that_opens_the_same_responses_is_taken_back(store: Store, desk: Any) -> None:
+    """One change writes a response twice: its link goes, and it is to be looked at again."""
+    with store.write() as connection:
+        match(connection, desk, {"north": {"": ["1"]}, "south": {"": ["2"]}})
+        before = found(connection)
+        removal = change(connection, desk)
+        assert removal.remove(connection, "1", expected=1) == 1
+        assert removal.look_again(connection, items_of(connection, "1.3")) == 2
+        removal.finish(connection)
+        assert desk.assigned(connection, "1.3").done == 0
+        undone = change(connection, desk)
+        undone.take_back(connection, removal.key)
+        undone.finish(connection)
+        assert found(connection) == before
+        assert desk.assigned(connection, "1.3").done == 2
+        desk.check_counts(connection)

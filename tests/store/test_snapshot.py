@@ -232,8 +232,12 @@ def test_the_database_of_another_evaluation_is_refused(
     take_in(store, Folder(small))
     store.close()
     assert qassay.open(small).runs.tags
+    other = demo("series")
     with pytest.raises(InputError, match="holds the evaluation 'small', not 'Qassay demo': name another"):
-        qassay.open(demo("series"))
+        qassay.open(other)
+    # Nor is it served, or backed up, under another name.
+    with pytest.raises(InputError, match="holds the evaluation 'small', not 'Qassay demo': name another"):
+        open_store(other, create=True)
 
 
 def test_a_database_that_is_away_is_told(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

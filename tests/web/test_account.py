@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from starlette.testclient import TestClient
 
 PASSWORD = "a long enough password"
@@ -92,6 +93,27 @@ def test_access_ends_at_once(place, accounts) -> None:
     assert assessor.get("/api/account").status_code == 401
     program = TestClient(place.app, headers={"Authorization": f"Bearer {token}"})
     assert program.get("/api/account").status_code == 401
+
+
+@pytest.mark.parametrize("way", ["sign out", "reset", "role", "end and renew"])
+def test_tokens_end_with_the_sessions(place, accounts, way: str) -> None:
+    organiser, number = place.client("organiser"), accounts["assessor"]
+    token = place.client("assessor").post("/api/account/tokens", json={"name": "x"}).json()["token"]
+    program = TestClient(place.app, headers={"Authorization": f"Bearer {token}"})
+    assert program.get("/api/account").status_code == 200
+    if way == "sign out":
+        assert organiser.delete(f"/api/people/{number}/sessions").json() == {"ended": 2}
+    elif way == "reset":
+        link = organiser.post(f"/api/people/{number}/reset").json()["link"]
+        assert program.get("/api/account").status_code == 200  # until the link is used
+        place.client().post("/api/welcome", json={"token": link.partition("#")[2], "password": NEW})
+    elif way == "role":
+        organiser.patch(f"/api/people/{number}", json={"role": "reader"})
+    else:
+        for active in (False, True):
+            organiser.patch(f"/api/people/{number}", json={"active": active})
+    assert program.get("/api/account").status_code == 401
+    assert place.client("assessor").get("/api/account").json()["tokens"] == []
 
 
 def test_the_last_organiser_cannot_leave(place, accounts) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy import event, insert, text
 
 from qassay.demo import demo_folder
+from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.questions import Question, TestSet
 from qassay.store.accounts import add_account
@@ -48,6 +50,28 @@ def make_pool(client: Any, place: Any, **options: Any) -> dict[str, Any]:
     assert place.app.state.place.kept["job pool"].ended.wait(30)
     found: dict[str, Any] = client.get("/api/assignments/pool").json()
     return found
+
+
+def test_options_asked_for_while_the_pool_is_made_are_not_lost(
+    organiser: Any, place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, makings = threading.Event(), []
+
+    def slowly(*given: Any, **named: Any) -> Any:
+        makings.append(given)
+        assert go.wait(20)
+        return open_evaluation(*given, **named)
+
+    monkeypatch.setattr("qassay.web.pooling.open_evaluation", slowly)
+    monkeypatch.setattr("qassay.web.pooling.PATIENCE", 0.0)
+    for options in ({}, {"holistic": True}, {}):
+        assert organiser.post("/api/assignments/pool", json=options).json()["state"] == "running"
+        while not makings:  # the first has taken its options up before the next asks
+            time.sleep(0.001)
+    go.set()
+    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    assert len(makings) == 2
+    assert organiser.get("/api/assignments/pool").json()["holistic"] is True
 
 
 def give(client: Any, assessors: int, *accounts: int) -> dict[str, Any]:
@@ -147,7 +171,8 @@ def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, place
     page = progress(organiser, show="finished")
     assert (page["found"], page["minutes_left"]) == (106, 0)
     first = page["questions"][0]["id"]
-    address = "/api/assignments/reopen"
+    address = "/api/adjudication/reopen"
+    assert organiser.post("/api/assignments/reopen", json={"question": first, "reason": "x"}).status_code in (404, 405)
     assert organiser.post(address, json={"question": first, "reason": " "}).status_code == 400
     assert organiser.post(address, json={"question": first}).status_code == 422
     assert organiser.post(address, json={"question": "nobody", "reason": "x"}).status_code == 404

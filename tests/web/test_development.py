@@ -119,6 +119,15 @@ def test_an_answer_is_withdrawn_with_a_reason_and_restored(organiser: Any) -> No
     assert made(organiser.get("/api/development/question?id=1.1"))["question"]["answers"][0]["withdrawn"] is False
 
 
+def test_a_document_of_blanks_is_none(organiser: Any) -> None:
+    body = {"id": "1.1", "answer": "somebody", "doc": " "}
+    made(organiser.post("/api/development/question/answers", json=body))
+    made(organiser.post("/api/development/question/answers/withdraw", json=body | {"reason": "no"}))
+    answers = made(organiser.get("/api/development/question?id=1.1"))["question"]["answers"]
+    noted = [(one["doc"], one["withdrawn"]) for one in answers if one["answer"] == "somebody"]
+    assert noted == [(None, True)]
+
+
 def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     series = begin(organiser)
     number = drafts(organiser)[0]["questions"][0]["id"]
@@ -128,7 +137,14 @@ def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     assert (fact["text"], fact["vital"], fact["version"]) == ("a fact", True, 1)
     change = {"id": number, "nugget": fact["nugget"], "version": 1, "text": "another fact"}
     assert made(organiser.post("/api/development/question/nuggets", json=change))["vital"] is False
-    assert organiser.post("/api/development/question/nuggets", json=change).status_code == 400
+    told = organiser.post("/api/development/question/nuggets", json=change)
+    assert told.status_code == 409
+    assert told.json()["standing"] == {"text": "another fact", "vital": False, "version": 2}
+    gone = {"id": number, "nugget": fact["nugget"], "version": 1}
+    assert organiser.post("/api/development/question/nuggets/remove", json=gone).status_code == 409
+    for nothing in ("", " \t\n", "\u2003"):
+        blank = {"id": number, "text": nothing}
+        assert organiser.post("/api/development/question/nuggets", json=blank).status_code == 422
     body = {"id": number, "version": 1, "definition": "what the author thinks"}
     made(organiser.put("/api/development/question", json=body))
     made(organiser.post("/api/development/publish", json={"groups": [series]}))

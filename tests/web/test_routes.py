@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
+import qassay.web
 from qassay.store.schema import ROLES
 from qassay.web.guard import PUBLIC, GuardedRoute
 from qassay.web.routing import EVERYBODY, Router
@@ -77,6 +79,11 @@ def test_a_page_and_its_twin_have_the_same_roles(place) -> None:
     assert "/people" in twins
     for path in twins:
         assert by_path[path, "GET"] == by_path["/api" + path, "GET"], path
+
+
+def test_the_map_of_the_application_names_every_module() -> None:
+    named = set(re.findall(r"^([a-z_]+)/?  ", str(qassay.web.__doc__), re.MULTILINE))
+    assert named == {one.name for one in pkgutil.iter_modules(qassay.web.__path__)}
 
 
 def test_no_page_changes_anything(place) -> None:

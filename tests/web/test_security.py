@@ -125,6 +125,26 @@ def test_behind_a_proxy_the_public_address_counts(place) -> None:
     assert browser.post("/api/people/invitations", **call).status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("public_url", "origin"),
+    [
+        ("https://qa.example.org:443", "https://qa.example.org"),
+        ("http://QA.example.org:80/", "http://qa.example.org"),
+        ("https://qa.example.org:80", "https://qa.example.org:80"),
+        ("https://[2001:db8::7]:443", "https://[2001:db8::7]"),
+        ("https://[2001:db8::7]:8443", "https://[2001:db8::7]:8443"),
+    ],
+)
+def test_an_origin_is_written_as_browsers_write_it(public_url: str, origin: str) -> None:
+    assert Settings(public_url=public_url).origin == origin
+
+
+def test_a_default_port_in_the_public_address_locks_nobody_out(place) -> None:
+    browser = place.with_settings(public_url="https://qa.example.org:443").client("organiser")
+    call = {"json": NEW, "headers": {"Host": "qa.example.org", "Origin": "https://qa.example.org"}}
+    assert browser.post("/api/people/invitations", **call).status_code == 201
+
+
 def test_a_token_needs_no_origin(place, accounts) -> None:
     with place.store.write() as connection:
         token = make_token(connection, accounts["organiser"], "script")
@@ -170,6 +190,8 @@ def test_settings_that_would_be_unsafe_are_refused() -> None:
         {"host": "0.0.0.0", "public_url": "http://qa.example.org"},
         {"public_url": "qa.example.org"},
         {"public_url": "https://qa.example.org/path"},
+        {"public_url": "https://qa.example.org:https"},
+        {"public_url": "https://qa.example.org:70000"},
         {"trusted_header": "X-Remote-User"},
         {"trusted_header": "X-Remote-User", "trusted_proxies": ("proxy",)},
     ):

@@ -41,7 +41,8 @@ def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
     )
     methods = " and ".join(sorted(set(intervals.methods)))
     note = f"Intervals: {methods}, over {intervals.over}."
-    return replace(shown, notes=(note, *pairs.table().notes, *shown.notes))
+    # What was left out is said by both, and once is enough.
+    return replace(shown, notes=tuple(dict.fromkeys((note, *pairs.table().notes, *shown.notes))))
 
 
 def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **options: Any) -> SensitivityCurves:

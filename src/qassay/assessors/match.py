@@ -2,7 +2,8 @@
 
 R where the string equals a known answer of the question (answers.jsonl, not withdrawn), U where it does but documents
 are known for that answer and the item's is not among them, W else. `match(normalise=true)` compares in lower case,
-without a leading article, punctuation and double blanks. A question without a known answer is not judged: nothing can be said.
+without a leading article, punctuation and double blanks. A question without a known answer is not judged: nothing can
+be said.
 """
 
 from __future__ import annotations

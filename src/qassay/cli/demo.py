@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
+import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,11 +250,14 @@ def copy_evaluation(to: Path, which: Demo = "series") -> list[str]:
 
 def _serve(to: Path | None, port: int) -> None:
     """Serve a copy of the evaluation; without a folder of its own it is gone afterwards."""
+    import signal
     import tempfile
 
     from qassay.cli.serve import command as serve
     from qassay.web.demonstration import prepare
 
+    # An end by signal removes the copy as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:
         folder = to if to is not None else Path(place) / "demo"
         copy_evaluation(folder)

@@ -85,7 +85,7 @@ def command(
     )
     plan = plan_import(opened, paths, kind=kind, options=options)
     carry_out(plan, store)
-    _say(plan, as_json=as_json)
+    _say(plan, as_json=as_json, stored=store is not None)
 
 
 def _lengths(collection: Path) -> Mapping[str, int]:
@@ -95,7 +95,7 @@ def _lengths(collection: Path) -> Mapping[str, int]:
     return open_collection(collection).lengths()
 
 
-def _say(plan: Plan, *, as_json: bool) -> None:
+def _say(plan: Plan, *, as_json: bool, stored: bool) -> None:
     """What was added, one line a file; what is odd goes to stderr."""
     from qassay.cli.output import print_json, visible
 
@@ -107,3 +107,5 @@ def _say(plan: Plan, *, as_json: bool) -> None:
         print(visible(f"warning: {warning}"), file=sys.stderr)
     for one in plan.added:
         print(visible(f"{one.file}: {one.message}"))
+    if stored and plan.added:
+        print("They are in the store of the evaluation; qassay export writes it out as files.")

@@ -54,10 +54,12 @@ def command(
     print(f"Made {folder}: {made.title}.")
     print(f"What can be changed is explained in {folder / 'qassay.toml'}.")
     print("Next:")
+    print(f"  {where}/collection/                    documents go there, where you have them")
     print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(made.types)})")
     print(f"  qassay import {where} RUN...           the runs ({', '.join(made.forms)})")
     print(f"  qassay import {where} JUDGMENTS...     judgments, nuggets, known answers")
     print(f"  qassay check {where}                   what is there, and what is wrong with it")
+    print(f"  qassay serve {where}                   all of it in the browser, judging too")
 
 
 def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> tasks.Task:

@@ -59,12 +59,15 @@ def command(
     from qassay.assessors import open_assessor
     from qassay.evaluation import open_evaluation
     from qassay.formats.folder import name_fault
+    from qassay.judgments import SETTLED_SETS
 
     evaluation = open_evaluation(folder)
     judge = open_assessor(assessor, evaluation)
     name = set_name or judge.name
     if fault := name_fault(name):
         raise UsageError(f"the set name {name!r} {fault}")
+    if name in SETTLED_SETS or name in evaluation.assessor_sets:
+        raise UsageError(f"the set {name} holds the judgments of people; name another with --set")
     if server is not None:
         done = _on_server(server, judge, name, again=again)
     else:

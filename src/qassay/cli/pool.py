@@ -50,15 +50,17 @@ def command(
         asked = TestSet(tuple(one for one in asked if one.id in evaluation.configuration.justified))
     found = pool(evaluation.runs, asked, evaluation.task, judged, nuggets)
     rows = found.sheet(evaluation.questions) if sheet is not None else []
-    if sheet is not None:
+    if rows and sheet is not None:
         write_rows(sheet, rows)
     assigned = _assigned(evaluation)
     if as_json:
         print_json({**found.as_json(), **({"assigned": assigned} if assigned else {})})
         return
     print_tables([found.table(), *([_assigned_table(assigned)] if assigned else [])])
-    if sheet is not None:
+    if rows:
         print(f"Wrote {len(rows):,} rows to {sheet}. Fill in the verdicts, then: qassay import {folder} {sheet}")
+    elif sheet is not None:
+        print(f"Nothing is left to judge: {sheet} is not written.")
 
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:

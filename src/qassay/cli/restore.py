@@ -19,7 +19,9 @@ def command(
     """Put a backup in the place of the store.
 
     The server must be stopped. What was there is kept beside it, as
-    qassay.db.before-restore-1 and so on. Everybody signs in anew.
+    qassay.db.before-restore-1 and so on. Everybody signs in anew; tokens
+    and open invitations of the backup end, too: some may have been revoked
+    or used since. Make new ones.
 
     A backup may come from SQLite or PostgreSQL, from this release or an
     earlier one, and goes into whichever the evaluation uses.

@@ -226,6 +226,7 @@ class Job:
             "run": self.tag,
             "system": self.system.spelling,
             "file": written,
+            "stored": folder.written is not None,
             "log": folder.name(log.path),
             "questions": len(log.answers),
             "continued": kept,
@@ -294,7 +295,8 @@ def _tell(result: Mapping[str, Any], folder: Path) -> None:
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
     print(visible(f"Asked {result['system']} {result['questions']} questions{again}."))
     counts = [f"{result['nil']} NIL"] * bool(result["nil"]) + [f"{result['empty']} empty"] * bool(result["empty"])
-    print(visible(f"Wrote {result['file']}, checked{': ' + ', '.join(counts) if counts else ''}."))
+    where = " to the store of the evaluation" if result["stored"] else ""
+    print(visible(f"Wrote {result['file']}{where}, checked{': ' + ', '.join(counts) if counts else ''}."))
     if result["failed"]:
         shown = ", ".join(result["failed"][:10]) + (", ..." if len(result["failed"]) > 10 else "")
         print(visible(f"warning: {len(result['failed'])} questions failed and are empty: {shown}"), file=sys.stderr)

@@ -103,11 +103,12 @@ def _prepare(folder: Path) -> Store:
     from qassay.formats.folder import open_folder
     from qassay.store.engine import open_store
     from qassay.store.intake import take_in
+    from qassay.store.snapshot import is_new
 
     opened = open_folder(folder)
     store = open_store(opened, create=True)
     try:
-        if _is_new(store):
+        if is_new(store):
             taken = take_in(store, opened)
             if taken:
                 print(f"Took {len(taken)} files of {folder} into its store, which holds the evaluation from now on.")
@@ -115,16 +116,6 @@ def _prepare(folder: Path) -> Store:
         store.close()
         raise
     return store
-
-
-def _is_new(store: Store) -> bool:
-    """Whether nothing has come into a store yet."""
-    from sqlalchemy import select
-
-    from qassay.store.schema import judgment, question, run
-
-    with store.read() as connection:
-        return not any(connection.execute(select(table).limit(1)).first() for table in (question, run, judgment))
 
 
 def _listen(host: str, port: int) -> socket.socket:

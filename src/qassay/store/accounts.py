@@ -23,6 +23,7 @@ from sqlalchemy.exc import IntegrityError
 from qassay.errors import UsageError, unknown
 from qassay.store.engine import now
 from qassay.store.schema import ROLES, account, invitation, session
+from qassay.store.schema import token as token_table
 from qassay.store.settings import note_action
 
 INVITATION_LIFE = timedelta(days=7)
@@ -147,7 +148,7 @@ def add_account(
 def change_account(
     connection: Connection, number: int, *, by: int, role: str | None = None, active: bool | None = None
 ) -> Account:
-    """Change role or activity; every session of the account ends at once. The last organiser stays one."""
+    """Change role or activity; sessions and tokens of the account end at once. The last organiser stays one."""
     before = get_account(connection, number)
     role = before.role if role is None else role
     active = before.active if active is None else active
@@ -161,11 +162,18 @@ def change_account(
     if (role, active) == (before.role, before.active):
         return before
     connection.execute(update(account).where(account.c.id == number).values(role=role, active=active))
-    connection.execute(
-        update(session).where(session.c.account == number, session.c.ended.is_(None)).values(ended=now())
-    )
+    end_access(connection, number)
     note_action(connection, "account", account=by, of=before.name, role=role, active=active)
     return get_account(connection, number)
+
+
+def end_access(connection: Connection, number: int) -> int:
+    """End every session of an account and revoke every token; how many of both."""
+    ended = 0
+    for table in (session, token_table):
+        there = update(table).where(table.c.account == number, table.c.ended.is_(None))
+        ended += connection.execute(there.values(ended=now())).rowcount
+    return ended
 
 
 def change_password(connection: Connection, number: int, hashed: str) -> None:
@@ -238,15 +246,9 @@ def open_invitations(connection: Connection) -> list[Invitation]:
 
 def look_at_invitation(connection: Connection, token: str) -> Invitation:
     """What an invitation offers, without using it; an error where it can no longer be used."""
-    row = (
-        connection.execute(
-            select(invitation).where(
-                invitation.c.digest == digest(token), invitation.c.used.is_(None), invitation.c.expires > now()
-            )
-        )
-        .mappings()
-        .first()
-    )
+    c = invitation.c
+    usable = (c.digest == digest(token), c.used.is_(None), c.expires > now())
+    row = connection.execute(select(invitation).where(*usable)).mappings().first()
     if row is None:
         raise UsageError(SPENT)
     return Invitation(row["id"], row["role"], row["name"], row["created"], row["expires"], None)
@@ -268,9 +270,7 @@ def accept_invitation(
     if known is None or password is None:
         raise UsageError(SPENT)
     change_password(connection, known.id, password)
-    connection.execute(
-        update(session).where(session.c.account == known.id, session.c.ended.is_(None)).values(ended=now())
-    )
+    end_access(connection, known.id)
     return known
 
 

@@ -22,7 +22,7 @@ from qassay.store.disagreements import LISTS, Disagreement, choice, disagreement
 from qassay.store.engine import now
 from qassay.store.items import Item, items_of
 from qassay.store.judgments import ConflictError, Saved
-from qassay.store.parts import Part, check_verdict, row_of
+from qassay.store.parts import FIELDS, Part, check_verdict, row_of
 from qassay.store.settling import (
     NotClosedError,
     Progress,
@@ -113,6 +113,10 @@ def undo_ruling(
     if earlier := judgments.repeated(connection, key, ADJUDICATED, named.kind, row, body, who.id):
         return earlier
     sets = closed_sets(held, item.question)
+    _check_open_to_rulings(connection, item, named, sets)
+    if body is not None:  # the rules, or the list of nuggets, may have changed since
+        said = {name: body[name] for name in FIELDS[named.kind] if body.get(name) is not None}
+        check_verdict(named, said, task, nuggets=nuggets_for(connection, ADJUDICATED, item))
     before = _of_part(connection, item, named, sets, task)
     saved = judgments.append(
         connection,

@@ -2,7 +2,7 @@
 
 Judgment set i is every question's i-th assessor, different people for different questions (METHOD 4). An assignment
 without an account waits for whoever asks for work: it is theirs at once, for good as soon as they have judged a part
-of it, until the lease ends otherwise.
+of it or changed its nuggets, until the lease ends otherwise.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from qassay.errors import InputError, Problem, unknown
 from qassay.questions import TestSet
 from qassay.store.engine import now
 from qassay.store.schema import account as people
-from qassay.store.schema import assignment, item, judgment
+from qassay.store.schema import assignment, item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
+from qassay.store.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 
 SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 LEASE = timedelta(minutes=30)
@@ -49,20 +50,21 @@ def assign(
     The questions of a series go to the same people. Whoever has the least to judge is next, and whoever was least
     often a first assessor goes first. Without accounts the work is open to all.
     """
-    _check(assessors, accounts)
+    check_number(assessors, accounts, len(SLOTS))
+    keep_others_out(connection)
     sizes = pool_sizes(connection)
     existing = {(one.question, one.slot): one for one in all_assignments(connection)}
-    load, firsts = _loads(existing, accounts)
+    load, firsts = loads(existing, accounts)
     judging: dict[str, set[int | None]] = {}
     for (question, _), one in existing.items():
         judging.setdefault(question, set()).add(one.account)
     rows: list[dict[str, Any]] = []
-    for group in _groups(questions, sizes):
-        chosen = _choose(assessors, accounts, _kept(group, assessors, existing), load, firsts)
+    for group in groups(questions, sizes):
+        chosen = choose(assessors, accounts, kept_slots(group, assessors, existing), load, firsts)
         for slot, wanted in chosen.items():
             for question in (one for one in group if (one, slot) not in existing):
                 others = judging.setdefault(question, set())
-                account = wanted if wanted not in others else _least_loaded(accounts, others, load)
+                account = wanted if wanted not in others else least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)
                     load[account] = load.get(account, 0) + sizes[question]
@@ -101,6 +103,7 @@ def refresh_totals(connection: Connection) -> None:
 
 def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
     """Give an assignment to somebody else; what was judged stays in its set."""
+    keep_others_out(connection)
     one = assignment_with_number(connection, number)
     if one is None:
         raise unknown("assignment", str(number), ())
@@ -135,8 +138,7 @@ def _free(account: int) -> Select[Any]:
     c = assignment.c
     mine = assignment.alias("mine")
     own = exists().where(mine.c.question == c.question, mine.c.account == account)
-    begun = exists().where(judgment.c.question == c.question, judgment.c.set == c.set)
-    lapsed = and_(c.leased.is_not(None), c.leased < now(), ~begun)
+    lapsed = and_(c.leased.is_not(None), c.leased < now(), ~_BEGUN)
     return select(c.id).where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~own).order_by(c.id).limit(1)
 
 
@@ -150,11 +152,18 @@ def reopen(connection: Connection, question: str, *, by: int | None, reason: str
 
 
 def withdraw_assignments(connection: Connection, *, slot: int, by: int | None) -> int:
-    """Take away the assignments of a slot on which nobody has judged anything."""
-    begun = exists().where(judgment.c.question == assignment.c.question, judgment.c.set == assignment.c.set)
-    gone = connection.execute(delete(assignment).where(assignment.c.slot == slot, ~begun)).rowcount
-    note_action(connection, "withdraw-slot", account=by, slot=slot, assignments=gone)
-    return gone
+    """Take away the assignments of a slot on which nobody has begun; what the others have finished is settled."""
+    from qassay.store.counting import recount_question  # it builds on this module
+
+    keep_others_out(connection)
+    c = assignment.c
+    gone = connection.execute(select(c.id, c.question).where(c.slot == slot, ~_BEGUN).order_by(c.question)).all()
+    if gone:
+        connection.execute(delete(assignment).where(c.id == bindparam("which")), [{"which": row.id} for row in gone])
+    for row in gone:
+        recount_question(connection, row.question)
+    note_action(connection, "withdraw-slot", account=by, slot=slot, assignments=len(gone))
+    return len(gone)
 
 
 def assignment_with_number(connection: Connection, number: int) -> Assignment | None:
@@ -202,6 +211,15 @@ def hold(connection: Connection, question: str) -> list[Assignment]:
     return sorted((Assignment(*row) for row in rows), key=lambda one: one.slot)
 
 
+def keep_others_out(connection: Connection) -> None:
+    """On PostgreSQL, where writers do not wait for each other: nobody takes, holds or is given work meanwhile.
+
+    Whoever locks further tables locks this one first, as a save does.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE assignment IN EXCLUSIVE MODE")
+
+
 def is_closed(connection: Connection, question: str) -> bool:
     """Whether every assigned assessor has finished the question."""
     found = assignments_on(connection, question)
@@ -228,72 +246,17 @@ def _read(connection: Connection, *where: Any) -> list[Assignment]:
 
 _NAMES = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
 _ROWS = select(*(assignment.c[name] for name in _NAMES)).order_by(assignment.c.id)
+# Somebody has judged a part, or changed the list of nuggets; the copy that a list begins as has no key.
+_BEGUN = or_(
+    exists().where(judgment.c.question == assignment.c.question, judgment.c.set == assignment.c.set),
+    exists().where(
+        nugget.c.question == assignment.c.question,
+        nugget.c.list == assignment.c.set,
+        nugget.c.account.is_not(None),
+        nugget.c.key.is_not(None),
+    ),
+)
 _HELD = _ROWS.where(assignment.c.question == bindparam("asked")).with_for_update(key_share=True)
-
-
-def _check(assessors: int, accounts: Sequence[int]) -> None:
-    if not 1 <= assessors <= len(SLOTS):
-        raise InputError(Problem("configuration", f"a question goes to 1 to {len(SLOTS)} assessors, not {assessors}"))
-    if accounts and len(set(accounts)) < assessors:
-        message = f"{assessors} assessors a question need as many people; {len(set(accounts))} are chosen"
-        raise InputError(Problem("configuration", message))
-
-
-def _groups(questions: TestSet, sizes: Mapping[str, int]) -> list[list[str]]:
-    """Questions that stay together (a series, or one question), the largest first; only those with items."""
-    groups: dict[str, list[str]] = {}
-    for one in questions:
-        if one.id in sizes:
-            groups.setdefault(f"series {one.series}" if one.series is not None else f"question {one.id}", []).append(
-                one.id
-            )
-    return sorted(groups.values(), key=lambda group: -sum(sizes[question] for question in group))
-
-
-def _loads(
-    existing: Mapping[tuple[str, int], Assignment], accounts: Sequence[int]
-) -> tuple[dict[int, int], dict[int, int]]:
-    load, firsts = dict.fromkeys(accounts, 0), dict.fromkeys(accounts, 0)
-    for (_, slot), one in existing.items():
-        if one.account in load:
-            load[one.account] += one.total
-            firsts[one.account] += slot == 1
-    return load, firsts
-
-
-def _kept(
-    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], Assignment]
-) -> dict[int, int | None]:
-    """Who has which slot of a group already; nobody two of them, though single questions may have changed hands."""
-    kept: dict[int, int | None] = {}
-    for slot in range(1, assessors + 1):
-        for question in group:
-            one = existing.get((question, slot))
-            if one is not None and (one.account is None or one.account not in kept.values()):
-                kept.setdefault(slot, one.account)
-    return kept
-
-
-def _least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
-    """Who takes a slot of a question instead of somebody who judges it in another; None: whoever asks for work."""
-    return min((one for one in accounts if one not in others), key=lambda one: load[one], default=None)
-
-
-def _choose(
-    assessors: int,
-    accounts: Sequence[int],
-    kept: Mapping[int, int | None],
-    load: Mapping[int, int],
-    firsts: Mapping[int, int],
-) -> dict[int, int | None]:
-    """Who takes which slot of a group; who has one already keeps it."""
-    slots = [slot for slot in range(1, assessors + 1) if slot not in kept]
-    chosen: dict[int, int | None] = dict(kept)
-    if not accounts:
-        return chosen | dict.fromkeys(slots)
-    free = sorted((one for one in dict.fromkeys(accounts) if one not in kept.values()), key=lambda one: load[one])
-    order = sorted(free[: len(slots)], key=lambda one: firsts[one])
-    return chosen | dict(zip(slots, order, strict=False))
 
 
 def _row(question: str, slot: int, account: int | None, total: int) -> dict[str, Any]:

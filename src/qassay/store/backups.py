@@ -17,11 +17,11 @@ from sqlalchemy import Connection, Engine, func, insert, make_url, select, updat
 from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
-from qassay.formats.folder import DATABASE, Folder, read_configuration
-from qassay.store.engine import Store, connect, now, open_store, sqlite_url, store_url
+from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
+from qassay.store.engine import Store, connect, now, open_database, sqlite_url, store_url
 from qassay.store.fingerprint import EVALUATION
 from qassay.store.migrating import migrate
-from qassay.store.schema import metadata, session
+from qassay.store.schema import invitation, metadata, session, token
 from qassay.store.settings import put_setting
 
 # Rows copied at once.
@@ -70,28 +70,40 @@ def check_backup(path: Path) -> None:
 def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None:
     """Put a backup in the place of the store and return where the store that was there is kept, if there was one.
 
-    Nobody may be using the store. A backup of an earlier release is brought up to date. All sessions are ended: some
-    may have been ended since. A database server's store is replaced only where it is empty, or with `force`.
+    Nobody may be using the store. A backup of an earlier release is brought up to date. All sessions and tokens are
+    ended, and invitations that were open expire: some may have been ended, or used, since. A database server's store is
+    replaced only where it is empty, or with `force`.
     """
     check_backup(backup)
     configuration = read_configuration(folder)
     url = make_url(store_url(folder, configuration))
-    place = folder.path / DATABASE
+    is_file = url.get_backend_name() == "sqlite"
+    place = Path(url.database or "") if is_file else folder.path / DATABASE
+    place.parent.mkdir(parents=True, exist_ok=True)
     with _part(place) as part:
         _copy_file(backup, part)
         engine = connect(sqlite_url(part))
         try:
             migrate(engine)
             with engine.begin() as connection:
-                connection.execute(update(session).where(session.c.ended.is_(None)).values(ended=now()))
+                _end_access(connection)
                 put_setting(connection, EVALUATION, configuration.name)
-            if url.get_backend_name() != "sqlite":
-                return _into_server(folder, engine, force=force)
+            if not is_file:
+                return _into_server(folder, configuration, engine, force=force)
         finally:
             engine.dispose()
         _alone(part)
         _to_disk(part)
-        return _into_file(Path(url.database or ""), part)
+        return _into_file(place, part)
+
+
+def _end_access(connection: Connection) -> None:
+    """Let nobody in with what was taken from him, or was used, after the backup was made."""
+    at = now()
+    for table in (session, token):
+        connection.execute(update(table).where(table.c.ended.is_(None)).values(ended=at))
+    open_ones = (invitation.c.used.is_(None), invitation.c.expires > at)
+    connection.execute(update(invitation).where(*open_ones).values(expires=at))
 
 
 def _into_file(place: Path, part: Path) -> Path | None:
@@ -108,9 +120,9 @@ def _into_file(place: Path, part: Path) -> Path | None:
     return kept
 
 
-def _into_server(folder: Folder, source: Engine, *, force: bool) -> Path | None:
+def _into_server(folder: Folder, configuration: Configuration, source: Engine, *, force: bool) -> Path | None:
     """Fill the tables of a database server, in one transaction, from a SQLite file of the same version."""
-    store = open_store(folder, create=True)
+    store = open_database(folder, configuration)
     kept = None
     try:
         with store.write() as connection, source.connect() as origin:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.store import judgments
-from qassay.store.assignments import Assignment
+from qassay.store.assignments import Assignment, hold
 from qassay.store.engine import now
 from qassay.store.judging import Assessor, recount_question
 from qassay.store.parts import LONGEST_CLASS
@@ -84,6 +84,7 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
     name = after.strip()
     if not 1 <= len(name) <= LONGEST_CLASS:
         raise InputError(Problem("bad-label", f"the class of an answer is a text of 1 to {LONGEST_CLASS} characters"))
+    hold(connection, one.question)  # the same request sent twice at once waits here, and then finds its key
     if judgments.by_key(connection, f"{key}.c0") is not None:
         return 0
     check_open(connection, one, who)
@@ -120,6 +121,7 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
 
 def take_back_renaming(connection: Connection, one: Assignment, of: str, *, who: Assessor, key: str) -> int:
     """Put back what judgments named before a class was renamed or merged."""
+    hold(connection, one.question)
     if judgments.by_key(connection, f"{key}.j0") is not None:
         return 0
     check_open(connection, one, who)

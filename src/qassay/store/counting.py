@@ -81,9 +81,11 @@ def rated_runs(connection: Connection, set_name: str, question: str) -> set[str]
     return {str(msgspec.json.decode(body)["run"]) for body in connection.execute(found).scalars()}
 
 
-def completed(connection: Connection, one: Assignment, items: Sequence[Item], assessor: str | None) -> list[bool]:
-    """Which of the items of an assignment need nothing more: a few looks at the store for all of them."""
-    del assessor  # what one judge of a set has rated is done, whoever goes on with it
+def completed(connection: Connection, one: Assignment, items: Sequence[Item]) -> list[bool]:
+    """Which of the items of an assignment need nothing more: a few looks at the store for all of them.
+
+    What one judge of a set has rated is done, whoever goes on with it.
+    """
     c = standing.c
     said = select(c.thing).where(c.question == one.question, c.set == one.set, c.body.is_not(None))
     things = set(connection.execute(said).scalars())
@@ -96,12 +98,12 @@ def completed(connection: Connection, one: Assignment, items: Sequence[Item], as
     ]
 
 
-def recount(connection: Connection, one: Assignment, assessor: str | None = None) -> tuple[int, int, bool]:
+def recount(connection: Connection, one: Assignment) -> tuple[int, int, bool]:
     """Count the finished items of an assignment anew, after its nuggets have changed, or to close it."""
     held = hold(connection, one.question)
     here = next((other for other in held if other.id == one.id), one)
     items = items_of(connection, one.question)
-    done, total = sum(completed(connection, here, items, assessor)), len(items)
+    done, total = sum(completed(connection, here, items)), len(items)
     closed = (here.closed or now()) if done >= total else None
     _keep(connection, here, done, total, closed)
     _settle_or_wait(connection, one.question, closed and all(other.closed for other in held if other.id != here.id))
@@ -114,10 +116,10 @@ def recount_question(connection: Connection, question: str) -> None:
     items = items_of(connection, question)
     closed = []
     for one in held:
-        done, total = sum(completed(connection, one, items, None)), len(items)
+        done, total = sum(completed(connection, one, items)), len(items)
         closed.append(closed_at(one, done, total, at))
         _keep(connection, one, done, total, closed[-1])
-    _settle_or_wait(connection, question, all(closed))
+    _settle_or_wait(connection, question, closed and all(closed))
 
 
 def closed_at(one: Assignment, done: int, total: int, at: str) -> str | None:

@@ -19,10 +19,11 @@ from qassay.errors import QassayError, UsageError, unknown
 from qassay.formats.questions import question_of_row, question_row
 from qassay.questions import Question
 from qassay.store.answers import forget_answers, known_answers
+from qassay.store.assignments import hold
 from qassay.store.engine import now
-from qassay.store.schema import nugget, run, standing
+from qassay.store.schema import assignment, item, nugget, run, standing
 from qassay.store.schema import question as table
-from qassay.store.settings import note_action
+from qassay.store.settings import forget_settled, note_action
 from qassay.tasks import Task
 
 DRAFT = "draft-"
@@ -94,6 +95,7 @@ def new_series(
 def new_question(connection: Connection, task: Task, asked: Question, *, account: int | None) -> Stored:
     """Add a draft; `asked` has no id yet, and its series lends it its target."""
     _check_type(task, asked.type)
+    keep_others_out(connection)  # the target of its series does not change meanwhile
     if task.unit == "series":
         if asked.series is None:
             raise UsageError(f"task {task.name} asks in series: begin one, and add the question to it")
@@ -126,6 +128,7 @@ def change_series(connection: Connection, series: str, changes: dict[str, Any], 
 
 def move_question(connection: Connection, number: str, places: int) -> None:
     """Move a draft within its series, or among all drafts; the `other` question stays last."""
+    keep_others_out(connection)
     moving = find_stored(connection, number)
     drafts = read_drafts(connection)
     if moving.question.series is None:
@@ -142,12 +145,13 @@ def move_question(connection: Connection, number: str, places: int) -> None:
 
 def move_series(connection: Connection, series: str, places: int) -> None:
     """Move a series of drafts among the others."""
+    keep_others_out(connection)
     groups = grouped(read_drafts(connection))
     arrange(connection, _moved(groups, lambda group: group[0].group == series, places))
 
 
 def arrange(connection: Connection, groups: Sequence[Sequence[Stored]]) -> None:
-    """Set the order of the drafts."""
+    """Set the order of the drafts; whoever read them has kept the others out."""
     order = [one for group in groups for one in group]
     changed = [{"which": one.question.id, "to": at} for at, one in enumerate(order) if one.ordinal != at]
     if changed:
@@ -158,6 +162,8 @@ def arrange(connection: Connection, groups: Sequence[Sequence[Stored]]) -> None:
 
 def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
     """Remove a question with its answers and noted nuggets; one of the test set only where nothing hangs on it."""
+    hold(connection, number)  # before the questions, as everybody who locks both
+    keep_others_out(connection)
     gone = find_stored(connection, number)
     if gone.draft and gone.question.type == "other" and gone.question.series is not None:
         raise UsageError("the other question closes its series; remove the series instead")
@@ -167,6 +173,7 @@ def remove_question(connection: Connection, number: str, *, account: int | None)
 
 def remove_series(connection: Connection, series: str, *, account: int | None) -> None:
     """Remove a series with all its drafts; nothing of it is in the test set."""
+    keep_others_out(connection)
     found = _of_series(connection, series)
     if any(not one.draft for one in found):
         raise UsageError(f"series {series} is in the test set; remove its questions one by one")
@@ -222,6 +229,7 @@ def writable_types(task: Task) -> list[str]:
 
 
 def _insert(connection: Connection, asked: Question, account: int | None) -> Stored:
+    keep_others_out(connection)
     made = replace(asked, id=DRAFT + secrets.token_hex(6))
     last = select(func.coalesce(func.max(table.c.ordinal), -1)).where(table.c.draft)
     ordinal = connection.execute(last).scalar_one() + 1
@@ -233,12 +241,14 @@ def _insert(connection: Connection, asked: Question, account: int | None) -> Sto
 def _rewrite(connection: Connection, before: Stored, after: Question, account: int | None) -> Stored:
     if after == before.question:
         return before
+    values = {"body": body_of(after), "version": before.version + 1, "account": account, "at": now()}
+    as_read = (table.c.id == after.id, table.c.version == before.version)
+    if connection.execute(update(table).where(*as_read).values(**values)).rowcount == 0:
+        raise ChangedError(find_stored(connection, after.id))  # somebody was faster since it was read
     if not before.draft:
         was = question_row(before.question)
         now_is = question_row(after)
         note_action(connection, "change-question", account=account, question=after.id, before=was, after=now_is)
-    values = {"body": body_of(after), "version": before.version + 1, "account": account, "at": now()}
-    connection.execute(update(table).where(table.c.id == after.id).values(**values))
     return replace(before, question=after, version=before.version + 1)
 
 
@@ -251,7 +261,9 @@ def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
         was = question_row(gone.question)
         note_action(connection, "remove-question", account=account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
-    connection.execute(delete(nugget).where(nugget.c.question == number))
+    for hanging in (nugget, item, assignment):
+        connection.execute(delete(hanging).where(hanging.c.question == number))
+    forget_settled(connection, number)
     connection.execute(delete(table).where(table.c.id == number))
 
 

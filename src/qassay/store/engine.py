@@ -7,7 +7,6 @@ by itself.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -16,14 +15,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from qassay.errors import InputError, Problem
-from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.folder import (
+    CONFIGURATION,
+    DATABASE,
+    VARIABLE,
+    Configuration,
+    Folder,
+    may_have_store,
+    named_database,
+    open_folder,
+    read_configuration,
+)
 
-DATABASE = "qassay.db"
-VARIABLE = "QASSAY_DATABASE"
 # How long a writer of another process is waited for.
 BUSY_MILLISECONDS = 15_000
 
@@ -70,8 +77,7 @@ def now() -> str:
 
 def store_url(folder: Folder, configuration: Configuration) -> str | URL:
     """Where the store of an evaluation is, or would be."""
-    named = os.environ.get(VARIABLE) or configuration.database
-    return named or sqlite_url(folder.path / DATABASE)
+    return named_database(configuration) or sqlite_url(folder.path / DATABASE)
 
 
 def sqlite_url(path: Path) -> URL:
@@ -79,21 +85,29 @@ def sqlite_url(path: Path) -> URL:
     return URL.create("sqlite", database=str(path.resolve()))
 
 
-def has_store(folder: Folder, configuration: Configuration) -> bool:
-    """Whether an evaluation has a store: a database is named, or its file is in the folder."""
-    named = os.environ.get(VARIABLE) or configuration.database
-    return bool(named) or (folder.path / DATABASE).is_file()
-
-
 def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
-    """Open the store of the evaluation in a folder, its schema brought up to date; with `create`, made where absent."""
-    from qassay.store.migrating import migrate
+    """Open the store of the evaluation in a folder, its schema brought up to date; with `create`, made where absent.
 
+    A database that is named may be another evaluation's: that is an error, nobody can tell which of the two is meant.
+    """
     folder = path if isinstance(path, Folder) else open_folder(path)
     configuration = read_configuration(folder)
-    if not create and not has_store(folder, configuration):
+    if not create and not may_have_store(folder, configuration):
         message = "has no store; it is made by: qassay serve FOLDER"
         raise InputError(Problem("configuration", message, folder.name()))
+    store = open_database(folder, configuration)
+    try:
+        _check_owner(store, folder, configuration)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def open_database(folder: Folder, configuration: Configuration) -> Store:
+    """Open the database that an evaluation names, whatever it holds; its schema is brought up to date."""
+    from qassay.store.migrating import migrate
+
     store = Store(connect(store_url(folder, configuration)))
     try:
         migrate(store.engine)
@@ -102,6 +116,22 @@ def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
         message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
         raise InputError(Problem("configuration", message, folder.name())) from None
     return store
+
+
+def _check_owner(store: Store, folder: Folder, configuration: Configuration) -> None:
+    from qassay.store.fingerprint import EVALUATION
+    from qassay.store.settings import get_setting  # it builds on this module
+
+    if named_database(configuration) is None:
+        return  # the file in the folder is its own, whatever the evaluation was called
+    with store.read() as connection:
+        owner = get_setting(connection, EVALUATION)
+    if owner is not None and owner != configuration.name:
+        message = (
+            f"the database that is named holds the evaluation {owner!r}, not {configuration.name!r}: name another"
+            f' database (or unset {VARIABLE}), or say name = "{owner}" in {CONFIGURATION}'
+        )
+        raise InputError(Problem("configuration", message, folder.name()))
 
 
 def connect(url: str | URL) -> Engine:
@@ -120,7 +150,14 @@ def connect(url: str | URL) -> Engine:
 
 
 def _sqlite(url: str | URL) -> Engine:
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": BUSY_MILLISECONDS / 1000})
+    engine = create_engine(
+        url,
+        # More connections than a server has threads: a request never waits for one that another request holds.
+        poolclass=QueuePool,
+        pool_size=20,
+        max_overflow=60,
+        connect_args={"check_same_thread": False, "timeout": BUSY_MILLISECONDS / 1000},
+    )
 
     @event.listens_for(engine, "connect")
     def _prepare(raw: Any, _: object) -> None:

@@ -56,7 +56,7 @@ class Incoming:
 
     questions_file: str = ""
     found: QuestionFile | None = None
-    # All questions as they will be: those of the file laid over those of the store.
+    # What the other files may refer to: the questions of the file laid over those of the store.
     questions: TestSet = field(default_factory=lambda: TestSet(()))
     answers: tuple[str, list[Line]] = ("", [])
     information: tuple[str, list[Line]] = ("", [])
@@ -84,6 +84,15 @@ def read_incoming(folder: Folder, configuration: Configuration, known: Known) ->
     return reader.incoming
 
 
+def laid_over(known: Mapping[str, Question], given: TestSet, file: str) -> TestSet:
+    """The questions of a file laid over those that are there.
+
+    A file with all of them gives the order too; questions that only the store has stay.
+    """
+    new = given.by_id
+    return gather((new if new.keys() >= known.keys() else {**known, **new}).values(), file=file)
+
+
 class _Reader:
     """The files of one folder, read one kind after the other."""
 
@@ -102,23 +111,18 @@ class _Reader:
             self.problems += error.problems
 
     def read_questions(self) -> None:
-        """Lay the questions of the file over those that are there.
-
-        A file with all of them gives the order too; questions that only the store has stay.
-        """
+        """Lay the questions of the file over those that are there, for what refers to them."""
         incoming, known = self.incoming, self.known.questions
-        merged = dict(known)
+        if known:
+            incoming.questions = gather(known.values())
         if any(path.is_file() for path in self.folder.contents.glob("questions.*")):
             path = self.folder.questions()
             name = incoming.questions_file = self.folder.name(path)
             found = incoming.found = read_questions(path, file=name)
-            given = found.questions.by_id
-            merged = dict(given) if given.keys() >= known.keys() else {**known, **given}
             check_types(found.questions, self.configuration.task, name)
-            if problems := list(_strange_names(given, "question", name)):
+            if problems := list(_strange_names(found.questions.by_id, "question", name)):
                 raise InputError(problems)
-        if merged:
-            incoming.questions = gather(merged.values(), file=incoming.questions_file or None)
+            incoming.questions = laid_over(known, found.questions, name)
 
     def read_information(self) -> None:
         """What runs say of themselves."""

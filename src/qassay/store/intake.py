@@ -22,10 +22,10 @@ from qassay.formats.importing import Plan
 from qassay.formats.importing.rows import canonical, missing
 from qassay.formats.questions import question_row
 from qassay.questions import Question
-from qassay.store.assignments import refresh_totals
+from qassay.store.assignments import keep_others_out, refresh_totals
 from qassay.store.engine import Store, now
 from qassay.store.fingerprint import EVALUATION, WAITING
-from qassay.store.incoming import Incoming, Known, Line, RunFile, read_incoming
+from qassay.store.incoming import Incoming, Known, Line, RunFile, laid_over, read_incoming
 from qassay.store.judgments import append_many
 from qassay.store.questions import test_set
 from qassay.store.schema import answer, judgment, nugget, question, run, standing
@@ -99,14 +99,14 @@ class _Taking:
             self.taken.append(Taken(file, kind, added, changed))
 
     def questions(self) -> None:
-        """New questions, and those that read differently: what they were is recorded."""
+        """New questions, and those that read differently from what is there by now: what they were is recorded."""
         if self.incoming.found is None:
             return
         c = question.c
         there = test_set(self.connection).by_id
         rows = {row.id: row for row in self.connection.execute(select(question))}
         added = changed = 0
-        for place, one in enumerate(self.incoming.questions):
+        for place, one in enumerate(laid_over(there, self.incoming.found.questions, self.incoming.questions_file)):
             values = {"body": _text(question_row(one)), "ordinal": place, "draft": False}
             if one.id not in rows:
                 self.connection.execute(insert(question).values(id=one.id, version=1, **values, **self.by))
@@ -242,8 +242,9 @@ def carry_out(plan: Plan, store: Store, *, account: int | None = None) -> list[T
 
 def _keep_others_out(connection: Connection) -> None:
     """On PostgreSQL, where writers do not wait for each other: nobody appends between looking and appending."""
+    keep_others_out(connection)
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("LOCK TABLE judgment, nugget, answer, question, run IN SHARE ROW EXCLUSIVE MODE")
+        connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
 
 
 def _claim(connection: Connection, configuration: Configuration) -> None:

@@ -46,11 +46,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What pooling did: items now there, new, and no longer returned by any run."""
+    """What pooling did: items now there, new, and no longer returned by any run; the questions whose items changed."""
 
     items: int
     added: int
     retired: int
+    touched: frozenset[str] = frozenset()
 
 
 def pool_items(
@@ -100,6 +101,7 @@ def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
     seen: set[int] = set()
     fresh: list[dict[str, Any]] = []
     moved: list[dict[str, Any]] = []
+    touched: set[str] = set()
     added = 0
     for one in made:
         number = one.id
@@ -110,8 +112,10 @@ def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
         if number not in known:
             fresh.append(values)
             added += 1
+            touched.add(one.question)
         elif known[number] != (*(values[name] for name in names), True):
             moved.append({f"new_{name}": value for name, value in values.items()})
+            touched |= {known[number][0], one.question}
         if len(fresh) == BATCH:
             connection.execute(insert(item), fresh)
             fresh = []
@@ -124,7 +128,8 @@ def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
     if gone:
         which = [{"which": number} for number in gone]
         connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), which)
-    return Pooled(len(seen), added, len(gone))
+        touched |= {known[number][0] for number in gone}
+    return Pooled(len(seen), added, len(gone), frozenset(touched))
 
 
 def order_seed(connection: Connection) -> str:

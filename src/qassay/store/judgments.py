@@ -15,6 +15,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from qassay.errors import InputError, Problem, QassayError
 from qassay.store.appending import BATCH, Entry, Row, insert_one, stand
+from qassay.store.assignments import keep_others_out
 from qassay.store.looking import bodies, versions
 from qassay.store.schema import judgment, standing
 from qassay.store.things import thing
@@ -144,8 +145,8 @@ def append_many(
     For files and for automatic assessors: what stands is replaced without being looked at. Others wait so long.
     """
     if connection.dialect.name == "postgresql":
-        # In the order in which a single save takes them; a question that is being held is waited for.
-        connection.exec_driver_sql("LOCK TABLE assignment IN EXCLUSIVE MODE")
+        # In the order in which everybody takes them: whoever saves holds the question's assignments first.
+        keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
     known = connection.execute(select(standing.c.thing, standing.c.version).where(standing.c.set == set_name))

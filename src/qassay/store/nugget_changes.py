@@ -15,7 +15,7 @@ from sqlalchemy import Connection, or_, select, update
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.store import judgments, nuggets
-from qassay.store.assignments import Assignment, hold
+from qassay.store.assignments import Assignment, hold, keep_others_out
 from qassay.store.engine import now
 from qassay.store.items import Item
 from qassay.store.judging import Assessor, recount_question
@@ -58,7 +58,7 @@ class Change:
 
     def add(self, connection: Connection, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""
-        body = {"vital": vital, "text": _clean(text)}
+        body = {"vital": vital, "text": clean_nugget(text)}
         return write_nugget(connection, **self._list, nugget=None, body=body, key=self.key)
 
     def rewrite(self, connection: Connection, name: str, text: str, *, vital: bool, expected: int) -> Nugget:
@@ -68,7 +68,7 @@ class Change:
         )
         if found is None:
             raise nuggets.NuggetConflictError(None)
-        body = {**(found.body or {}), "vital": vital, "text": _clean(text)}
+        body = {**(found.body or {}), "vital": vital, "text": clean_nugget(text)}
         return write_nugget(connection, **self._list, nugget=name, body=body, expected=expected, key=self.key)
 
     def remove(self, connection: Connection, name: str, *, expected: int) -> int:
@@ -89,7 +89,7 @@ class Change:
 
     def split(self, connection: Connection, name: str, texts: tuple[str, str], *, expected: int) -> None:
         """Make two nuggets of one; the first keeps the links."""
-        first, second = map(_clean, texts)
+        first, second = map(clean_nugget, texts)
         nuggets.split_nugget(
             connection, **self._list, nugget=name, texts=(first, second), expected=expected, key=self.key
         )
@@ -97,7 +97,7 @@ class Change:
     def merge(self, connection: Connection, kept: str, gone: str, text: str, *, expected: tuple[int, int]) -> None:
         """Make one nugget of two; the links of both are its own, once a response."""
         nuggets.merge_nuggets(
-            connection, **self._list, kept=kept, gone=gone, text=_clean(text), expected=expected, key=self.key
+            connection, **self._list, kept=kept, gone=gone, text=clean_nugget(text), expected=expected, key=self.key
         )
         self._relink(connection, gone, kept)
 
@@ -136,7 +136,12 @@ class Change:
         take_back_judgments(connection, set_name=self.one.set, **named)
 
     def finish(self, connection: Connection) -> None:
-        """Count anew, and settle anew what was settled: with the list, what the assessors agree on may have changed."""
+        """Count anew, and settle anew what was settled: with the list, what the assessors agree on may have changed.
+
+        Whoever has changed a list keeps the question.
+        """
+        c = assignment_table.c
+        connection.execute(update(assignment_table).where(c.id == self.one.id).values(leased=None))
         recount_question(connection, self.one.question)
 
     def _relink(self, connection: Connection, gone: str, into: str | None) -> int:
@@ -180,11 +185,14 @@ def begin_list(connection: Connection, one: Assignment, account: int) -> None:
     come along, so that what its judgments name stays what it was.
     """
     if one.set not in nugget_lists(connection):
+        # The lists of several questions begin here: nobody else begins one at this moment.
+        keep_others_out(connection)
         source, _ = list_for(connection, one.set, one.question)
         c = judgment.c
         judged = select(c.question).where(c.set == one.set, c.kind.in_(("match", "support"))).distinct()
         for question in connection.execute(judged).scalars().all() if source != one.set else ():
             copy_list(connection, source=source, target=one.set, question=question, account=account)
+    hold(connection, one.question)
     copy_list(connection, source=DEVELOPMENT, target=one.set, question=one.question, account=account)
 
 
@@ -196,7 +204,8 @@ def begin_matching(connection: Connection, one: Assignment) -> None:
     connection.execute(update(assignment_table).where(assignment_table.c.id == one.id).values(step=2))
 
 
-def _clean(text: str) -> str:
+def clean_nugget(text: str) -> str:
+    """A nugget as it is kept: without white space around and breaks within; an error where nothing is left."""
     cleaned = " ".join(text.split())
     if not 1 <= len(cleaned) <= LONGEST_NUGGET:
         raise InputError(Problem("configuration", f"a nugget is a text of 1 to {LONGEST_NUGGET} characters"))

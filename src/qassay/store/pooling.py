@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -18,8 +18,6 @@ from qassay.store.uploads import runs_mark
 
 SUMMARY = "pool"
 SIZES = "pool-sizes"
-# Numbers of items are added up to tell whether a question has other ones; small enough that no sum overflows.
-_REST = 1_000_003
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +35,6 @@ class PoolSummary:
     citations: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
-    """The items of one question: how many of each kind, and a sum that changes with them."""
-
-    kinds: dict[str, int] = field(default_factory=dict)
-    sums: dict[str, int] = field(default_factory=dict)
-
-
 def store_pool(
     connection: Connection,
     made: Iterable[Item],
@@ -56,18 +46,16 @@ def store_pool(
     account: int | None,
 ) -> Pooled:
     """Bring the items up to date with the runs, the assignments with the items, and sum it up."""
-    before = _signatures(connection)
     done = store_items(connection, made)
-    after = _signatures(connection)
-    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
-    for name in _assigned(connection) & changed:
+    for name in sorted(_assigned(connection) & done.touched):
         recount_question(connection, name)
-    sizes = {name: sum(one.kinds.values()) for name, one in after.items()}
+    kinds = _kinds(connection)
+    sizes = {name: sum(counts.values()) for name, counts in kinds.items()}
     summary = PoolSummary(
         items=sum(sizes.values()),
         questions=len(sizes),
         nothing=sum(one.id not in sizes for one in questions),
-        types=_types(questions, after),
+        types=_types(questions, kinds),
         mark=mark,
         at=now(),
         holistic=holistic,
@@ -103,23 +91,20 @@ def pool_mark(connection: Connection) -> str:
     return f"{runs_mark(connection)} {count} {versions}"
 
 
-def _signatures(connection: Connection) -> dict[str, _Signature]:
+def _kinds(connection: Connection) -> dict[str, dict[str, int]]:
+    """How many items of each kind every question has."""
     c = item.c
-    counted = (
-        select(c.question, c.kind, func.count(), func.sum(c.id % _REST)).where(c.active).group_by(c.question, c.kind)
-    )
-    found: dict[str, _Signature] = {}
-    for name, kind, count, total in connection.execute(counted):
-        one = found.setdefault(name, _Signature())
-        one.kinds[kind] = count
-        one.sums[kind] = int(total)
+    counted = select(c.question, c.kind, func.count()).where(c.active).group_by(c.question, c.kind)
+    found: dict[str, dict[str, int]] = {}
+    for name, kind, count in connection.execute(counted):
+        found.setdefault(name, {})[kind] = count
     return found
 
 
-def _types(questions: TestSet, found: Mapping[str, _Signature]) -> list[tuple[str, str, int, int]]:
+def _types(questions: TestSet, found: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, int, int]]:
     sums: dict[tuple[str, str], list[int]] = {}
     for one in questions:
-        for kind, count in found.get(one.id, _Signature()).kinds.items():
+        for kind, count in found.get(one.id, {}).items():
             both = sums.setdefault((one.type, kind), [0, 0])
             both[0] += 1
             both[1] += count

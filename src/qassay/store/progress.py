@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 from qassay.errors import UsageError
 from qassay.questions import TestSet
 from qassay.store.answers import in_parts
-from qassay.store.assignments import Assignment, reassign
+from qassay.store.assignments import Assignment, keep_others_out, reassign
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
 
@@ -107,6 +107,7 @@ def hand_over(
     c = table.c
     if source in targets:
         raise UsageError("the work would stay with the same person; choose others")
+    keep_others_out(connection)
     whose = c.account.is_(None) if source is None else c.account == source
     columns = (c.id, c.question, c.slot, (c.total - c.done).label("left"))
     rows = connection.execute(select(*columns).where(whose, c.closed.is_(None)).order_by(c.id)).all()

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from qassay.formats.questions import question_of_row
-from qassay.questions import Question, TestSet
+from qassay.questions import TestSet
 from qassay.store.schema import question as table
 
 
@@ -14,12 +14,6 @@ def test_set(connection: Connection) -> TestSet:
     """The questions that are not drafts, in order."""
     rows = connection.execute(select(table.c.body).where(~table.c.draft).order_by(table.c.ordinal, table.c.id))
     return TestSet(tuple(question_of_row(msgspec.json.decode(body)) for body in rows.scalars()))
-
-
-def find_question(connection: Connection, number: str) -> Question | None:
-    """One question, draft or not."""
-    body = connection.execute(select(table.c.body).where(table.c.id == number)).scalar()
-    return None if body is None else question_of_row(msgspec.json.decode(body))
 
 
 def question_mark(connection: Connection) -> tuple[int, int, str]:

@@ -1,7 +1,9 @@
 """How somebody stays signed in: sessions of browsers, tokens of programs.
 
-Both live in the store, so that a restart signs nobody out and an organiser can end them. Of the secret only a digest is
-kept. A session ends after a time without use, after a longest time in any case, and when it is ended.
+Both live in the store, so that a restart signs nobody out and an organiser can end them: `accounts.end_access` ends all
+of both, as do a new role, a new password by a link and the end of an account. Of the secret only a digest is kept. A
+session ends after a time without use, after a longest time in any case, and when it is ended; a token, when it is
+revoked.
 """
 
 from __future__ import annotations

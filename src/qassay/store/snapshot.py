@@ -18,17 +18,9 @@ from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
 from qassay.formats.files import TemporaryFolder
-from qassay.formats.folder import (
-    CONFIGURATION,
-    VARIABLE,
-    Configuration,
-    Folder,
-    file_name,
-    may_have_store,
-    named_database,
-)
+from qassay.formats.folder import Configuration, Folder, file_name, may_have_store, named_database
 from qassay.store.engine import Store, connect, open_store, store_url
-from qassay.store.fingerprint import EVALUATION, WAITING, fingerprint
+from qassay.store.fingerprint import WAITING, fingerprint
 from qassay.store.migrating import store_version
 from qassay.store.schema import answer, judgment, nugget, question, run
 from qassay.store.settings import get_setting
@@ -99,23 +91,11 @@ def is_new(store: Store) -> bool:
 def existing_store(folder: Folder, configuration: Configuration) -> Store | None:
     """The store of an evaluation, opened; None where there is none, and nothing is made.
 
-    A named database may be empty yet, and the variable may name the database of another evaluation: that is an error,
-    because nobody can tell which of the two is meant.
+    A named database may be empty yet.
     """
-    if not may_have_store(folder, configuration):
+    if not may_have_store(folder, configuration) or not _is_made(folder, configuration):
         return None
-    store = open_store(folder) if _is_made(folder, configuration) else None
-    if store is not None and named_database(configuration) is not None:
-        with store.read() as connection:
-            owner = get_setting(connection, EVALUATION)
-        if owner is not None and owner != configuration.name:
-            store.close()
-            message = (
-                f"the database that is named holds the evaluation {owner!r}, not {configuration.name!r}: name another"
-                f' database (or unset {VARIABLE}), or say name = "{owner}" in {CONFIGURATION}'
-            )
-            raise InputError(Problem("configuration", message, folder.name()))
-    return store
+    return open_store(folder)
 
 
 def _is_made(folder: Folder, configuration: Configuration) -> bool:

@@ -32,24 +32,28 @@ def check_open(connection: Connection, one: Assignment, who: Assessor) -> None:
 def take_back_judgments(
     connection: Connection, *, set_name: str, question: str, of: str, key: str, account: int | None
 ) -> int:
-    """Put the judgments that an action wrote to what stood before it; returns how many there were."""
+    """Put the judgments that an action wrote to what stood before it; returns how many rows there were."""
     c = judgment.c
     rows = connection.execute(
         select(judgment).where(c.set == set_name, c.question == question, _written_by(c.key, of)).order_by(c.id)
     ).all()
+    # An action may write a thing twice: a link that went, and a response that is to be looked at again.
+    written: dict[str, tuple[Any, Any]] = {}
+    for row in rows:
+        written[row.thing] = (written[row.thing][0] if row.thing in written else row, row)
     at = now()
-    for number, row in enumerate(rows):
-        history = judgments.history(connection, set_name, row.thing)
+    for number, (name, (first, last)) in enumerate(written.items()):
+        history = judgments.history(connection, set_name, name)
         past = {one.version: one.body for one in history}
-        before = past.get(row.version - 1)
-        if history[-1].body != past[row.version]:
+        before = past.get(first.version - 1)
+        if history[-1].body != past[last.version]:
             raise judgments.ConflictError(history[-1])
         # A row names its thing even where it is taken back: any row of its history does.
         named = before or next(body for body in past.values() if body is not None)
         judgments.append(
             connection,
             set_name=set_name,
-            kind=row.kind,
+            kind=first.kind,
             row=named,
             at=at,
             expected=history[-1].version,

@@ -89,7 +89,7 @@ class Bench:
 
 def bench(place: Premises, connection: Connection) -> Bench:
     """What the store has of questions."""
-    published = questions_of(place)
+    published = questions_of(place, connection)
     drafts = read_drafts(connection)
     found = numbered(published, [[one.question for one in group] for group in grouped(drafts)])
     names = {name: one.id for name, one in found.items()}

@@ -12,6 +12,7 @@ request's body) or `file`, `line`, `question`, `rule` (of an input file). What e
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -20,6 +21,8 @@ from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -27,11 +30,16 @@ from starlette.responses import RedirectResponse, Response
 from qassay.errors import InputError, Problem, QassayError
 from qassay.web.rendering import render
 
+# Serialisation failure, deadlock, lock not available: PostgreSQL's words for: try again.
+BUSY_STATES = ("40001", "40P01", "55P03")
+RETRY_SECONDS = 2
+
 log = logging.getLogger("qassay.web")
 
 MESSAGES = {
     404: "there is nothing at this address",
     405: "this address does not take that method",
+    503: "the store is busy: another program is writing into it. Nothing of this was saved; try again in a moment",
     500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
 }
 
@@ -104,7 +112,20 @@ def _as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, HTTPException):
         told = MESSAGES.get(error.status_code) or str(error.detail)
         return Refusal(error.status_code, told, headers=error.headers)
+    if is_busy(error):
+        log.warning("the store is busy: %s", error)
+        return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
     return None
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether the store could not be written because somebody else does, and the same may succeed in a moment."""
+    if isinstance(error, PoolTimeoutError):
+        return True
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    if isinstance(cause, sqlite3.OperationalError):
+        return cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return getattr(cause, "sqlstate", None) in BUSY_STATES
 
 
 def without_path(problem: Problem) -> Problem:

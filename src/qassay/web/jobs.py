@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -25,7 +24,6 @@ class Job:
 
     says: str
     state: State = "running"
-    began: float = field(default_factory=time.monotonic)
     # What was asked for while it was running: what it read at its beginning may be old.
     following: Callable[[Job], str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)

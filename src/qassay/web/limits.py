@@ -75,12 +75,26 @@ def too_long(most: int) -> Refusal:
 # A string that does not end takes the rest with it: looked for anew from every quote, it would cost the square.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+# Escapes one after the other: a pair of surrogates, one alone (marked), any other.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<alone>\\u[dD][89a-fA-F])|\\.", re.DOTALL
+)
 
 
 def check_json(body: bytes, *, deepest: int) -> None:
-    """Refuse JSON that is nested too deeply, or holds a null character, which no database keeps in a text."""
-    if _NULL.search(body):
+    """Refuse JSON that is nested too deeply, or holds what no database keeps in a text.
+
+    That is a null character, and half of a surrogate pair, escaped or in bytes. What is not UTF-8 would be read in
+    another encoding, past these checks.
+    """
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise Refusal(422, "the request is not written in UTF-8") from None
+    if b"\0" in body or _NULL.search(body):
         raise Refusal(422, "the request holds a null character (\\u0000)")
+    if any(escape["alone"] for escape in _ESCAPE.finditer(body)):
+        raise Refusal(422, "the request holds half of a character: a surrogate (\\ud800 to \\udfff) without its pair")
     depth = 0
     for bracket in re.finditer(rb"[\[{\]}]", _STRING.sub(b"", body)):
         depth += 1 if bracket[0] in (b"[", b"{") else -1

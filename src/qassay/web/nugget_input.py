@@ -87,13 +87,11 @@ class TakingBack(Input):
     of: str = KEY
 
 
-def to_look_at(connection: Connection, one: Assignment, responses: list[Item], sent: Sent, assessor: str) -> list[Item]:
+def to_look_at(connection: Connection, one: Assignment, responses: list[Item], sent: Sent) -> list[Item]:
     """The responses that a change opens again; they are asked for where any has been looked through."""
     if not _says_otherwise(connection, one, sent):
         return []
-    through = [
-        item for item, done in zip(responses, completed(connection, one, responses, assessor), strict=True) if done
-    ]
+    through = [item for item, done in zip(responses, completed(connection, one, responses), strict=True) if done]
     if not through or sent.again == "none":
         return []
     if sent.again is None:

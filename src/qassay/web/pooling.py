@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -20,6 +21,9 @@ from qassay.web.routing import Context
 POOL = "pool"
 # How long an answer waits for the pool: a small one is made by then.
 PATIENCE = 1.0
+# Options that were asked for and that no making of the pool has taken up yet.
+ASKED = "pool options"
+_turn = threading.Lock()
 
 KINDS = {
     "item": "distinct items",
@@ -100,26 +104,26 @@ def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
 def make_pool(
     place: Premises, *, account: int, holistic: bool | None = None, citations: bool | None = None
 ) -> PoolView:
-    """Have the pool made, or made anew; options that are not said stay as they were."""
-    start(
-        place,
-        POOL,
-        "The pool is being made.",
-        lambda _: _make(place, account=account, holistic=holistic, citations=citations),
-    ).ended.wait(PATIENCE)
+    """Have the pool made, or made anew; options that are not said stay as they were, or were asked for last."""
+    said = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
+    with _turn:
+        # While the pool is being made several may ask: one making answers them all, with the options of each.
+        place.kept[ASKED] = {**place.kept.get(ASKED, {}), **said}
+    job = start(place, POOL, "The pool is being made.", lambda _: _make(place, account=account))
+    job.ended.wait(PATIENCE)
     with place.store.read() as connection:
         return pool_view(place, connection)
 
 
-def _make(place: Premises, *, account: int, holistic: bool | None, citations: bool | None) -> str:
+def _make(place: Premises, *, account: int) -> str:
+    with _turn:
+        asked: dict[str, bool] = place.kept.pop(ASKED, {})
     with place.store.write() as connection:
         seed = order_seed(connection)
         earlier = pool_summary(connection)
         mark = pool_mark(connection)
-    if holistic is None:
-        holistic = earlier.holistic if earlier else False
-    if citations is None:
-        citations = earlier.citations if earlier else False
+    holistic = asked.get("holistic", earlier.holistic if earlier else False)
+    citations = asked.get("citations", earlier.citations if earlier else False)
     evaluation = open_evaluation(place.folder.path, store=place.store)
     made = pool_items(
         runs_to_pool(evaluation),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+from sqlalchemy import Connection
+
 from qassay.questions import Question, TestSet
 from qassay.store.questions import question_mark, test_set
 from qassay.web.errors import Refusal
@@ -22,31 +26,35 @@ class QuestionView(Context):
     hypothesis: str | None = None
 
 
-def questions_of(place: Premises) -> TestSet:
-    """The test set of the store."""
-    with place.store.read() as connection:
-        mark = question_mark(connection)
+def questions_of(place: Premises, connection: Connection | None = None) -> TestSet:
+    """The test set of the store.
+
+    Whoever has a connection open gives it: asking for a second one while holding the first, many would wait for each
+    other.
+    """
+    with place.store.read() if connection is None else nullcontext(connection) as opened:
+        mark = question_mark(opened)
         kept = place.kept.get("questions")
         if kept is None or kept[0] != mark:
-            kept = (mark, test_set(connection))
+            kept = (mark, test_set(opened))
             place.kept["questions"] = kept
     found: TestSet = kept[1]
     return found
 
 
-def question_named(place: Premises, number: str) -> Question:
+def question_named(place: Premises, number: str, connection: Connection | None = None) -> Question:
     """The question with this id."""
-    found = questions_of(place).by_id.get(number)
+    found = questions_of(place, connection).by_id.get(number)
     if found is None:
         raise Refusal(404, f"there is no question {number}")
     return found
 
 
-def earlier_in_series(place: Premises, question: Question) -> list[Question]:
+def earlier_in_series(place: Premises, question: Question, connection: Connection | None = None) -> list[Question]:
     """The questions of the same series that come before this one: what they ask is no nugget of it."""
     if question.series is None:
         return []
-    series = next(one for one in questions_of(place).series if one.id == question.series)
+    series = next(one for one in questions_of(place, connection).series if one.id == question.series)
     before: list[Question] = []
     for one in series.questions:
         if one.id == question.id:

@@ -7,12 +7,14 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from qassay.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIB = 1024 * 1024
+# Which browsers leave out of an origin.
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.public_url is not None:
             parts = urlsplit(self.public_url)
-            if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+            is_address = parts.scheme in DEFAULT_PORTS and parts.hostname and _has_port_or_none(parts)
+            if not is_address or parts.path.strip("/") or parts.query:
                 raise UsageError(f"--public-url {self.public_url} is not an address like https://qa.example.org")
         secure = self.public_url is not None and self.public_url.startswith("https://")
         if self.host not in LOOPBACK and not secure and not self.insecure:
@@ -71,7 +74,9 @@ class Settings:
         if self.public_url is None:
             return None
         parts = urlsplit(self.public_url)
-        return f"{parts.scheme}://{parts.netloc}".lower()
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
+        return f"{parts.scheme}://{host}{port}"
 
     @property
     def cookie(self) -> str:
@@ -96,6 +101,13 @@ class Settings:
     def is_proxy(self, peer: str | None) -> bool:
         """Whether a connection comes from the trusted proxy."""
         return peer is not None and _is_address(peer) and any(_covers(proxy, peer) for proxy in self.trusted_proxies)
+
+
+def _has_port_or_none(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:  # no number, or none of a port
+        return False
 
 
 def _covers(proxy: str, peer: str) -> bool:

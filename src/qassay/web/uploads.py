@@ -52,7 +52,6 @@ class Report:
     file: str
     tag: str | None
     problems: tuple[Problem, ...]
-    warnings: tuple[Problem, ...] = ()
     number: str = field(default_factory=lambda: token_hex(8))
 
 
@@ -63,14 +62,14 @@ def take_upload(place: Premises, name: str | None, content: BinaryIO, *, about: 
     with _turn:
         try:
             data, plain = _received(content, room.path, called, place.settings.upload_limit)
-            tag, warnings = _checked(place, plain, called)
+            tag = _checked(place, plain, called)
             with place.store.write() as connection:
                 keep_run(connection, tag, data.read_bytes(), called=called, information=about, account=account)
         except InputError as error:
             report = Report(called, None, error.problems)
             _remember(place, report)
             return report
-    return Report(called, tag, (), warnings)
+    return Report(called, tag, ())
 
 
 def report_numbered(place: Premises, number: str) -> Report | None:
@@ -160,7 +159,7 @@ def _unzstandard(source: BinaryIO) -> Iterator[bytes]:
         raise ValueError(str(error)) from None
 
 
-def _checked(place: Premises, path: Path, called: str) -> tuple[str, tuple[Problem, ...]]:
+def _checked(place: Premises, path: Path, called: str) -> str:
     """The tag of a faultless run; an error that lists all faults of any other."""
     questions = questions_of(place)
     if not questions.questions:
@@ -178,7 +177,7 @@ def _checked(place: Premises, path: Path, called: str) -> tuple[str, tuple[Probl
         # By line; what is missing has none and comes last.
         raise InputError(sorted(problems, key=lambda one: (one.line is None, one.line or 0)))
     # The warning that the file is not named after its run says nothing here: the store names it.
-    return found.runs.tags[0], ()
+    return found.runs.tags[0]
 
 
 def _reports(place: Premises) -> OrderedDict[str, Report]:

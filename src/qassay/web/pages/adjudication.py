@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import Field
-from sqlalchemy import Connection
 
+from qassay.errors import UsageError
 from qassay.store.adjudication import (
     LISTS,
     Disagreement,
@@ -25,11 +25,11 @@ from qassay.store.adjudication import (
 )
 from qassay.store.assignments import reopen
 from qassay.store.comparing import ADJUDICATED
-from qassay.store.items import Item, item_with_number
+from qassay.store.items import Item
 from qassay.store.judging import Assessor
 from qassay.store.nuggets import list_for
 from qassay.web.errors import Refusal
-from qassay.web.pages.judging import refusing
+from qassay.web.judging import item_of, refusing
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
 from qassay.web.routing import ADJUDICATORS, Context, Input, Number, Place, Router, Who
 
@@ -206,7 +206,7 @@ def sheet(who: Who, place: Place, id: Id) -> AdjudicationSheet:  # noqa: A002  #
 def save_ruling(who: Who, place: Place, sent: Ruling) -> Ruled:
     """Rule on a part of an item."""
     with place.store.write() as connection, refusing():
-        item = _item(connection, sent.item, sent.question)
+        item = item_of(connection, sent.question, sent.item)
         saved = rule(
             connection,
             item,
@@ -224,7 +224,7 @@ def save_ruling(who: Who, place: Place, sent: Ruling) -> Ruled:
 def take_back_ruling(who: Who, place: Place, sent: RulingUndone) -> Ruled:
     """Take a ruling back; that too is kept."""
     with place.store.write() as connection, refusing():
-        item = _item(connection, sent.item, sent.question)
+        item = item_of(connection, sent.question, sent.item)
         saved = undo_ruling(
             connection,
             item,
@@ -257,21 +257,17 @@ def adopt_list(who: Who, place: Place, sent: Adoption) -> Done:
 @router.action("POST", "/adjudication/reopen", roles=ADJUDICATORS)
 def reopen_question(who: Who, place: Place, sent: Reopening) -> Done:
     """Open a question again for its assessors; recorded with the reason."""
+    reason = sent.reason.strip()
+    if not reason:
+        raise UsageError("say why the question is opened again: the reason is recorded")
     question_named(place, sent.question)
     with place.store.write() as connection:
-        reopen(connection, sent.question, by=who.id, reason=sent.reason)
+        reopen(connection, sent.question, by=who.id, reason=reason)
     return Done(done=True)
 
 
 def _left(one: Any) -> bool:
     return one.closed and one.settled is not None and one.settled.left > 0
-
-
-def _item(connection: Connection, number: int, question: str) -> Item:
-    found = item_with_number(connection, number)
-    if found is None or found.question != question or not found.active:
-        raise Refusal(404, "this question has no such item")
-    return found
 
 
 def _view(one: Disagreement) -> DisagreementView:

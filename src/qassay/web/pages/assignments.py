@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.store.accounts import Account, accounts
-from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, reopen, withdraw_assignments
+from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
 from qassay.store.progress import assigned_questions, hand_over, shares
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
@@ -92,13 +92,6 @@ class HandingOver(Input):
     accounts: Numbers = Field(default_factory=list)
 
 
-class Reopening(Input):
-    """A finished question to open again, and why."""
-
-    question: Annotated[str, Field(min_length=1, max_length=200)]
-    reason: Annotated[str, Field(min_length=1, max_length=2_000)]
-
-
 class Slot(Input):
     """The last slot, to take back where nothing was judged."""
 
@@ -176,7 +169,8 @@ def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
         if pool_view(place, connection).made is None:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
-        made = assign(connection, questions_of(place), assessors=sent.assessors, accounts=sent.accounts, by=who.id)
+        questions = questions_of(place, connection)
+        made = assign(connection, questions, assessors=sent.assessors, accounts=sent.accounts, by=who.id)
     return Counted(done=made)
 
 
@@ -196,20 +190,8 @@ def hand_over_all(who: Who, place: Place, sent: HandingOver) -> Counted:
     """Give all unfinished work of somebody to others; what was judged stays."""
     with place.store.write() as connection:
         _check_people(connection, sent.accounts)
-        given, kept = hand_over(connection, questions_of(place), sent.source, sent.accounts, by=who.id)
+        given, kept = hand_over(connection, questions_of(place, connection), sent.source, sent.accounts, by=who.id)
     return Counted(done=given, kept=kept)
-
-
-@router.action("POST", "/assignments/reopen", roles=ORGANISERS)
-def reopen_question(who: Who, place: Place, sent: Reopening) -> Counted:
-    """Open a finished question again for its assessors."""
-    if not sent.reason.strip():
-        raise UsageError("say why the question is opened again: the reason is recorded")
-    with place.store.write() as connection:
-        if sent.question not in questions_of(place).by_id:
-            raise Refusal(404, f"there is no question {sent.question}")
-        reopen(connection, sent.question, by=who.id, reason=sent.reason.strip())
-    return Counted(done=1)
 
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)

@@ -1,7 +1,6 @@
 """The judging screens' common part: an assessor's sheet for a question, its items, decisions and undoing.
 
-Everything an assessor can fetch goes through `own_assignment`: somebody else's assignment does not exist. Items are
-shown without their runs, with the assessor's own verdicts and nobody else's.
+Items are shown without their runs, with the assessor's own verdicts and nobody else's.
 """
 
 from __future__ import annotations
@@ -12,39 +11,17 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.store.answers import note_answer as keep_answer
-from qassay.store.assignments import Assignment, assignment_with_number, next_open
-from qassay.store.items import Item, item_with_number, items_of
-from qassay.store.judging import Assessor, Decided, LockedError, completed, decide, parts_for, recount, undo
-from qassay.store.judgments import ConflictError, KeyReusedError, Saved, standing_rows
-from qassay.store.parts import Part, verdict_of
+from qassay.store.assignments import Assignment, next_open
+from qassay.store.items import Item, items_of
+from qassay.store.judging import Assessor, Decided, completed, decide, parts_for, recount, undo
+from qassay.store.parts import Part
 from qassay.web.errors import Refusal
+from qassay.web.judging import SCREENS, TITLES, ItemView, item_of, item_view, own_assignment, refusing
 from qassay.web.place import Person
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()
-
-# Which screen judges which kind of item; nugget questions begin with writing the list (step 1).
-SCREENS = {
-    "item": "items",
-    "extract": "items",
-    "list": "lists",
-    "match": "matches",
-    "support": "support",
-    "holistic": "holistic",
-    "pair": "pairs",
-    "rating": "ratings",
-}
-TITLES = {
-    "items": "Answers",
-    "lists": "Lists",
-    "nuggets": "1. Write nuggets",
-    "matches": "2. Match nuggets",
-    "support": "Nugget support",
-    "holistic": "Content and organization",
-    "pairs": "Entailment",
-    "ratings": "Justifications",
-}
 
 
 class PlaceView(Context):
@@ -92,26 +69,6 @@ class Sheet(Context):
     has_collection: bool
 
 
-class PartView(Context):
-    """A part of an item, with this assessor's verdict on it."""
-
-    part: str
-    kind: str
-    required: bool
-    verdict: dict[str, Any] | None
-    version: int
-
-
-class ItemView(Context):
-    """An item as it is shown: without its run."""
-
-    id: int
-    kind: str
-    body: dict[str, Any]
-    parts: list[PartView]
-    complete: bool
-
-
 class Decision(Input):
     """A verdict on a part of an item. `expected` is the version that the assessor has seen."""
 
@@ -154,7 +111,7 @@ def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) 
         items = items_of(connection, one.question)
         places = [
             PlaceView(id=item.id, kind=item.kind, complete=complete, label=_label(item))
-            for item, complete in zip(items, completed(connection, one, items, who.name), strict=True)
+            for item, complete in zip(items, completed(connection, one, items), strict=True)
         ]
         following = next_open(connection, one)
     stages = stages_of(places, one.step)
@@ -183,7 +140,7 @@ def show_item(who: Who, place: Place, assignment: Number, item: Number) -> ItemV
     """One item with this assessor's verdicts."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
-        found = _item(connection, one, item)
+        found = item_of(connection, one.question, item)
         parts = parts_for(connection, one, found, who.name)
         return item_view(connection, one.set, found, parts)
 
@@ -193,7 +150,7 @@ def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedV
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
-        item = _item(connection, one, sent.item)
+        item = item_of(connection, one.question, sent.item)
         part = _part(connection, one, item, sent.part, who)
         decided = decide(
             connection,
@@ -215,7 +172,7 @@ def take_back(who: Who, place: Place, assignment: Number, sent: Undoing) -> Deci
     """Take back a decision; the taking back is kept as well."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
-        item = _item(connection, one, sent.item)
+        item = item_of(connection, one.question, sent.item)
         part = _part(connection, one, item, sent.part, who)
         decided = undo(
             connection,
@@ -236,7 +193,7 @@ def finish_again(who: Who, place: Place, assignment: Number) -> DecidedView:
     """Close a question that was opened again and needs no further change."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
-        done, total, closed = recount(connection, one, who.name)
+        done, total, closed = recount(connection, one)
     if not closed:
         raise Refusal(409, f"{total - done} of {total} items are not judged yet")
     return DecidedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
@@ -265,36 +222,6 @@ def note_answer(who: Who, place: Place, assignment: Number, sent: KnownAnswer) -
     return Noted(question=one.question, answer=sent.answer)
 
 
-class refusing:  # noqa: N801  # reads as a statement: with refusing()
-    """Turn what the store says no to into answers: conflicts with both values, locks, keys used twice."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, ConflictError):
-            standing = error.standing
-            raise Refusal(
-                409, str(error), standing=_said(standing), version=standing.version if standing else 0
-            ) from error
-        if isinstance(error, LockedError):
-            raise Refusal(423, str(error)) from error
-        if isinstance(error, KeyReusedError):
-            raise Refusal(422, str(error)) from error
-
-
-def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
-    """An item with what stands for its parts in a judgment set."""
-    found = standing_rows(connection, set_name, [part.thing for part in parts])
-    views = []
-    for part in parts:
-        version, row = found.get(part.thing, (0, None))
-        verdict = None if row is None else verdict_of(part, row)
-        views.append(PartView(part=part.name, kind=part.kind, required=part.required, verdict=verdict, version=version))
-    complete = all(view.verdict is not None for view in views if view.required)
-    return ItemView(id=item.id, kind=item.kind, body=dict(item.body), parts=views, complete=complete)
-
-
 def stages_of(places: list[PlaceView], step: int) -> list[Stage]:
     """The stages of judging a question, in order: writing nuggets comes before matching them."""
     found: dict[str, list[bool]] = {}
@@ -317,21 +244,6 @@ def current_stage(stages: list[Stage]) -> Stage:
     if not stages:
         raise Refusal(404, "this question has nothing to judge; no run returned anything for it")
     return next((one for one in stages if one.done < one.total), stages[-1])
-
-
-def own_assignment(connection: Connection, who: Person, number: int) -> Assignment:
-    """An assignment of this person; anybody else's does not exist."""
-    one = assignment_with_number(connection, number)
-    if one is None or one.account != who.id:
-        raise Refusal(404, "this is not assigned to you")
-    return one
-
-
-def _item(connection: Connection, one: Assignment, number: int) -> Item:
-    found = item_with_number(connection, number)
-    if found is None or found.question != one.question or not found.active:
-        raise Refusal(404, "this question has no such item")
-    return found
 
 
 def _part(connection: Connection, one: Assignment, item: Item, name: str, who: Person) -> Part:
@@ -357,11 +269,3 @@ def _decided(item: int, part: str, decided: Decided) -> DecidedView:
         total=decided.total,
         closed=decided.closed,
     )
-
-
-def _said(saved: Saved | None) -> dict[str, Any] | None:
-    """The verdict of what stands; an assessor's sets hold nobody else's."""
-    if saved is None or saved.body is None:
-        return None
-    hidden = {"question", "run", "doc", "text", "start", "length", "assessor", "at", "item", "nugget", "sentence"}
-    return {name: value for name, value in saved.body.items() if name not in hidden}

@@ -10,7 +10,7 @@ from qassay.store.judgments import standing_rows
 from qassay.store.nuggets import list_for
 from qassay.store.settings import note_action
 from qassay.store.things import thing
-from qassay.web.pages.judging import own_assignment
+from qassay.web.judging import own_assignment
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()

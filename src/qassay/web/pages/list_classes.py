@@ -7,7 +7,7 @@ from pydantic import Field
 from qassay.store.classes import ClassGoneError, KnownClass, known_classes, rename_class, take_back_renaming
 from qassay.store.judging import Assessor
 from qassay.web.errors import Refusal
-from qassay.web.pages.judging import own_assignment, refusing
+from qassay.web.judging import own_assignment, refusing
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 
 router = Router()

@@ -15,8 +15,9 @@ from qassay.store.assignments import Assignment
 from qassay.store.items import Item, items_of
 from qassay.store.judging import Assessor, completed
 from qassay.store.nugget_changes import Change, begin_list, begin_matching, match_rows
-from qassay.store.nuggets import Nugget, NuggetConflictError, nuggets_of
+from qassay.store.nuggets import nuggets_of
 from qassay.web.errors import Refusal
+from qassay.web.judging import own_assignment, refusing
 from qassay.web.nugget_input import (
     Adding,
     Merging,
@@ -28,7 +29,6 @@ from qassay.web.nugget_input import (
     TakingBack,
     to_look_at,
 )
-from qassay.web.pages.judging import own_assignment, refusing
 from qassay.web.place import Person, Premises
 from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
 
@@ -164,11 +164,8 @@ def _change(
         if change.is_new(connection):
             again: list[Item] = []
             if isinstance(sent, Sent):
-                again = to_look_at(connection, one, responses, sent, who.name)
-            try:
-                do(connection, change)
-            except NuggetConflictError as error:
-                raise Refusal(409, str(error), standing=_said(error.standing)) from error
+                again = to_look_at(connection, one, responses, sent)
+            do(connection, change)
             change.look_again(connection, again)
             change.finish(connection)
         return _view(connection, who, assignment)
@@ -201,14 +198,8 @@ def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
             for nugget in nuggets_of(connection, one.set, one.question)
         ],
         step=one.step,
-        looked_through=sum(completed(connection, one, responses, who.name)),
+        looked_through=sum(completed(connection, one, responses)),
         done=one.done,
         total=one.total,
         closed=one.closed is not None,
     )
-
-
-def _said(standing: Nugget | None) -> dict[str, object] | None:
-    if standing is None or standing.body is None:
-        return None
-    return {"text": standing.text, "vital": standing.vital, "version": standing.version}

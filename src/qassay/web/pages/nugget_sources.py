@@ -10,7 +10,7 @@ from qassay.store.classes import class_of, developed_answers
 from qassay.store.items import items_of
 from qassay.store.schema import standing
 from qassay.store.things import digest
-from qassay.web.pages.judging import own_assignment
+from qassay.web.judging import own_assignment
 from qassay.web.questions import earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
 from qassay.web.similar_strings import grouped
@@ -63,11 +63,14 @@ def strings(who: Who, place: Place, assignment: Number) -> Strings:
                 docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
     kept: dict[str, list[list[str]]] = place.kept.setdefault("strings", {})
     mark = digest(one.question, sorted(docs))
-    if mark not in kept:
-        while len(kept) >= KEPT:
-            kept.pop(next(iter(kept)), None)
-        kept[mark] = grouped(docs)
-    return Strings(groups=[[StringView(text=text, doc=docs[text]) for text in group] for group in kept[mark]])
+    # What another request throws out of the kept ones meanwhile is still here.
+    groups = kept.get(mark)
+    if groups is None:
+        groups = grouped(docs)
+        for old in list(kept)[: max(0, len(kept) + 1 - KEPT)]:
+            kept.pop(old, None)
+        kept[mark] = groups
+    return Strings(groups=[[StringView(text=text, doc=docs[text]) for text in group] for group in groups])
 
 
 @router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
@@ -75,7 +78,7 @@ def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
     """The earlier questions of the series, each with its known answers and what the assessor called right."""
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
-        before = earlier_in_series(place, question_named(place, one.question))
+        before = earlier_in_series(place, question_named(place, one.question, connection), connection)
         own = own_on(connection, who.id, [question.id for question in before])
         found = [
             EarlierView(

@@ -13,12 +13,12 @@ from qassay.store.accounts import (
     Account,
     accounts,
     change_account,
+    end_access,
     invite,
     later,
     open_invitations,
     withdraw_invitation,
 )
-from qassay.store.sessions import end_sessions
 from qassay.web.errors import Refusal
 from qassay.web.place import Premises, Role
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
@@ -96,7 +96,7 @@ class Changing(Input):
 
 
 class Ended(Context):
-    """How many sessions ended."""
+    """How many sessions and tokens ended, or links."""
 
     ended: int
 
@@ -132,7 +132,7 @@ def withdraw(who: Who, place: Place, number: Number) -> Ended:
 
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
 def change(who: Who, place: Place, number: Number, sent: Changing) -> PersonRow:
-    """Change a role, or end or renew somebody's access; their sessions end at once."""
+    """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
     _known(place, number)
     with place.store.write() as connection:
         return _row(change_account(connection, number, by=who.id, role=sent.role, active=sent.active), who.id)
@@ -149,10 +149,10 @@ def reset(who: Who, place: Place, request: Request, number: Number) -> OneTimeLi
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
 def sign_out_everywhere(who: Who, place: Place, number: Number) -> Ended:
-    """End every session of an account."""
+    """End every session of an account, and revoke its tokens."""
     known = _known(place, number)
     with place.store.write() as connection:
-        return Ended(ended=end_sessions(connection, known.id))
+        return Ended(ended=end_access(connection, known.id))
 
 
 def link(place: Premises, token: str, request: Request | None = None) -> str:

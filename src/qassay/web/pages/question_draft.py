@@ -11,9 +11,11 @@ from sqlalchemy import Connection
 from qassay.errors import UsageError
 from qassay.store import drafts as store
 from qassay.store.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.nugget_changes import LONGEST_NUGGET, clean_nugget
 from qassay.store.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
 from qassay.web.drafts import QuestionRow, bench, forget, question_row
 from qassay.web.errors import Refusal
+from qassay.web.judging import refusing
 from qassay.web.pages.development import Done, Name, Text
 from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
 
@@ -96,7 +98,7 @@ class NuggetSent(Input):
     """A fact to note, or a change of one."""
 
     id: Name
-    text: Annotated[str, Field(min_length=1, max_length=2_000)]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_NUGGET)]
     vital: bool = False
     nugget: Name | None = None
     version: Annotated[int, Field(ge=0, le=2**31)] = 0
@@ -198,18 +200,19 @@ def note_answer(who: Who, place: Place, sent: AnswerSent) -> Done:
 @router.action("POST", "/development/question/answers/withdraw", roles=ORGANISERS)
 def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
+    doc = _or_none(sent.doc)
     with place.store.write() as connection:
         if _stored(connection, sent.id).draft:
-            forget_answer(connection, sent.id, sent.answer, sent.doc)
+            forget_answer(connection, sent.id, sent.answer, doc)
         else:
-            withdraw_answer(connection, sent.id, sent.answer, sent.doc, reason=sent.reason, account=who.id)
+            withdraw_answer(connection, sent.id, sent.answer, doc, reason=sent.reason, account=who.id)
     return Done()
 
 
 @router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
 def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
     """Note a fact on the list of question development, or change one."""
-    with place.store.write() as connection:
+    with place.store.write() as connection, refusing():
         if _stored(connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
         made = write_nugget(
@@ -217,7 +220,7 @@ def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
             list_name=DEVELOPMENT,
             question=sent.id,
             nugget=sent.nugget,
-            body={"vital": sent.vital, "text": " ".join(sent.text.split())},
+            body={"vital": sent.vital, "text": clean_nugget(sent.text)},
             expected=sent.version,
             account=who.id,
         )
@@ -227,7 +230,7 @@ def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
 @router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
 def remove_nugget(who: Who, place: Place, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
-    with place.store.write() as connection:
+    with place.store.write() as connection, refusing():
         _stored(connection, sent.id)
         write_nugget(
             connection,

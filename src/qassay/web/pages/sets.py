@@ -19,6 +19,7 @@ from qassay.formats.jsonl import rows_table
 from qassay.formats.questions import question_row
 from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
 from qassay.questions import TestSet
+from qassay.store.assignments import keep_others_out
 from qassay.store.engine import now
 from qassay.store.judgments import append_many, standing_rows
 from qassay.store.schema import assignment, item, standing
@@ -135,6 +136,8 @@ def append_judgments(who: Who, place: Place, name: str, sent: Rows) -> Appended:
         raise Refusal(422, f"the set name {name!r} {fault}")
     typed = _checked(name, sent.rows, questions_of(place), place.configuration.task)
     with place.store.write() as connection:
+        # Before what stands is read: the same rows sent twice at a time are appended once.
+        keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
         new = _news(connection, name, typed)
         rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]

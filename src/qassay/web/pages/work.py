@@ -13,6 +13,8 @@ from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
 
 router = Router()
+# Items judged from which a pace can be told.
+ENOUGH = 5
 
 PIECES_A_PAGE = 500
 
@@ -98,7 +100,8 @@ def _piece(one: Assignment, question: Question) -> Piece:
 
 
 def minutes_left(work: list[Assignment]) -> int | None:
-    """Minutes that the rest takes at the pace so far; None where nothing has been judged."""
-    done, seconds = sum(one.done for one in work), sum(one.seconds for one in work)
+    """Minutes that the rest takes at the pace so far; None where too little was judged here to tell it."""
+    timed = [one for one in work if one.seconds]  # what came from a file took no time
+    done, seconds = sum(one.done for one in timed), sum(one.seconds for one in timed)
     left = sum(one.total - one.done for one in work if one.closed is None)
-    return None if not done or not seconds else round(seconds / done * left / 60)
+    return None if done < ENOUGH else round(seconds / done * left / 60)

@@ -47,8 +47,9 @@ class Asked(Input):
         )
 
     def choice(self) -> Choice:
-        """How runs are scored."""
-        return Choice(self.key, self.measure, self.component, self.unjudged, self.missing)
+        """How runs are scored; what is shown before its time counts what is not judged yet as wrong, and says so."""
+        unjudged = "wrong" if self.provisional and self.unjudged == "stop" else self.unjudged
+        return Choice(self.key, self.measure, self.component, unjudged, self.missing)
 
     def inquiry(self, study: str, *, whole: bool = False) -> Inquiry:
         """What is asked of the evaluation."""

@@ -20,9 +20,6 @@ ROWS = 100
 COLUMNS = 20
 LONGEST_TEXT = 120
 
-# What rows can be sorted by; `order` is that of the test set.
-SORTS = ("order", "name", "mean", "median", "spread")
-
 
 @dataclass(frozen=True, eq=False)
 class Grid:

@@ -15,7 +15,7 @@ from qassay.questions import Question
 from qassay.store.items import Item, pool_items
 from qassay.store.parts import FIELDS, Part, parts_of
 from qassay.store.things import digest
-from qassay.web.pages.judging import SCREENS, TITLES
+from qassay.web.judging import SCREENS, TITLES
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView
 from qassay.web.sheet.documents import Documents

@@ -2,6 +2,7 @@
 import { announce, byId, fill, h, pageData } from "./dom.js";
 import { documentPanel } from "./document.js";
 import { keyFor, register } from "./keys.js";
+import { named } from "./labels.js";
 import { Outbox } from "./outbox.js";
 import { said } from "./workbench.js";
 
@@ -204,7 +205,7 @@ function nuggetList(verdict) {
   return h("ol", { class: "strings" }, verdict.list.map((/** @type {any} */ one) =>
     h("li", { dir: "auto" }, one.text, " ",
       h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"), " ",
-      h("span", { class: "faint" }, `in ${counts[one.nugget] ?? 0} responses`))));
+      h("span", { class: "faint" }, `in ${counts[one.nugget] ?? 0} ${counts[one.nugget] === 1 ? "response" : "responses"}`))));
 }
 
 /**
@@ -266,7 +267,7 @@ function nuggetChoices(one) {
  * @param {() => void} act
  */
 function button(name, label, act) {
-  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${label}`);
+  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${named(label)}`);
 }
 
 function onward() {

@@ -68,7 +68,7 @@ onClick("[data-reopen]", async (button) => {
   const reason = await askReason(`Open question ${question} again?`, "Reopen", {
     hint: "Its assessors may change their judgments; the reason is recorded.",
   });
-  if (reason !== null) await act("POST", "/assignments/reopen", { question, reason }, { focus: "#show" });
+  if (reason !== null) await act("POST", "/adjudication/reopen", { question, reason }, { focus: "#show" });
 });
 
 if (document.getElementById("pool-running")) {

@@ -1,0 +1,124 @@
+"""What the pages on which people judge share: whose assignment it is, an item without its run, refusals of the store.
+
+Everything an assessor can fetch goes through `own_assignment`: somebody else's assignment does not exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qassay.store.assignments import Assignment, assignment_with_number
+from qassay.store.items import Item, item_with_number
+from qassay.store.judging import LockedError
+from qassay.store.judgments import ConflictError, KeyReusedError, Saved, standing_rows
+from qassay.store.nuggets import Nugget, NuggetConflictError
+from qassay.store.parts import Part, verdict_of
+from qassay.web.errors import Refusal
+from qassay.web.place import Person
+from qassay.web.routing import Context
+
+# Which screen judges which kind of item; nugget questions begin with writing the list (step 1).
+SCREENS = {
+    "item": "items",
+    "extract": "items",
+    "list": "lists",
+    "match": "matches",
+    "support": "support",
+    "holistic": "holistic",
+    "pair": "pairs",
+    "rating": "ratings",
+}
+TITLES = {
+    "items": "Answers",
+    "lists": "Lists",
+    "nuggets": "1. Write nuggets",
+    "matches": "2. Match nuggets",
+    "support": "Nugget support",
+    "holistic": "Content and organization",
+    "pairs": "Entailment",
+    "ratings": "Justifications",
+}
+
+
+class PartView(Context):
+    """A part of an item, with this assessor's verdict on it."""
+
+    part: str
+    kind: str
+    required: bool
+    verdict: dict[str, Any] | None
+    version: int
+
+
+class ItemView(Context):
+    """An item as it is shown: without its run."""
+
+    id: int
+    kind: str
+    body: dict[str, Any]
+    parts: list[PartView]
+    complete: bool
+
+
+def own_assignment(connection: Connection, who: Person, number: int) -> Assignment:
+    """An assignment of this person; anybody else's does not exist."""
+    one = assignment_with_number(connection, number)
+    if one is None or one.account != who.id:
+        raise Refusal(404, "this is not assigned to you")
+    return one
+
+
+def item_of(connection: Connection, question: str, number: int) -> Item:
+    """An item of a question that is to be judged."""
+    found = item_with_number(connection, number)
+    if found is None or found.question != question or not found.active:
+        raise Refusal(404, "this question has no such item")
+    return found
+
+
+def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
+    """An item with what stands for its parts in a judgment set."""
+    found = standing_rows(connection, set_name, [part.thing for part in parts])
+    views = []
+    for part in parts:
+        version, row = found.get(part.thing, (0, None))
+        verdict = None if row is None else verdict_of(part, row)
+        views.append(PartView(part=part.name, kind=part.kind, required=part.required, verdict=verdict, version=version))
+    complete = all(view.verdict is not None for view in views if view.required)
+    return ItemView(id=item.id, kind=item.kind, body=dict(item.body), parts=views, complete=complete)
+
+
+class refusing:  # noqa: N801  # reads as a statement: with refusing()
+    """Turn what the store says no to into answers: conflicts with both values, locks, keys used twice."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, ConflictError):
+            standing = error.standing
+            raise Refusal(
+                409, str(error), standing=_said(standing), version=standing.version if standing else 0
+            ) from error
+        if isinstance(error, NuggetConflictError):
+            raise Refusal(409, str(error), standing=_nugget(error.standing)) from error
+        if isinstance(error, LockedError):
+            raise Refusal(423, str(error)) from error
+        if isinstance(error, KeyReusedError):
+            raise Refusal(422, str(error)) from error
+
+
+def _nugget(standing: Nugget | None) -> dict[str, Any] | None:
+    if standing is None or standing.body is None:
+        return None
+    return {"text": standing.text, "vital": standing.vital, "version": standing.version}
+
+
+def _said(saved: Saved | None) -> dict[str, Any] | None:
+    """The verdict of what stands; an assessor's sets hold nobody else's."""
+    if saved is None or saved.body is None:
+        return None
+    hidden = {"question", "run", "doc", "text", "start", "length", "assessor", "at", "item", "nugget", "sentence"}
+    return {name: value for name, value in saved.body.items() if name not in hidden}

@@ -1,0 +1,234 @@
+"""Two people at the same thing: the second waits for the first, and then sees what it has done."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Barrier, BrokenBarrierError
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select, text, update
+
+from qassay.errors import InputError
+from qassay.formats.folder import Folder
+from qassay.store import classes, drafts
+from qassay.store.assignments import all_assignments, assign, hold, reassign, take
+from qassay.store.engine import Store
+from qassay.store.intake import take_in
+from qassay.store.items import items_of
+from qassay.store.judging import parts_for
+from qassay.store.judgments import by_key
+from qassay.store.nuggets import write_nugget
+from qassay.store.progress import hand_over
+from qassay.store.publishing import publish
+from qassay.store.schema import assignment
+from qassay.store.schema import question as questions
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+desks = beside("desk")
+store = desks.store
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> Any:
+    return desks.make_desk(store, tmp_path)
+
+
+def until_it_waits(store: Store, other: Future[Any]) -> None:
+    """Wait until the other one waits for us, or is done; SQLite lets nobody in anyway."""
+    for _ in range(200 if not store.is_file else 0):
+        with store.read() as connection:
+            if other.done() or connection.execute(text(WAITING)).scalar_one():
+                return
+        time.sleep(0.02)
+
+
+def behind(
+    store: Store,
+    first: Callable[[Connection], object],
+    second: Callable[[], object],
+    then: Callable[[Connection], object] = lambda _: None,
+) -> Any:
+    """Do the first thing, have the second one begun before it is committed, and return what the second came to."""
+    with ThreadPoolExecutor(1) as pool:
+        with store.write() as connection:
+            first(connection)
+            other = pool.submit(second)
+            until_it_waits(store, other)
+            then(connection)
+        return other.result()
+
+
+def test_work_that_is_taken_meanwhile_is_not_given_to_the_same_person(store: Store, desk: Any) -> None:
+    one, two, three = (person.id for person in desk.people)
+    with store.write() as connection:
+        connection.execute(update(assignment).where(assignment.c.set == "second").values(account=None))
+        first = desk.assigned(connection, "1.1")
+        connection.execute(update(assignment).where(assignment.c.id == first.id).values(account=two))
+
+    def give() -> None:
+        with store.write() as connection:
+            reassign(connection, first.id, three, by=None)
+
+    with pytest.raises(InputError, match="judges it already"):
+        behind(store, lambda connection: take(connection, three), give)
+
+    def hand() -> tuple[int, int]:
+        with store.write() as connection:
+            return hand_over(connection, desk.evaluation.questions, two, [one, three], by=None)
+
+    with store.write() as connection:
+        connection.execute(update(assignment).where(assignment.c.set == "first").values(account=two))
+        connection.execute(update(assignment).where(assignment.c.set == "second").values(account=None))
+    assert behind(store, lambda connection: [take(connection, three) for _ in range(3)], hand) == (3, 0)
+    with store.read() as connection:
+        assert {each.account for each in all_assignments(connection)} == {one, three}
+
+
+def test_work_that_is_taken_meanwhile_is_not_assigned_twice(store: Store, tmp_path: Path) -> None:
+    desk = desks.make_desk(store, tmp_path, assessors=1)
+    one, two = (person.id for person in desk.people)
+    with store.write() as connection:
+        connection.execute(update(assignment).values(account=None))
+
+    def give() -> int:
+        with store.write() as connection:
+            return assign(connection, desk.evaluation.questions, assessors=2, accounts=[one, two])
+
+    assert behind(store, lambda connection: [take(connection, one) for _ in range(3)], give) == 3
+    with store.read() as connection:
+        assert {(each.slot, each.account) for each in all_assignments(connection)} == {(1, one), (2, two)}
+
+
+def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk: Any) -> None:
+    """Both lock in one order: neither holds what the other one needs next."""
+    folder = desk.evaluation.folder.path
+    row = {"question": "1.1", "doc": "D1", "text": "in 1901", "judgment": "W"}
+    (folder / "judgments").mkdir()
+    (folder / "judgments" / "first.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with store.read() as connection:
+        one = desk.assigned(connection, "1.1")
+        found = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
+        (part,) = parts_for(connection, one, found, None)
+    behind(
+        store,
+        lambda connection: hold(connection, "1.1"),
+        lambda: take_in(store, Folder(folder)),
+        lambda connection: desk.say(connection, one, found, part, {"judgment": "R"}),
+    )
+    with store.read() as connection:
+        assert sorted(each["judgment"] for each in desk.rows(connection, "first")) == ["R", "W"]
+        desk.check_counts(connection)
+
+
+def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> None:
+    """Publishing renames nuggets after it has locked the questions; so does an import."""
+    folder = desk.evaluation.folder.path
+    task = desk.evaluation.task
+    take_in(store, Folder(folder))
+    with store.write() as connection:
+        begun = drafts.new_series(connection, task, target="a club", account=None)
+        body = {"vital": True, "text": "x"}
+        write_nugget(connection, list_name="development", question=begun.question.id, nugget="1", body=body)
+    behind(
+        store,
+        drafts.keep_others_out,
+        lambda: take_in(store, Folder(folder)),
+        lambda connection: publish(connection, task, [begun.group], account=None),
+    )
+    with store.read() as connection:
+        assert "2.1" in connection.execute(select(questions.c.id)).scalars().all()
+
+
+def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: list[Callable[[], Any]]) -> list[Any]:
+    """Do things at once: each has looked before any goes on, unless one waits for the other to end."""
+    barrier, real = Barrier(len(ways)), getattr(module, name)
+
+    def looked(*arguments: Any) -> Any:
+        found = real(*arguments)
+        with suppress(BrokenBarrierError):
+            barrier.wait(0.5)
+        return found
+
+    monkeypatch.setattr(module, name, looked)
+    with ThreadPoolExecutor(len(ways)) as pool:
+        return list(pool.map(lambda way: way(), ways))
+
+
+def test_a_renaming_that_is_sent_twice_at_once_is_one(store: Store, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.write() as connection:
+        desk.judge_all(connection, "1.2", "first", lambda _, part: {"judgment": "R", "answer": part.row["text"]})
+        one = desk.assigned(connection, "1.2")
+
+    def rename() -> int:
+        with store.write() as connection:
+            return classes.rename_class(connection, one, "Ann", "Anne", who=desk.who(one), key="k" * 16)
+
+    def put_back() -> int:
+        with store.write() as connection:
+            return classes.take_back_renaming(connection, one, "k" * 16, who=desk.who(one), key="b" * 16)
+
+    ours = ModuleType("ours")
+    ours.__dict__.update(vars(classes.judgments), by_key=by_key)
+    monkeypatch.setattr(classes, "judgments", ours)
+    assert sorted(both_at_once(monkeypatch, ours, "by_key", [rename, rename])) == [0, 2]
+    monkeypatch.setattr(ours, "by_key", by_key)
+    assert sorted(both_at_once(monkeypatch, ours, "by_key", [put_back, put_back])) == [0, 2]
+
+
+def test_of_two_who_change_a_question_at_once_the_second_is_told(
+    store: Store, desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in(store, Folder(desk.evaluation.folder.path))
+
+    def change(words: str) -> Callable[[], str | None]:
+        def way() -> str | None:
+            try:
+                with store.write() as connection:
+                    how = {"expected": 1, "account": None}
+                    drafts.change_question(connection, desk.evaluation.task, "1.1", {"text": words}, **how)
+            except drafts.ChangedError as told:
+                return told.standing.question.text
+            return None
+
+        return way
+
+    answers = both_at_once(monkeypatch, drafts, "find_stored", [change("Who?"), change("Where?")])
+    assert answers in ([None, "Who?"], ["Where?", None])
+
+
+def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: Store, desk: Any) -> None:
+    barrier = Barrier(8)
+
+    def begin(number: int) -> None:
+        barrier.wait()
+        for place in range(3):
+            with store.write() as connection:
+                made = drafts.new_series(connection, desk.evaluation.task, target=f"{number} {place}", account=None)
+            with store.write() as connection:
+                drafts.move_series(connection, made.group, -2)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(begin, range(8)))
+    with store.read() as connection:
+        assert sorted(one.ordinal for one in drafts.read_drafts(connection)) == list(range(24))

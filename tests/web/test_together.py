@@ -1,0 +1,205 @@
+"""Many at a time: one connection a request, requests that cross each other, and a store that another program writes."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sqlite3
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import psycopg
+import pytest
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
+
+from qassay.demo import demo_folder
+from qassay.formats.folder import open_folder
+from qassay.store import nuggets
+from qassay.store.accounts import add_account
+from qassay.store.engine import Store, open_store
+from qassay.store.intake import take_in
+from qassay.store.schema import ROLES, judgment
+from qassay.web.application import create_app
+from qassay.web.errors import is_busy
+from qassay.web.pages import sets
+
+
+def beside(name: str) -> ModuleType:
+    """A helper module of this folder (the tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+sheets = beside("worksheets")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def anywhere(request: pytest.FixtureRequest, place: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
+    """The evaluation served from either database."""
+    if request.param == "sqlite":
+        yield place
+        return
+    folder = Path(shutil.copytree(demo_folder(), tmp_path / "other"))
+    monkeypatch.setenv("QASSAY_DATABASE", request.getfixturevalue("postgres_url"))
+    store = open_store(folder, create=True)
+    with store.write() as connection:
+        for role in ROLES:
+            add_account(connection, f"Some {role}", role)
+    settings = place.app.state.place.settings
+    yield type(place)(folder, store, create_app(folder, settings, store=store))
+    store.close()
+
+
+def at_once(*asked: Callable[[], Any]) -> list[Any]:
+    """The answers to requests that are sent at the same moment."""
+    answers: list[Any] = [None] * len(asked)
+
+    def ask(number: int) -> None:
+        answers[number] = asked[number]()
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(asked))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    return answers
+
+
+def meeting(of: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which waits for a second caller before it returns, though not for ever: he may be kept out."""
+    barrier = threading.Barrier(2)
+
+    def together(*given: Any, **named: Any) -> Any:
+        found = of(*given, **named)
+        with suppress(threading.BrokenBarrierError):
+            barrier.wait(0.5)
+        return found
+
+    return together
+
+
+def test_a_list_that_two_tabs_begin_is_begun_once(anywhere: Any, accounts: dict[str, int], monkeypatch: Any) -> None:
+    sheets.give_out(anywhere, accounts)
+    number = sheets.assignment(anywhere, accounts["assessor"], "1.7")
+    tabs = [anywhere.client("assessor") for _ in range(2)]
+    monkeypatch.setattr(nuggets, "nuggets_of", meeting(nuggets.nuggets_of))
+    answers = at_once(*(lambda tab=tab: tab.post(f"/api/judge/{number}/nuggets/begin") for tab in tabs))
+    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    assert [[nugget["version"] for nugget in one.json()["nuggets"]] for one in answers] == [[1, 1], [1, 1]]
+
+
+def test_rows_that_are_sent_twice_at_a_time_are_appended_once(
+    anywhere: Any, accounts: dict[str, int], monkeypatch: Any
+) -> None:
+    sheets.give_out(anywhere, accounts)
+    row = {"question": "1.6", "run": "north", "doc": "D1", "text": "Ann", "judgment": "R", "answer": "Ann"}
+    programs = [anywhere.client("organiser") for _ in range(2)]
+    monkeypatch.setattr(sets, "standing_rows", meeting(sets.standing_rows))
+    sent = {"rows": [row]}
+    answers = at_once(*(lambda one=one: one.post("/api/sets/robot/judgments", json=sent) for one in programs))
+    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    assert sorted(one.json()["added"] for one in answers) == [0, 1]
+    with anywhere.store.read() as connection:
+        assert connection.execute(select(judgment.c.version).where(judgment.c.set == "robot")).scalars().all() == [1]
+
+
+@contextmanager
+def connections(store: Store) -> Iterator[Counter[int]]:
+    """The most connections that each thread has had at a time."""
+    now: Counter[int] = Counter()
+    most: Counter[int] = Counter()
+
+    def taken(*_: Any) -> None:
+        here = threading.get_ident()
+        now[here] += 1
+        most[here] = max(most[here], now[here])
+
+    def given_back(*_: Any) -> None:
+        now[threading.get_ident()] -= 1
+
+    event.listen(store.engine, "checkout", taken)
+    event.listen(store.engine, "checkin", given_back)
+    try:
+        yield most
+    finally:
+        event.remove(store.engine, "checkout", taken)
+        event.remove(store.engine, "checkin", given_back)
+
+
+def test_no_request_asks_for_a_connection_while_it_has_one(place: Any, accounts: dict[str, int]) -> None:
+    sheets.give_out(place, accounts)
+    organiser, assessor = place.client("organiser"), place.client("assessor")
+    number = sheets.assignment(place, accounts["assessor"], "1.7")
+    assert organiser.post("/api/assignments/pool", json={}).status_code == 200
+    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    everybody = [accounts[role] for role in ("organiser", "adjudicator", "assessor")]
+    asked: list[tuple[Any, str, str, dict[str, Any] | None]] = [
+        (assessor, "GET", f"/api/judge/{number}", None),
+        (assessor, "GET", f"/api/judge/{number}/earlier", None),
+        (assessor, "GET", f"/api/judge/{number}/strings", None),
+        (organiser, "GET", "/api/development", None),
+        (organiser, "GET", "/api/development/question?id=1.7", None),
+        (organiser, "GET", "/api/development/search?question=1.7", None),
+        (organiser, "GET", "/api/assignments", None),
+        (organiser, "GET", "/api/runs", None),
+        (organiser, "GET", "/api/adjudication", None),
+        (organiser, "POST", "/api/assignments", {"assessors": 3, "accounts": everybody}),
+        (organiser, "POST", "/api/assignments/hand-over", {"source": accounts["organiser"], "accounts": everybody[2:]}),
+        (organiser, "POST", "/api/adjudication/reopen", {"question": "1.6", "reason": "look again"}),
+    ]
+    with connections(place.store) as most:
+        for client, method, address, sent in asked:
+            place.app.state.place.kept.pop("questions", None)
+            most.clear()
+            answer = client.request(method, address, json=sent)
+            assert answer.status_code == 200, (address, answer.text)
+            assert set(most.values()) == {1}, address
+
+
+def test_there_are_more_connections_than_threads(place: Any) -> None:
+    async def threads() -> float:
+        return anyio.to_thread.current_default_thread_limiter().total_tokens
+
+    with place.store.engine.connect() as connection:
+        room = connection.engine.pool.size() + connection.engine.pool._max_overflow
+    assert room > anyio.run(threads)
+
+
+def test_a_store_that_another_program_writes_is_busy_and_not_broken(place: Any, monkeypatch: Any) -> None:
+    take_in(place.store, open_folder(place.folder))
+    organiser = place.client("organiser")
+    monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 20)
+    place.store.engine.dispose()
+    invited = {"role": "reader", "name": "Eve"}
+    with closing(sqlite3.connect(place.folder / "qassay.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        told = organiser.post("/api/people/invitations", json=invited)
+        assert told.status_code == 503
+        assert int(told.headers["Retry-After"]) > 0
+        assert "busy" in told.json()["message"]
+        assert organiser.get("/api/people").status_code == 200
+        other.execute("ROLLBACK")
+    assert organiser.post("/api/people/invitations", json=invited).status_code == 201
+
+
+def test_what_is_busy_may_be_tried_again_and_nothing_else_is_busy() -> None:
+    assert is_busy(OperationalError("", {}, psycopg.errors.DeadlockDetected()))
+    assert not is_busy(OperationalError("", {}, psycopg.errors.UndefinedTable()))
+    assert not is_busy(ValueError())
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.OperationalError) as broken:
+        connection.execute("SELECT * FROM nowhere")
+    assert not is_busy(OperationalError("", {}, broken.value))
