@@ -86,6 +86,15 @@ def test_all_strings_are_shown_once_in_an_order_that_tells_of_no_run(sheet: Shee
     assert not any(tag in answer.text for tag in sheets.RUNS)
 
 
+def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, place: Any) -> None:
+    class Forgetful(dict[str, Any]):
+        def __setitem__(self, *_: Any) -> None:
+            """What is put here is gone at once."""
+
+    place.app.state.place.kept["strings"] = Forgetful()
+    assert sheet.client.get(f"/api/judge/{sheet.number}/strings").json()["groups"]
+
+
 def test_the_series_so_far_is_in_view_with_answers(sheet: Sheet) -> None:
     earlier = sheet.client.get(f"/api/judge/{sheet.number}/earlier").json()["questions"]
     assert [(one["id"], one["answers"]) for one in earlier] == [("1.6", ["Zoe"])]

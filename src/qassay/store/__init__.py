@@ -12,7 +12,7 @@ give it. An evaluation without a store never loads more of this package than thi
     what is asked    questions, answers, drafts, publishing      uploads      runs
     what is judged   items        what one screen shows          parts        what takes a verdict, and its row
                      pooling      items from runs                things       names of what is judged
-    by whom          assignments, progress, counting
+    by whom          assignments, spreading, progress, counting
     what they said   judgments    appended, never overwritten    judging      one decision, in one transaction
                      appending, looking                          history      from what to what
                      nuggets, nugget_changes, taking_back        classes      equivalent answers of lists
