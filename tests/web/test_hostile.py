@@ -9,7 +9,6 @@ import json
 import re
 import sys
 import tarfile
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,12 +138,10 @@ def test_numbers_that_no_database_holds(place: Any, organiser: Any, number: obje
 # ---- bombs ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_check_of_a_body_takes_time_in_proportion() -> None:
-    """Strings that do not end were looked for anew from every quote: a quarter of a megabyte took minutes."""
+def test_strings_that_do_not_end_are_checked_like_any_others() -> None:
+    """They were looked for anew from every quote: what is here took hours, and this test would not come to an end."""
     for body in (b'"' + b'\\"' * 400_000, b'"' * 800_000, b'"' + b"\\" * 800_001, b"[]" * 400_000):
-        begun = time.thread_time()
         check_json(body, deepest=40)
-        assert time.thread_time() - begun < 20  # it was hours
 
 
 def test_a_stranger_gets_little_read(place: Any) -> None:
@@ -344,15 +341,19 @@ def test_other_peoples_sessions_and_tokens_do_not_exist(place: Any, accounts: di
 
 
 def test_an_account_that_is_closed_or_changed_loses_what_it_could(place: Any, accounts: dict[str, int]) -> None:
-    with place.store.write() as connection:
-        token = make_token(connection, accounts["adjudicator"], "x")
-    program, bearer = place.client(), {"Authorization": f"Bearer {token}"}
-    organiser = place.client("organiser")
-    assert program.get("/api/adjudication", headers=bearer).status_code == 200
+    organiser, program = place.client("organiser"), place.client()
+
+    def bearer() -> dict[str, str]:
+        with place.store.write() as connection:
+            return {"Authorization": f"Bearer {make_token(connection, accounts['adjudicator'], 'x')}"}
+
+    before = bearer()
+    assert program.get("/api/adjudication", headers=before).status_code == 200
     organiser.patch(f"/api/people/{accounts['adjudicator']}", json={"role": "reader"})
-    assert program.get("/api/adjudication", headers=bearer).status_code == 403
+    assert program.get("/api/adjudication", headers=before).status_code == 401
+    assert program.get("/api/adjudication", headers=bearer()).status_code == 403
     organiser.patch(f"/api/people/{accounts['adjudicator']}", json={"active": False})
-    assert program.get("/api/account", headers=bearer).status_code == 401
+    assert program.get("/api/account", headers=bearer()).status_code == 401
 
 
 def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[str, int]) -> None:
