@@ -28,17 +28,17 @@ MEANS: Final = {
     423: "The question is not open to this assessor.",
     429: "Too many tries; `Retry-After` says how long to wait.",
     502: "The identity provider cannot be reached, or refused.",
-    503: "Too much is waiting; try again later.",
+    503: "The store is busy, or too much is waiting; try again later.",
 }
 # What only some addresses answer, by how their paths begin.
 OCCUR: Final = {
+    "/api/": (503,),
     "/api/judge/": (423,),
     "/api/adjudication": (423,),
     "/api/sign-in": (401, 429),
     "/api/welcome": (429,),
-    "/api/single-sign-on": (429, 502, 503),
+    "/api/single-sign-on": (429, 502),
     "/api/account/password": (429,),
-    "/api/results": (503,),
 }
 PROBLEM: Final = {
     "type": "object",
