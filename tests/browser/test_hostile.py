@@ -369,7 +369,14 @@ EXPECTED: dict[Which, set[str]] = {
 }
 
 
-@pytest.mark.parametrize("which", ["series", "answers", "justifications"])
+@pytest.mark.parametrize(
+    "which",
+    [
+        "series",
+        pytest.param("answers", marks=pytest.mark.slow),
+        pytest.param("justifications", marks=pytest.mark.slow),
+    ],
+)
 def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visit: Make, which: Which) -> None:
     place = hostile(which)
     server = serve(place.folder)

@@ -244,7 +244,11 @@ def holds_none(found: dict[str, str], words: list[str]) -> None:
         assert not held, f"{path}: {held}"
 
 
-@pytest.mark.parametrize("which", ["series", "rag", "entailment"])
+# The other built-in evaluations take the same ways; `make soak` goes them.
+LATER = [pytest.param("rag", marks=pytest.mark.slow), pytest.param("entailment", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("which", ["series", *LATER])
 def test_the_names_of_runs_change_nothing_for_whoever_judges(world: Any, which: Which) -> None:
     first = world(which)
     known = tags(first)
@@ -258,7 +262,7 @@ def test_the_names_of_runs_change_nothing_for_whoever_judges(world: Any, which: 
         holds_none(found, ["Olga", OTHER, "Cleo", "Rea"])
 
 
-@pytest.mark.parametrize("which", ["series", "rag", "entailment"])
+@pytest.mark.parametrize("which", ["series", *LATER])
 def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> None:
     first, second = world(which), world(which)
     judge(second, OTHER)
@@ -269,7 +273,7 @@ def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> No
     holds_none(found, [SECRET, OTHER])
 
 
-@pytest.mark.parametrize("which", ["series", "rag"])
+@pytest.mark.parametrize("which", ["series", LATER[0]])
 def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world: Any, which: Which) -> None:
     first, second = world(which), world(which)
     judge(second, OTHER)

@@ -65,7 +65,7 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
 
 
 def test_a_server_that_is_killed_loses_and_doubles_nothing(folder: Path) -> None:
-    outcome = _kill_under_load(folder, people=6, kills=3)
+    outcome = _kill_under_load(folder, people=6, kills=2)
     assert outcome.acknowledged > 30
     assert (outcome.lost, outcome.doubled, outcome.broken) == (0, 0, 0)
     assert set(outcome.statuses) == {200}
@@ -93,7 +93,7 @@ def _crowd(folder: Path, *, people: int, seconds: float) -> Any:
 
 
 def test_a_crowd_without_a_pause_is_served(folder: Path) -> None:
-    outcome = _crowd(folder, people=40, seconds=3)
+    outcome = _crowd(folder, people=40, seconds=2)
     assert outcome.acknowledged > 100
     assert (outcome.lost, outcome.doubled, outcome.broken) == (0, 0, 0)
     assert set(outcome.statuses) == {200}
