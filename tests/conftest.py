@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+import postgres
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +39,7 @@ def data() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A PostgreSQL server of this session (tests/postgres.py); a skip, in CI a failure, where it is not installed."""
-    with beside("postgres").server() as running:
+    with postgres.server() as running:
         yield running
 
 

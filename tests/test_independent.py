@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 import qassay
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-reference = beside("reference_scorer")
-evaluations = beside("random_evaluations")
+import random_evaluations as evaluations
+import reference_scorer as reference
 
 TOLERANCE = 1e-12
 RULES = [

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import shutil
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+import random_evaluations as evaluations
 from qassay.cli import main
 from qassay.errors import Rule
 
@@ -375,18 +373,6 @@ FIELDS = (
 )
 
 
-def beside(name: str) -> ModuleType:
-    """A helper module of the folder of tests (which is no package)."""
-    if name not in sys.modules:
-        path = Path(__file__).resolve().parent.parent / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
 def break_something(folder: Path, rng: random.Random) -> None:
     """Spoil one file: a value, a field, a line, a byte, its end, or all of it."""
     path = rng.choice(sorted(one for one in folder.rglob("*") if one.is_file()))
@@ -432,7 +418,7 @@ def break_something(folder: Path, rng: random.Random) -> None:
 def try_broken(folder: Path, task: str, seed: int, capsys: pytest.CaptureFixture[str]) -> int:
     """Check and score an evaluation in which something is broken; how often it was refused."""
     rng = random.Random(f"{task} {seed}")
-    whole = beside("random_evaluations").make(folder / "whole", task, seed)
+    whole = evaluations.make(folder / "whole", task, seed)
     refused = 0
     for number in range(3):
         shutil.copytree(whole, folder / str(number))
@@ -448,13 +434,13 @@ def try_broken(folder: Path, task: str, seed: int, capsys: pytest.CaptureFixture
     return refused
 
 
-@pytest.mark.parametrize("task", beside("random_evaluations").TASKS)
+@pytest.mark.parametrize("task", evaluations.TASKS)
 def test_broken_evaluations_are_refused_in_words(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(try_broken(tmp_path / str(seed), task, seed, capsys) for seed in range(4)) > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", beside("random_evaluations").TASKS)
+@pytest.mark.parametrize("task", evaluations.TASKS)
 def test_many_more_broken_evaluations(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in range(100, 160):
         try_broken(tmp_path / str(seed), task, seed, capsys)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
@@ -10,13 +9,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import qassay
+import random_evaluations as evaluations
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import Mean
@@ -51,21 +50,6 @@ WHERE_JUDGED = {
     "nuggets": {"citation_precision", "citation_recall"},
 }
 EVERY_DOCUMENT = {"task", "key", "measure", "runs", "units", "matrix", "questions", "dropped"}
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of the folder of tests (which is no package)."""
-    if name not in sys.modules:
-        path = Path(__file__).resolve().parent.parent / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-evaluations = beside("random_evaluations")
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

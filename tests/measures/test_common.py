@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import qassay
+import random_evaluations as evaluations
 from qassay.errors import UsageError
 from qassay.measures import MEASURES, Measure, measure, misspelled
 from qassay.tally import AnswerCounts, Block, ItemCounts, ListCounts, NuggetCounts, PairCounts
@@ -29,21 +27,6 @@ SINGLE = {name: kind for name, kind in MEASURES.items() if kind.needs is not Non
 # What a parameter may be, and the values at which a measure keeps its declared range.
 PARAMETERS = st.floats(0, 1e9, allow_nan=False).filter(lambda value: value == 0 or value > 1e-300)
 DEFAULTS = {"nugget_f": {"beta": 5.0}}
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of the folder of tests (which is no package)."""
-    if name not in sys.modules:
-        path = Path(__file__).resolve().parent.parent / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-evaluations = beside("random_evaluations")
 
 
 def made(name: str) -> Measure:

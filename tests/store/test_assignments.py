@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
-from types import ModuleType
 from typing import Any
 
+import desk as desks
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,19 +37,6 @@ from qassay.store.nugget_changes import Change, begin_list
 from qassay.store.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, item, record
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 
 

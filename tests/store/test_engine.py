@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
-from types import ModuleType
 from typing import Any
 
+import desk as desks
 import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
@@ -21,19 +19,6 @@ from qassay.store.engine import Store, connect, is_alive, now, open_store, store
 from qassay.store.schema import account, judgment, session, setting
 from qassay.store.settings import get_setting, note_action, put_once, put_setting
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 
 

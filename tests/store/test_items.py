@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import desk as desks
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -25,19 +23,6 @@ from qassay.store.engine import Store
 from qassay.store.items import Item, item_with_number, items_of, order_seed, pool_items, store_items
 from qassay.store.parts import parts_of
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 QUESTIONS = [{"id": "q", "type": "factoid", "text": "?"}, {"id": "r", "type": "factoid", "text": "?"}]
 # A letter for a run that gives this answer to q.

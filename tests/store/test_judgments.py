@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from types import ModuleType
 from typing import Any
 
+import desk as desks
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,19 +22,6 @@ from qassay.store.judgments import ConflictError, KeyReusedError, append, append
 from qassay.store.schema import judgment, standing
 from qassay.store.things import thing
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 AT = "2026-01-01T00:00:00.000Z"
 ROW = {"question": "1", "doc": "D", "text": "x", "judgment": "R"}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import desk as desks
 import pytest
 from sqlalchemy import Connection, select
 
@@ -22,19 +20,6 @@ from qassay.store.nugget_changes import Change, begin_list, begin_matching, matc
 from qassay.store.nuggets import NuggetConflictError, nuggets_of, write_nugget
 from qassay.store.schema import nugget, record
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 KEYS = count()
 

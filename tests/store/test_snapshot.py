@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from sqlalchemy import insert, update
 
 import qassay
+import random_evaluations as evaluations
 from qassay.errors import InputError
 from qassay.formats.folder import Folder, open_folder, read_configuration
 from qassay.store import as_stored
@@ -29,20 +27,6 @@ from qassay.store.snapshot import snapshot, write_out
 Scores = Callable[[Path], dict[str, Any]]
 Serve = Callable[[Path], Store]
 ITEM = {"question": "1.1", "doc": "D1", "text": "1901"}
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of the tests (they are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).parent.with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-evaluations = beside("random_evaluations")
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +12,7 @@ from threading import Barrier, BrokenBarrierError
 from types import ModuleType
 from typing import Any
 
+import desk as desks
 import pytest
 from sqlalchemy import Connection, select, text, update
 
@@ -32,19 +31,6 @@ from qassay.store.publishing import publish
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
 
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-desks = beside("desk")
 store = desks.store
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import io
 import json
 import re
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+import test_openapi
+import worksheets as sheets
 import zstandard
 
 from qassay.errors import InputError, Problem
@@ -42,17 +40,6 @@ FRAGMENTS = (
 )
 
 
-def _beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
 @pytest.fixture
 def organiser(place: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
@@ -75,7 +62,7 @@ def addresses(place: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def _try_fragments(place: Any, fragments: tuple[str, ...]) -> int:
-    place.app.state.place.kept["results"] = _beside("test_openapi").Idle()
+    place.app.state.place.kept["results"] = test_openapi.Idle()
     tried = 0
     with place.client("organiser", raise_server_exceptions=False) as organiser:
         for path, names in addresses(place):
@@ -357,7 +344,7 @@ def test_an_account_that_is_closed_or_changed_loses_what_it_could(place: Any, ac
 
 
 def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[str, int]) -> None:
-    _beside("worksheets").give_out(place, accounts)
+    sheets.give_out(place, accounts)
     with place.store.read() as connection:
         theirs = [one.id for one in all_assignments(connection) if one.account != accounts["assessor"]]
     for role in ("assessor", "organiser"):

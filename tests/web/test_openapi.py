@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from contextlib import suppress
 from itertools import cycle
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import hypothesis
 import pytest
 import requests
 import schemathesis
+import worksheets as sheets
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, Phase
 from hypothesis.errors import Unsatisfiable
@@ -33,17 +30,6 @@ CHECKED = (
     *("not_a_server_error", "status_code_conformance", "content_type_conformance"),
     *("response_schema_conformance", "negative_data_rejection"),
 )
-
-
-def _beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
 
 
 @pytest.fixture
@@ -162,7 +148,7 @@ def _known(place: Any, account: int) -> dict[str, list[Any]]:
 
 
 def _fuzz(place: Any, accounts: dict[str, int], role: str, examples: int) -> dict[int, int]:
-    _beside("worksheets").give_out(place, accounts)
+    sheets.give_out(place, accounts)
     load_all_checks()
     checks = [CHECKS.get_one(name) for name in CHECKED]
     schema = schemathesis.openapi.from_dict(place.client(role).get("/api/openapi.json").json())

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import sqlite3
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import anyio
 import anyio.to_thread
 import psycopg
 import pytest
+import worksheets as sheets
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 
@@ -31,20 +29,6 @@ from qassay.store.schema import ROLES, judgment
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
-
-
-def beside(name: str) -> ModuleType:
-    """A helper module of this folder (the tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-sheets = beside("worksheets")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
