@@ -25,13 +25,13 @@ from sqlalchemy import select
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store import items
-from qassay.store.accounts import add_account
-from qassay.store.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assign, assignments_of
 from qassay.store.engine import open_store
-from qassay.store.intake import take_in
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool import items
 from qassay.store.schema import judgment
-from qassay.store.sessions import begin_session
 
 LABELS = ("R", "X", "U", "W")
 COOKIE = "qassay"

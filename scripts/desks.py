@@ -23,13 +23,13 @@ from typing import Any
 from qassay.demo import Demo, demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store import items
-from qassay.store.accounts import accounts, add_account
-from qassay.store.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assign, assignments_of
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.passwords import hash_password
-from qassay.store.sessions import begin_session
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import accounts, add_account
+from qassay.store.people.passwords import hash_password
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool import items
 from qassay.store.settings import put_setting
 from qassay.web.demonstration import PEOPLE, prepare
 

@@ -24,7 +24,7 @@ from qassay.formats.recognise import KINDS, kind_of
 from qassay.measures import MEASURES
 from qassay.meta.sensitivity import PRESETS
 from qassay.questions import TYPES
-from qassay.store.sessions import make_token
+from qassay.store.people.sessions import make_token
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -25,7 +25,7 @@ from qassay.collections.direct import direct
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
 from qassay.questions import TestSet
-from qassay.store.items import Item
+from qassay.store.pool.items import Item
 from qassay.tasks import Task
 
 # Rows and characters sent at once, well below what the server takes.

@@ -16,8 +16,8 @@ from qassay.evaluation import open_evaluation
 from qassay.formats.jsonl import rows_table
 from qassay.judgments import JUDGMENT_COLUMNS, sort_out
 from qassay.questions import Question
-from qassay.store.items import pool_items
-from qassay.store.parts import Part
+from qassay.store.pool.items import pool_items
+from qassay.store.pool.parts import Part
 from qassay.tasks import task
 
 QUESTION = Question("1", "factoid", "Where was she born?")
@@ -152,7 +152,7 @@ def test_what_is_known_is_not_judged_again() -> None:
     assessor = open_assessor("patterns", evaluation)
     pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
     first = judge_items(assessor, pool, evaluation.questions, evaluation.task)
-    from qassay.store.things import thing
+    from qassay.store.pool.things import thing
 
     known = {thing("list" if "run" in row else "item", row) for row in first.rows}
     again = judge_items(assessor, pool, evaluation.questions, evaluation.task, known=known)

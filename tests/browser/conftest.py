@@ -29,14 +29,14 @@ from sqlalchemy import select
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store import items
-from qassay.store.accounts import add_account
-from qassay.store.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assign, assignments_of
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.passwords import hash_password
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.passwords import hash_password
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool import items
 from qassay.store.schema import standing
-from qassay.store.sessions import begin_session
 
 ROOT = Path(__file__).resolve().parents[2]
 COOKIE = "qassay"

@@ -20,13 +20,13 @@ from playwright.sync_api import Dialog, Page
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account
-from qassay.store.assignments import all_assignments, assign
+from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import items_of, order_seed
-from qassay.store.pooling import pool_mark, store_pool
-from qassay.store.sessions import begin_session, make_token
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session, make_token
+from qassay.store.pool.items import items_of, order_seed
+from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.web import health, pages, single_sign_on
 
 Make: TypeAlias = Callable[..., Any]
@@ -155,7 +155,7 @@ class Place:
 
     def _give_out(self) -> None:
         evaluation = open_evaluation(self.folder, store=self.store)
-        from qassay.store.items import pool_items
+        from qassay.store.pool.items import pool_items
 
         with self.store.write() as connection:
             things = (evaluation.runs, evaluation.questions, evaluation.task)

@@ -16,10 +16,10 @@ from sqlalchemy import select
 import qassay
 from qassay.demo import demo_folder
 from qassay.formats.folder import Folder
-from qassay.store.assignments import assignments_of
-from qassay.store.nuggets import nuggets_of, write_nugget
+from qassay.store.assignment.assignments import assignments_of
+from qassay.store.folder.snapshot import write_out
+from qassay.store.judging.nuggets import nuggets_of, write_nugget
 from qassay.store.schema import item
-from qassay.store.snapshot import write_out
 
 Make = Callable[..., Any]
 NUGGETS = "section[aria-label=Nuggets] [role=option]"

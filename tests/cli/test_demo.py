@@ -104,8 +104,8 @@ def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
 
 
 def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) -> None:
-    from qassay.store.adjudication import progress
-    from qassay.store.assignments import all_assignments
+    from qassay.store.adjudication.settling import progress
+    from qassay.store.assignment.assignments import all_assignments
     from qassay.store.engine import open_store
     from qassay.web.demonstration import JUDGED, PEOPLE, prepare
 

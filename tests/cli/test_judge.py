@@ -19,12 +19,12 @@ from qassay.client import Client, ServerError
 from qassay.errors import InputError, UsageError
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account
-from qassay.store.assignments import assign
+from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import order_seed, pool_items, store_items
-from qassay.store.sessions import make_token
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import make_token
+from qassay.store.pool.items import order_seed, pool_items, store_items
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignments import assign
+from qassay.store.assignment.assignments import assign
 from qassay.store.engine import open_store
-from qassay.store.intake import take_in
-from qassay.store.items import order_seed, pool_items, store_items
+from qassay.store.folder.intake import take_in
+from qassay.store.pool.items import order_seed, pool_items, store_items
 from qassay.tally import ListCounts
 
 QUESTIONS = [

@@ -17,7 +17,7 @@ from qassay.formats.folder import Folder
 from qassay.formats.recognise import row_kind
 from qassay.formats.sheets import SheetKey, write_key
 from qassay.store.engine import open_store
-from qassay.store.intake import take_in
+from qassay.store.folder.intake import take_in
 
 Captured = pytest.CaptureFixture[str]
 Make = Callable[..., Any]

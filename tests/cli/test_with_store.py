@@ -13,8 +13,8 @@ import qassay
 from qassay.cli import main
 from qassay.formats.folder import Folder
 from qassay.store.engine import now, open_store
-from qassay.store.intake import take_in
-from qassay.store.judgments import append
+from qassay.store.folder.intake import take_in
+from qassay.store.judging.judgments import append
 
 Captured = pytest.CaptureFixture[str]
 

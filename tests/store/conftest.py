@@ -14,7 +14,7 @@ import qassay
 from qassay.demo import Demo, demo_folder
 from qassay.formats.folder import Folder
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
+from qassay.store.folder.intake import take_in
 
 SMALL: dict[str, str | list[dict[str, Any]]] = {
     "qassay.toml": 'task = "series2004"\n',

@@ -12,8 +12,9 @@ import pytest
 from sqlalchemy import select, update
 
 from qassay.errors import UsageError
-from qassay.store import passwords
-from qassay.store.accounts import (
+from qassay.store.engine import Store, open_store
+from qassay.store.people import passwords
+from qassay.store.people.accounts import (
     RESET,
     accept_invitation,
     add_account,
@@ -28,9 +29,7 @@ from qassay.store.accounts import (
     password_of,
     withdraw_invitation,
 )
-from qassay.store.engine import Store, open_store
-from qassay.store.schema import invitation, record, session, token
-from qassay.store.sessions import (
+from qassay.store.people.sessions import (
     begin_session,
     count_sessions,
     end_session,
@@ -42,6 +41,7 @@ from qassay.store.sessions import (
     sessions,
     tokens,
 )
+from qassay.store.schema import invitation, record, session, token
 
 
 @pytest.fixture

@@ -11,24 +11,16 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from qassay.errors import InputError
-from qassay.store.adjudication import (
-    NotClosedError,
-    adopt,
-    disagreements,
-    part_named,
-    progress,
-    rule,
-    settle,
-    settle_all,
-    undo_ruling,
-)
-from qassay.store.assignments import SLOTS
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.disagreements import disagreements
+from qassay.store.adjudication.rulings import adopt, part_named, rule, undo_ruling
+from qassay.store.adjudication.settling import NotClosedError, progress, settle, settle_all
+from qassay.store.assignment.assignments import SLOTS
 from qassay.store.engine import Store
-from qassay.store.items import Item, items_of
-from qassay.store.judging import ADJUDICATED
-from qassay.store.judgments import ConflictError, KeyReusedError
-from qassay.store.nuggets import write_nugget
-from qassay.store.parts import Part
+from qassay.store.judging.judgments import ConflictError, KeyReusedError
+from qassay.store.judging.nuggets import write_nugget
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 from qassay.store.schema import judgment
 from qassay.store.settings import forget_settled
 

@@ -11,20 +11,17 @@ import pytest
 from sqlalchemy import Connection
 
 from qassay.errors import InputError
-from qassay.store.adjudication import (
-    adopt,
-    choice,
-    rule,
-    settle,
-    undo_ruling,
-)
-from qassay.store.assignments import assign, reopen
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.disagreements import choice
+from qassay.store.adjudication.rulings import adopt, rule, undo_ruling
+from qassay.store.adjudication.settling import settle
+from qassay.store.assignment.assignments import assign, reopen
+from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
-from qassay.store.items import Item, items_of
-from qassay.store.judging import ADJUDICATED, parts_for, recount
-from qassay.store.judgments import ConflictError, KeyReusedError
-from qassay.store.nuggets import copy_list, nuggets_of, write_nugget
-from qassay.store.parts import Part
+from qassay.store.judging.judgments import ConflictError, KeyReusedError
+from qassay.store.judging.nuggets import copy_list, nuggets_of, write_nugget
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 
 store = desks.store
 

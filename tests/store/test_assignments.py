@@ -18,8 +18,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
-from qassay.store import assignments
-from qassay.store.assignments import (
+from qassay.store.assignment import assignments
+from qassay.store.assignment.assignments import (
     all_assignments,
     assign,
     assignments_of,
@@ -30,11 +30,12 @@ from qassay.store.assignments import (
     take,
     withdraw_assignments,
 )
+from qassay.store.assignment.counting import parts_for
 from qassay.store.engine import Store
-from qassay.store.items import items_of, order_seed, pool_items
-from qassay.store.judging import LockedError, parts_for
-from qassay.store.nugget_changes import Change, begin_list
-from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.judging.decisions import LockedError
+from qassay.store.judging.nugget_changes import Change, begin_list
+from qassay.store.pool.items import items_of, order_seed, pool_items
+from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, item, record
 
 store = desks.store

@@ -20,8 +20,8 @@ from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.store.backups import back_up, check_backup, default_place, restore
 from qassay.store.engine import Store, connect, now, open_store, sqlite_url
-from qassay.store.intake import take_in
-from qassay.store.judgments import append
+from qassay.store.folder.intake import take_in
+from qassay.store.judging.judgments import append
 from qassay.store.schema import account, invitation, item, judgment, metadata, session, token
 
 Serve = Callable[[Path], Store]

@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, UsageError
-from qassay.store import judgments
-from qassay.store.answers import add_answer, note_answer, withdraw_answer
-from qassay.store.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
+from qassay.store.development.answers import add_answer, note_answer, withdraw_answer
 from qassay.store.engine import Store
-from qassay.store.judging import LockedError
+from qassay.store.judging import judgments
+from qassay.store.judging.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
+from qassay.store.judging.decisions import LockedError
+from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, record
-from qassay.store.things import thing
 
 store = desks.store
 KEY = "0123456789abcdef"

@@ -12,14 +12,14 @@ import pytest
 import qassay
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
-from qassay.store import drafts
-from qassay.store.answers import add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.development import drafts
+from qassay.store.development.answers import add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.development.publishing import numbered, publish
+from qassay.store.development.questions import test_set as published_set
 from qassay.store.engine import Store
-from qassay.store.nuggets import nuggets_of, write_nugget
-from qassay.store.publishing import numbered, publish
-from qassay.store.questions import test_set as published_set
+from qassay.store.folder.snapshot import snapshot
+from qassay.store.judging.nuggets import nuggets_of, write_nugget
 from qassay.store.schema import assignment, item, record, run
-from qassay.store.snapshot import snapshot
 from qassay.tasks import Task, task
 
 SERIES = task("series2004")

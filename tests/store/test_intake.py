@@ -16,10 +16,10 @@ import qassay
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.store.engine import Store, now, open_store
-from qassay.store.intake import Taken, take_in
-from qassay.store.judgments import append
+from qassay.store.folder.intake import Taken, take_in
+from qassay.store.folder.snapshot import write_out
+from qassay.store.judging.judgments import append
 from qassay.store.schema import answer, judgment, metadata, nugget, question, record, run, standing
-from qassay.store.snapshot import write_out
 
 Serve = Callable[[Path], Store]
 Write = Callable[..., Path]
@@ -256,7 +256,7 @@ def test_a_failure_half_way_leaves_the_store_as_it_was(
     def fail(*_: Any, **__: Any) -> int:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("qassay.store.intake.append_many", fail)
+    monkeypatch.setattr("qassay.store.folder.intake.append_many", fail)
     with pytest.raises(OSError, match="disk is full"):
         take_in(store, Folder(small))
     assert counts(store) == empty
@@ -304,7 +304,7 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
     small: Path, served: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading the files and writing them somebody judges the same thing."""
-    from qassay.store import intake
+    from qassay.store.folder import intake
 
     store = served(small)
     write(small, "judgments/first.jsonl", [{**ITEM, "judgment": "U"}])
@@ -328,8 +328,8 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
     small: Path, served: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading the files and writing them somebody changes a question that they do not name, and adds one."""
-    from qassay.store import intake
-    from qassay.store.drafts import change_question
+    from qassay.store.development.drafts import change_question
+    from qassay.store.folder import intake
 
     store = served(small)
     for name in ("judgments", "nuggets", "runs"):

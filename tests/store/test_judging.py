@@ -10,23 +10,16 @@ import desk as desks
 import pytest
 
 from qassay.errors import InputError
-from qassay.store import judgments
-from qassay.store.adjudication import progress, settle
-from qassay.store.assignments import reassign, reopen
+from qassay.store.adjudication.settling import progress, settle
+from qassay.store.assignment.assignments import reassign, reopen
+from qassay.store.assignment.counting import completed, is_complete, parts_for, recount
 from qassay.store.engine import Store
-from qassay.store.items import Item, items_of
-from qassay.store.judging import (
-    LockedError,
-    completed,
-    decide,
-    is_complete,
-    parts_for,
-    recount,
-    undo,
-)
-from qassay.store.judgments import ConflictError, KeyReusedError
-from qassay.store.nuggets import write_nugget
-from qassay.store.parts import Part
+from qassay.store.judging import judgments
+from qassay.store.judging.decisions import LockedError, decide, undo
+from qassay.store.judging.judgments import ConflictError, KeyReusedError
+from qassay.store.judging.nuggets import write_nugget
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 
 store = desks.store
 

@@ -17,20 +17,16 @@ from sqlalchemy import event
 import qassay
 from qassay.formats import jsonl
 from qassay.judgments import JUDGMENT_COLUMNS, sort_out
-from qassay.store.adjudication import adopt, progress, settle
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.rulings import adopt
+from qassay.store.adjudication.settling import progress, settle
+from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
-from qassay.store.items import Item, items_of
-from qassay.store.judging import (
-    ADJUDICATED,
-    LockedError,
-    decide,
-    is_locked,
-    parts_for,
-    recount,
-)
-from qassay.store.judgments import ConflictError
-from qassay.store.nuggets import copy_list, nuggets_of
-from qassay.store.parts import Part
+from qassay.store.judging.decisions import LockedError, decide, is_locked
+from qassay.store.judging.judgments import ConflictError
+from qassay.store.judging.nuggets import copy_list, nuggets_of
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 
 store = desks.store
 

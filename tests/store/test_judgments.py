@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, func, select
 
 from qassay.errors import InputError
-from qassay.store import judgments
-from qassay.store.appending import Entry, append_entries
 from qassay.store.engine import Store
-from qassay.store.judgments import ConflictError, KeyReusedError, append, append_many
+from qassay.store.judging import judgments
+from qassay.store.judging.appending import Entry, append_entries
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_many
+from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, standing
-from qassay.store.things import thing
 
 store = desks.store
 AT = "2026-01-01T00:00:00.000Z"

@@ -12,12 +12,13 @@ import pytest
 from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, UsageError
+from qassay.store.assignment.counting import Assessor, parts_for
 from qassay.store.engine import Store
-from qassay.store.items import items_of
-from qassay.store.judging import Assessor, LockedError, parts_for
-from qassay.store.judgments import ConflictError, KeyReusedError
-from qassay.store.nugget_changes import Change, begin_list, begin_matching, match_rows
-from qassay.store.nuggets import NuggetConflictError, nuggets_of, write_nugget
+from qassay.store.judging.decisions import LockedError
+from qassay.store.judging.judgments import ConflictError, KeyReusedError
+from qassay.store.judging.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.judging.nuggets import NuggetConflictError, nuggets_of, write_nugget
+from qassay.store.pool.items import items_of
 from qassay.store.schema import nugget, record
 
 store = desks.store

@@ -9,7 +9,7 @@ import desk as desks
 import pytest
 
 from qassay.store.engine import Store
-from qassay.store.nuggets import (
+from qassay.store.judging.nuggets import (
     NuggetConflictError,
     copy_list,
     list_for,

@@ -12,9 +12,9 @@ from qassay.errors import InputError
 from qassay.formats import jsonl
 from qassay.judgments import IDENTITY, JUDGMENT_COLUMNS, sort_out
 from qassay.questions import Question, TestSet
-from qassay.store.items import Item
-from qassay.store.parts import FIELDS, check_verdict, parts_of, row_of, verdict_of
-from qassay.store.things import thing
+from qassay.store.pool.items import Item
+from qassay.store.pool.parts import FIELDS, check_verdict, parts_of, row_of, verdict_of
+from qassay.store.pool.things import thing
 from qassay.tasks import Task, task
 
 ELEMENTS = [{"doc": "D1", "text": "one"}, {"doc": None, "text": ""}]

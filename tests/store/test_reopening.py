@@ -9,15 +9,15 @@ from typing import Any
 import desk as desks
 import pytest
 
-from qassay.store import judgments
-from qassay.store.adjudication import (
-    NotClosedError,
-)
-from qassay.store.assignments import assign, reopen
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.settling import NotClosedError
+from qassay.store.assignment.assignments import assign, reopen
+from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
-from qassay.store.items import Item, items_of
-from qassay.store.judging import ADJUDICATED, LockedError, parts_for, recount
-from qassay.store.parts import Part
+from qassay.store.judging import judgments
+from qassay.store.judging.decisions import LockedError
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 
 store = desks.store
 

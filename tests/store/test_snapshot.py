@@ -18,11 +18,11 @@ from qassay.formats.folder import Folder, open_folder, read_configuration
 from qassay.store import as_stored
 from qassay.store.engine import Store, now, open_store
 from qassay.store.fingerprint import fingerprint
-from qassay.store.intake import take_in
-from qassay.store.judgments import append
-from qassay.store.nuggets import write_nugget
+from qassay.store.folder.intake import take_in
+from qassay.store.folder.snapshot import snapshot, write_out
+from qassay.store.judging.judgments import append
+from qassay.store.judging.nuggets import write_nugget
 from qassay.store.schema import question, run
-from qassay.store.snapshot import snapshot, write_out
 
 Scores = Callable[[Path], dict[str, Any]]
 Serve = Callable[[Path], Store]

@@ -13,14 +13,14 @@ import pytest
 import qassay
 from qassay.errors import InputError, UsageError
 from qassay.runs import RunInformation
-from qassay.store.accounts import add_account
-from qassay.store.assignments import all_assignments, assign
+from qassay.store.assignment.assignments import all_assignments, assign
+from qassay.store.assignment.progress import assigned_questions, hand_over, questions_by, questions_in, shares
 from qassay.store.engine import Store
-from qassay.store.items import order_seed, pool_items
-from qassay.store.pooling import pool_mark, pool_summary, question_sizes, store_pool
-from qassay.store.progress import assigned_questions, hand_over, questions_by, questions_in, shares
+from qassay.store.people.accounts import add_account
+from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.pooling import pool_mark, pool_summary, question_sizes, store_pool
+from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
 from qassay.store.schema import assignment, record, run
-from qassay.store.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
 
 Serve = Callable[[Path], Store]
 NEW = b"1.1 c D1 1902\n1.2 c D1 Ann\n1.3 c D1 it meets\n"

@@ -18,16 +18,17 @@ from sqlalchemy import Connection, select, text, update
 
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
-from qassay.store import classes, drafts
-from qassay.store.assignments import all_assignments, assign, hold, reassign, take
+from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
+from qassay.store.assignment.counting import parts_for
+from qassay.store.assignment.progress import hand_over
+from qassay.store.development import drafts
+from qassay.store.development.publishing import publish
 from qassay.store.engine import Store
-from qassay.store.intake import take_in
-from qassay.store.items import items_of
-from qassay.store.judging import parts_for
-from qassay.store.judgments import by_key
-from qassay.store.nuggets import write_nugget
-from qassay.store.progress import hand_over
-from qassay.store.publishing import publish
+from qassay.store.folder.intake import take_in
+from qassay.store.judging import classes
+from qassay.store.judging.judgments import by_key
+from qassay.store.judging.nuggets import write_nugget
+from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
 

@@ -14,11 +14,11 @@ import pytest
 from fastapi import FastAPI
 
 from qassay.demo import demo_folder
-from qassay.store import passwords
-from qassay.store.accounts import add_account
 from qassay.store.engine import Store, open_store
+from qassay.store.people import passwords
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session
 from qassay.store.schema import ROLES
-from qassay.store.sessions import begin_session
 from qassay.web.application import create_app
 from qassay.web.settings import Settings
 

@@ -16,13 +16,13 @@ from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.questions import Question, TestSet
-from qassay.store.accounts import add_account
-from qassay.store.assignments import all_assignments, assign, take
-from qassay.store.drafts import body_of
+from qassay.store.assignment.assignments import all_assignments, assign, take
+from qassay.store.development.drafts import body_of
 from qassay.store.engine import now, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import Item
-from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.pool.items import Item
+from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, question, record
 
 

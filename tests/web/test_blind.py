@@ -21,13 +21,13 @@ from sqlalchemy import event, select, update
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account, find_account
-from qassay.store.assignments import all_assignments, assign
+from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import items_of, order_seed, pool_items, store_items
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account, find_account
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool.items import items_of, order_seed, pool_items, store_items
 from qassay.store.schema import item, run
-from qassay.store.sessions import begin_session
 from qassay.store.settings import put_setting
 from qassay.tables import Column, table
 from qassay.web.application import create_app

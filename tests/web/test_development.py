@@ -12,8 +12,8 @@ from sqlalchemy import event
 from qassay.collections import open_collection
 from qassay.formats.folder import open_folder
 from qassay.questions import Question
-from qassay.store.answers import KnownAnswer
-from qassay.store.intake import take_in
+from qassay.store.development.answers import KnownAnswer
+from qassay.store.folder.intake import take_in
 from qassay.web.cautions import question_cautions, same_questions, series_cautions
 from qassay.web.pages.search import hit_view
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.intake import take_in
+from qassay.store.folder.intake import take_in
 
 
 def test_what_is_downloaded_scores_the_same(place: Any, tmp_path: Path) -> None:

@@ -18,12 +18,12 @@ import zstandard
 
 from qassay.errors import InputError, Problem
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account
-from qassay.store.assignments import all_assignments
-from qassay.store.intake import take_in
+from qassay.store.assignment.assignments import all_assignments
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session, make_token
+from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
-from qassay.store.sessions import begin_session, make_token
-from qassay.store.uploads import count_runs
 from qassay.tables import Column, table
 from qassay.web.errors import without_path
 from qassay.web.guard import STRANGER_LIMIT

@@ -10,12 +10,12 @@ import pytest
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account
-from qassay.store.answers import known_answers
-from qassay.store.assignments import assign, assignments_of
-from qassay.store.intake import take_in
-from qassay.store.items import items_of, order_seed, pool_items, store_items
-from qassay.store.sessions import begin_session
+from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.development.answers import known_answers
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool.items import items_of, order_seed, pool_items, store_items
 
 Make = Callable[..., Any]
 

@@ -18,10 +18,10 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.generation import GenerationMode
 
-from qassay.store.assignments import assignments_of
-from qassay.store.items import items_of
+from qassay.store.assignment.assignments import assignments_of
+from qassay.store.people.sessions import make_token
+from qassay.store.pool.items import items_of
 from qassay.store.schema import ROLES
-from qassay.store.sessions import make_token
 from qassay.web.description import MEANS, REFUSED
 from qassay.web.results.laboratory import CrowdedError
 

@@ -11,8 +11,8 @@ import pytest
 import zstandard
 
 from qassay.formats.folder import open_folder
-from qassay.store.intake import take_in
-from qassay.store.uploads import count_runs
+from qassay.store.folder.intake import take_in
+from qassay.store.pool.uploads import count_runs
 from qassay.web.pages import runs as page_module
 from qassay.web.uploads import clean_name
 

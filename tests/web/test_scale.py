@@ -17,16 +17,16 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from qassay.questions import Question, TestSet
-from qassay.store.accounts import add_account
-from qassay.store.assignments import SLOTS
-from qassay.store.drafts import body_of
+from qassay.store.adjudication.settling import Settled, keep
+from qassay.store.assignment.assignments import SLOTS
+from qassay.store.development.drafts import body_of
 from qassay.store.engine import Store, now, open_store
-from qassay.store.items import Item
-from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool.items import Item
+from qassay.store.pool.pooling import pool_mark, store_pool
+from qassay.store.pool.things import thing
 from qassay.store.schema import assignment, judgment, question, record, standing
-from qassay.store.sessions import begin_session
-from qassay.store.settling import Settled, keep
-from qassay.store.things import thing
 from qassay.web.application import create_app
 from qassay.web.pages import adjudication, work
 from qassay.web.settings import Settings

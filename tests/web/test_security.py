@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from qassay.errors import UsageError
-from qassay.store.accounts import add_account, invite
-from qassay.store.sessions import make_token
+from qassay.store.people.accounts import add_account, invite
+from qassay.store.people.sessions import make_token
 from qassay.web.rendering import static_files, static_version
 from qassay.web.settings import Settings, sign_on_from
 

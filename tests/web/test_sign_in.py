@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select, update
 from starlette.testclient import TestClient
 
-from qassay.store.accounts import RESET, invite
 from qassay.store.engine import open_store
+from qassay.store.people.accounts import RESET, invite
+from qassay.store.people.sessions import find_session
 from qassay.store.schema import account, session
-from qassay.store.sessions import find_session
 from qassay.web.application import create_app
 
 PASSWORD = "a long enough password"

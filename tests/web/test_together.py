@@ -21,10 +21,10 @@ from sqlalchemy.exc import OperationalError
 
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
-from qassay.store import nuggets
-from qassay.store.accounts import add_account
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
+from qassay.store.folder.intake import take_in
+from qassay.store.judging import nuggets
+from qassay.store.people.accounts import add_account
 from qassay.store.schema import ROLES, judgment
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy

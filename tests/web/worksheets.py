@@ -10,9 +10,9 @@ from typing import Any
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
-from qassay.store.assignments import assign, assignments_of
-from qassay.store.intake import take_in
-from qassay.store.items import order_seed, pool_items, store_items
+from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.folder.intake import take_in
+from qassay.store.pool.items import order_seed, pool_items, store_items
 
 RUNS = {
     "north": "1.6 north D1 Ann\n1.6 north D2 Bob\n1.7 north D1 She won a prize.\n1.7 north D2 It was radium.\n",

@@ -8,8 +8,8 @@ from typing import Any
 
 from qassay.assessors.records import Assessor
 from qassay.questions import TestSet
-from qassay.store.items import Item
-from qassay.store.parts import check_verdict, parts_of
+from qassay.store.pool.items import Item
+from qassay.store.pool.parts import check_verdict, parts_of
 from qassay.tasks import Task
 
 

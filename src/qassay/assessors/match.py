@@ -15,7 +15,7 @@ from typing import Any
 
 from qassay.assessors.records import Opinion
 from qassay.questions import Question
-from qassay.store.parts import Part
+from qassay.store.pool.parts import Part
 
 _ARTICLE = re.compile(r"^(?:a|an|the) (?=.)")
 _NOT_WORD = re.compile(r"[^\w]+")

@@ -17,7 +17,7 @@ import regex
 from qassay.assessors.records import Opinion
 from qassay.errors import InputError, Problem
 from qassay.questions import Question
-from qassay.store.parts import Part
+from qassay.store.pool.parts import Part
 from qassay.tasks import Task
 
 # Patterns are other people's: one that runs away is told, not waited for.

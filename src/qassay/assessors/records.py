@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from qassay.questions import Question
-from qassay.store.parts import Part
+from qassay.store.pool.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """A verdict, with the fields of its kind (see `qassay.store.parts.FIELDS`), and how it came about."""
+    """A verdict, with the fields of its kind (see `qassay.store.pool.parts.FIELDS`), and how it came about."""
 
     verdict: Mapping[str, Any]
     trace: Mapping[str, Any] = field(default_factory=dict)

@@ -80,7 +80,7 @@ def _in_folder(folder: Path, judge: Any, name: str, *, again: bool) -> Judged:
     from qassay.evaluation import open_evaluation
     from qassay.formats.importing import Options, plan_import
     from qassay.formats.jsonl import write_rows
-    from qassay.store.items import pool_items
+    from qassay.store.pool.items import pool_items
 
     evaluation = open_evaluation(folder)
     known = _known(evaluation, name) if not again else set()
@@ -99,7 +99,7 @@ def _in_folder(folder: Path, judge: Any, name: str, *, again: bool) -> Judged:
 
 def _known(evaluation: Any, name: str) -> set[str]:
     """The things that the set has judged already."""
-    from qassay.store.things import thing
+    from qassay.store.pool.things import thing
 
     if name not in evaluation.sets:
         return set()

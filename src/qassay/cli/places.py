@@ -19,8 +19,8 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
     configuration = read_configuration(folder)
     if not may_have_store(folder, configuration):
         return folder, None
-    from qassay.store.intake import take_in
-    from qassay.store.snapshot import existing_store, is_new, snapshot
+    from qassay.store.folder.intake import take_in
+    from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
     store = existing_store(folder, configuration)
     if store is None:
@@ -38,7 +38,7 @@ def carry_out(plan: Plan, store: Store | None) -> None:
     if store is None:
         plan.carry_out()
         return
-    from qassay.store import intake
+    from qassay.store.folder import intake
 
     try:
         intake.carry_out(plan, store)

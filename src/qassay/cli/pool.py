@@ -67,8 +67,8 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     """What is assigned in the store, by judgment set; nothing where there is no store, or no assignment."""
     if evaluation.folder.written is None:
         return {}
-    from qassay.store.progress import shares
-    from qassay.store.snapshot import existing_store
+    from qassay.store.assignment.progress import shares
+    from qassay.store.folder.snapshot import existing_store
 
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:

@@ -198,7 +198,7 @@ class Job:
         )
         if place is not own:
             from qassay.store.engine import open_store
-            from qassay.store.intake import take_in
+            from qassay.store.folder.intake import take_in
 
             store = open_store(own)
             try:

@@ -102,8 +102,8 @@ def _prepare(folder: Path) -> Store:
     """
     from qassay.formats.folder import open_folder
     from qassay.store.engine import open_store
-    from qassay.store.intake import take_in
-    from qassay.store.snapshot import is_new
+    from qassay.store.folder.intake import take_in
+    from qassay.store.folder.snapshot import is_new
 
     opened = open_folder(folder)
     store = open_store(opened, create=True)
@@ -142,7 +142,7 @@ def _serve(
 ) -> None:
     import uvicorn
 
-    from qassay.store.accounts import has_organiser, invite
+    from qassay.store.people.accounts import has_organiser, invite
     from qassay.web import logs
     from qassay.web.application import create_app
 

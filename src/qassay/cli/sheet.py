@@ -83,8 +83,8 @@ def command(
 def _seed(evaluation: Evaluation) -> str:
     """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
     from qassay.formats.sheets import kept_seed
-    from qassay.store.items import order_seed
-    from qassay.store.snapshot import existing_store
+    from qassay.store.folder.snapshot import existing_store
+    from qassay.store.pool.items import order_seed
 
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:

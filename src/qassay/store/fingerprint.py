@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
+from qassay.store.pool.things import digest
 from qassay.store.schema import answer, judgment, nugget, question, run, setting
-from qassay.store.things import digest
 
 # Runs that are described before they are there: rows of runs.jsonl as JSON text.
 WAITING = "run-information"

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.store.engine import now
+from qassay.store.pool.things import digest
 from qassay.store.schema import record, setting
-from qassay.store.things import digest
 
 # What settling a question found, by question: a page counts disagreements without reading the pool.
 SETTLED = "adjudication:"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from qassay.questions import Question, TestSet
-from qassay.store.answers import KnownAnswer
+from qassay.store.development.answers import KnownAnswer
 
 Answers = Mapping[str, Sequence[KnownAnswer]]
 # Words that ask the same of the same: target and text.

@@ -11,13 +11,13 @@ from sqlalchemy import update
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder, open_folder
-from qassay.store.accounts import add_account
-from qassay.store.assignments import assign
+from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import order_seed, pool_items
-from qassay.store.passwords import hash_password
-from qassay.store.pooling import pool_mark, store_pool
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.passwords import hash_password
+from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment
 
 # Judged by both assessors; of the other series nothing is judged yet.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
-from qassay.store.answers import KnownAnswer, known_answers
-from qassay.store.drafts import Stored, grouped, read_drafts
-from qassay.store.publishing import numbered
+from qassay.store.development.answers import KnownAnswer, known_answers
+from qassay.store.development.drafts import Stored, grouped, read_drafts
+from qassay.store.development.publishing import numbered
 from qassay.tasks import Task
 from qassay.web.cautions import Asked, asked, question_cautions, same_questions, series_cautions
 from qassay.web.place import Premises

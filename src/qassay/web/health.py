@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 
 from qassay.store.engine import is_alive
+from qassay.store.people.sessions import count_sessions
 from qassay.store.schema import judgment
-from qassay.store.sessions import count_sessions
 from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal
 from qassay.web.rendering import TYPES, static_files, static_version

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qassay.store.assignments import Assignment, assignment_with_number
-from qassay.store.items import Item, item_with_number
-from qassay.store.judging import LockedError
-from qassay.store.judgments import ConflictError, KeyReusedError, Saved, standing_rows
-from qassay.store.nuggets import Nugget, NuggetConflictError
-from qassay.store.parts import Part, verdict_of
+from qassay.store.assignment.assignments import Assignment, assignment_with_number
+from qassay.store.judging.decisions import LockedError
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, standing_rows
+from qassay.store.judging.nuggets import Nugget, NuggetConflictError
+from qassay.store.pool.items import Item, item_with_number
+from qassay.store.pool.parts import Part, verdict_of
 from qassay.web.errors import Refusal
 from qassay.web.place import Person
 from qassay.web.routing import Context

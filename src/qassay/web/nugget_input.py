@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.store.assignments import Assignment
-from qassay.store.items import Item
-from qassay.store.judging import completed
-from qassay.store.nugget_changes import LONGEST_NUGGET, match_rows
-from qassay.store.nuggets import Nugget, nuggets_of
+from qassay.store.assignment.assignments import Assignment
+from qassay.store.assignment.counting import completed
+from qassay.store.judging.nugget_changes import LONGEST_NUGGET, match_rows
+from qassay.store.judging.nuggets import Nugget, nuggets_of
+from qassay.store.pool.items import Item
 from qassay.web.errors import Refusal
 from qassay.web.routing import Input
 from qassay.web.similar_strings import is_like

@@ -12,8 +12,8 @@ from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Configuration
 from qassay.questions import TestSet
 from qassay.runs import Runs
-from qassay.store.items import order_seed, pool_items
-from qassay.store.pooling import pool_mark, pool_summary, store_pool
+from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 from qassay.web.jobs import job_named, start
 from qassay.web.place import Premises
 from qassay.web.routing import Context

@@ -8,10 +8,17 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
-from qassay.store.accounts import Account
-from qassay.store.assignments import Assignment
-from qassay.store.pooling import question_sizes
-from qassay.store.progress import Share, all_assigned, assignments_for, questions_by, questions_in, questions_with
+from qassay.store.assignment.assignments import Assignment
+from qassay.store.assignment.progress import (
+    Share,
+    all_assigned,
+    assignments_for,
+    questions_by,
+    questions_in,
+    questions_with,
+)
+from qassay.store.people.accounts import Account
+from qassay.store.pool.pooling import question_sizes
 from qassay.web.routing import Context
 
 QUESTIONS_A_PAGE = 50

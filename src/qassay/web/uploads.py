@@ -21,7 +21,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats.files import GZIP, ZSTANDARD, TemporaryFolder
 from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation, check_documents
-from qassay.store.uploads import keep_run
+from qassay.store.pool.uploads import keep_run
 from qassay.web.documents import collection_of
 from qassay.web.place import Premises
 from qassay.web.questions import questions_of

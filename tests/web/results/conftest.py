@@ -15,13 +15,13 @@ from fastapi import FastAPI
 from qassay.demo import DEMOS, Demo, demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.accounts import add_account
-from qassay.store.assignments import assign
+from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
-from qassay.store.intake import take_in
-from qassay.store.items import pool_items, store_items
+from qassay.store.folder.intake import take_in
+from qassay.store.people.accounts import add_account
+from qassay.store.people.sessions import begin_session
+from qassay.store.pool.items import pool_items, store_items
 from qassay.store.schema import ROLES
-from qassay.store.sessions import begin_session
 from qassay.web.application import create_app
 from qassay.web.results.laboratory import Laboratory
 from qassay.web.settings import Settings

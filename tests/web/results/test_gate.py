@@ -9,8 +9,8 @@ import re
 import pytest
 from sqlalchemy import delete, update
 
+from qassay.store.adjudication.settling import Settled, keep
 from qassay.store.schema import assignment, judgment, standing
-from qassay.store.settling import Settled, keep
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),

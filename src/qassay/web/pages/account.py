@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from qassay.store.accounts import change_password, change_preferences, get_account, password_of
-from qassay.store.passwords import PASSWORD_LENGTH, hash_password, verify_password
-from qassay.store.sessions import end_session, end_sessions, end_token, make_token, sessions, tokens
+from qassay.store.people.accounts import change_password, change_preferences, get_account, password_of
+from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, verify_password
+from qassay.store.people.sessions import end_session, end_sessions, end_token, make_token, sessions, tokens
 from qassay.web.errors import Refusal
 from qassay.web.limits import BY_NAME
 from qassay.web.place import Person

@@ -12,22 +12,14 @@ from fastapi import Query
 from pydantic import Field
 
 from qassay.errors import UsageError
-from qassay.store.adjudication import (
-    LISTS,
-    Disagreement,
-    NotClosedError,
-    adopt,
-    choice,
-    disagreements,
-    progress,
-    rule,
-    undo_ruling,
-)
-from qassay.store.assignments import reopen
-from qassay.store.comparing import ADJUDICATED
-from qassay.store.items import Item
-from qassay.store.judging import Assessor
-from qassay.store.nuggets import list_for
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.disagreements import LISTS, Disagreement, choice, disagreements
+from qassay.store.adjudication.rulings import adopt, rule, undo_ruling
+from qassay.store.adjudication.settling import NotClosedError, progress
+from qassay.store.assignment.assignments import reopen
+from qassay.store.assignment.counting import Assessor
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.items import Item
 from qassay.web.errors import Refusal
 from qassay.web.judging import item_of, refusing
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of

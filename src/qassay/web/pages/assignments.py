@@ -9,9 +9,9 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
-from qassay.store.accounts import Account, accounts
-from qassay.store.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
-from qassay.store.progress import assigned_questions, hand_over, shares
+from qassay.store.assignment.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
+from qassay.store.assignment.progress import assigned_questions, hand_over, shares
+from qassay.store.people.accounts import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.progress import (

@@ -9,9 +9,9 @@ from pydantic import Field
 from sqlalchemy import func, select
 
 from qassay.questions import Question
-from qassay.store import drafts as store
-from qassay.store.answers import add_answer
-from qassay.store.publishing import publish
+from qassay.store.development import drafts as store
+from qassay.store.development.answers import add_answer
+from qassay.store.development.publishing import publish
 from qassay.store.schema import run
 from qassay.web.drafts import Group, answers_for, bench, forget, group_view
 from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from qassay.formats.exporting import make_export
 from qassay.formats.folder import file_name
-from qassay.store.snapshot import snapshot
+from qassay.store.folder.snapshot import snapshot
 from qassay.web.routing import ORGANISERS, Place, Router
 
 router = Router()

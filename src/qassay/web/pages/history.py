@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from qassay.store.accounts import accounts
-from qassay.store.history import PAGE, Change, actions, changes, set_names
-from qassay.store.parts import FIELDS
+from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
+from qassay.store.people.accounts import accounts
+from qassay.store.pool.parts import FIELDS
 from qassay.web.routing import ORGANISERS, Context, Number, Place, Router
 
 router = Router()

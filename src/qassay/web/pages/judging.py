@@ -10,11 +10,12 @@ from typing import Any
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.store.answers import note_answer as keep_answer
-from qassay.store.assignments import Assignment, next_open
-from qassay.store.items import Item, items_of
-from qassay.store.judging import Assessor, Decided, completed, decide, parts_for, recount, undo
-from qassay.store.parts import Part
+from qassay.store.assignment.assignments import Assignment, next_open
+from qassay.store.assignment.counting import Assessor, completed, parts_for, recount
+from qassay.store.development.answers import note_answer as keep_answer
+from qassay.store.judging.decisions import Decided, decide, undo
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part
 from qassay.web.errors import Refusal
 from qassay.web.judging import SCREENS, TITLES, ItemView, item_of, item_view, own_assignment, refusing
 from qassay.web.place import Person

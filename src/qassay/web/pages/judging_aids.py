@@ -6,10 +6,10 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.judgments import SETTLED_SETS
-from qassay.store.judgments import standing_rows
-from qassay.store.nuggets import list_for
+from qassay.store.judging.judgments import standing_rows
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.things import thing
 from qassay.store.settings import note_action
-from qassay.store.things import thing
 from qassay.web.judging import own_assignment
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
 

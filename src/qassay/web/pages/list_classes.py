@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from qassay.store.classes import ClassGoneError, KnownClass, known_classes, rename_class, take_back_renaming
-from qassay.store.judging import Assessor
+from qassay.store.assignment.counting import Assessor
+from qassay.store.judging.classes import (
+    ClassGoneError,
+    KnownClass,
+    known_classes,
+    rename_class,
+    take_back_renaming,
+)
 from qassay.web.errors import Refusal
 from qassay.web.judging import own_assignment, refusing
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from qassay.store.assignments import Assignment
-from qassay.store.items import Item, items_of
-from qassay.store.judging import Assessor, completed
-from qassay.store.nugget_changes import Change, begin_list, begin_matching, match_rows
-from qassay.store.nuggets import nuggets_of
+from qassay.store.assignment.assignments import Assignment
+from qassay.store.assignment.counting import Assessor, completed
+from qassay.store.judging.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.judging.nuggets import nuggets_of
+from qassay.store.pool.items import Item, items_of
 from qassay.web.errors import Refusal
 from qassay.web.judging import own_assignment, refusing
 from qassay.web.nugget_input import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import Connection, select
 
-from qassay.store.assignments import Assignment, own_on
-from qassay.store.classes import class_of, developed_answers
-from qassay.store.items import items_of
+from qassay.store.assignment.assignments import Assignment, own_on
+from qassay.store.judging.classes import class_of, developed_answers
+from qassay.store.pool.items import items_of
+from qassay.store.pool.things import digest
 from qassay.store.schema import standing
-from qassay.store.things import digest
 from qassay.web.judging import own_assignment
 from qassay.web.questions import earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who

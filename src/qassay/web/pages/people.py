@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import Request
 from pydantic import Field
 
-from qassay.store.accounts import (
+from qassay.store.people.accounts import (
     RESET,
     Account,
     accounts,

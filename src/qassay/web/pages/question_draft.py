@@ -9,10 +9,10 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
-from qassay.store import drafts as store
-from qassay.store.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
-from qassay.store.nugget_changes import LONGEST_NUGGET, clean_nugget
-from qassay.store.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
+from qassay.store.development import drafts as store
+from qassay.store.development.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
+from qassay.store.judging.nugget_changes import LONGEST_NUGGET, clean_nugget
+from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
 from qassay.web.drafts import QuestionRow, bench, forget, question_row
 from qassay.web.errors import Refusal
 from qassay.web.judging import refusing

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from qassay.errors import Problem, UsageError
 from qassay.runs import RunInformation
-from qassay.store.uploads import StoredRun, count_runs, describe_run, find_run, list_runs, set_withdrawn
+from qassay.store.pool.uploads import StoredRun, count_runs, describe_run, find_run, list_runs, set_withdrawn
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import questions_of

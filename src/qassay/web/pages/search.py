@@ -9,7 +9,7 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from qassay.collections import Hit
-from qassay.store import drafts as store
+from qassay.store.development import drafts as store
 from qassay.web.documents import DocumentView, collection_of
 from qassay.web.documents import show as document_view
 from qassay.web.drafts import Bench, bench

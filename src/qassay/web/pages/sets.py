@@ -19,12 +19,12 @@ from qassay.formats.jsonl import rows_table
 from qassay.formats.questions import question_row
 from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
 from qassay.questions import TestSet
-from qassay.store.assignments import keep_others_out
+from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.engine import now
-from qassay.store.judgments import append_many, standing_rows
+from qassay.store.judging.judgments import append_many, standing_rows
+from qassay.store.pool.things import thing
 from qassay.store.schema import assignment, item, standing
 from qassay.store.settings import note_action
-from qassay.store.things import thing
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of

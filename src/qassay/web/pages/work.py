@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 
 from qassay.questions import Question
-from qassay.store.assignments import Assignment, assignments_of, is_work_waiting, take
+from qassay.store.assignment.assignments import Assignment, assignments_of, is_work_waiting, take
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Place, Router, Who

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select
 
+from qassay.store.adjudication.settling import progress
 from qassay.store.schema import assignment, item, question, standing
-from qassay.store.settling import progress
 
 # So many questions are named; the others are counted.
 NAMED = 30

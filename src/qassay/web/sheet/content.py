@@ -12,9 +12,9 @@ from qassay.formats import jsonl
 from qassay.formats.sheets import SheetKey, SheetPart
 from qassay.judgments import SETTLED_SETS
 from qassay.questions import Question
-from qassay.store.items import Item, pool_items
-from qassay.store.parts import FIELDS, Part, parts_of
-from qassay.store.things import digest
+from qassay.store.pool.items import Item, pool_items
+from qassay.store.pool.parts import FIELDS, Part, parts_of
+from qassay.store.pool.things import digest
 from qassay.web.judging import SCREENS, TITLES
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.collections import open_collection
-from qassay.store.items import Item
+from qassay.store.pool.items import Item
 from qassay.web.documents import view_of
 
 # Characters of a document that a sheet holds; of a longer one, those around the string.

@@ -12,48 +12,23 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, unknown
-from qassay.store import judgments
-from qassay.store.adopting import Adopted, adoption_under, adoptions, bound_rows, take_over
-from qassay.store.appending import Entry, append_entries
-from qassay.store.assignments import hold
-from qassay.store.comparing import ADJUDICATED, NEVER_SETTLED, NUGGET_KINDS, compare
-from qassay.store.counting import Assessor, nuggets_for, parts_for
-from qassay.store.disagreements import LISTS, Disagreement, choice, disagreements
-from qassay.store.engine import now
-from qassay.store.items import Item, items_of
-from qassay.store.judgments import ConflictError, Saved
-from qassay.store.parts import FIELDS, Part, check_verdict, row_of
-from qassay.store.settling import (
-    NotClosedError,
-    Progress,
-    Settled,
+from qassay.store.adjudication.adopting import Adopted, adoption_under, adoptions, bound_rows, take_over
+from qassay.store.adjudication.comparing import ADJUDICATED, NEVER_SETTLED, NUGGET_KINDS, compare
+from qassay.store.adjudication.settling import (
     adjust,
     closed_sets,
     lists_left,
-    progress,
-    settle,
-    settle_all,
     states,
 )
+from qassay.store.assignment.assignments import hold
+from qassay.store.assignment.counting import Assessor, nuggets_for, parts_for
+from qassay.store.engine import now
+from qassay.store.judging import judgments
+from qassay.store.judging.appending import Entry, append_entries
+from qassay.store.judging.judgments import ConflictError, Saved
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import FIELDS, Part, check_verdict, row_of
 from qassay.tasks import Task
-
-__all__ = [
-    "LISTS",
-    "Adopted",
-    "Disagreement",
-    "NotClosedError",
-    "Progress",
-    "Settled",
-    "adopt",
-    "choice",
-    "disagreements",
-    "part_named",
-    "progress",
-    "rule",
-    "settle",
-    "settle_all",
-    "undo_ruling",
-]
 
 
 def rule(

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from qassay.store.appending import Entry, Row, append_entries
-from qassay.store.comparing import ADJUDICATED, NUGGET_KINDS, UNANIMOUS, Stands, said
-from qassay.store.judgments import KeyReusedError, body_before
-from qassay.store.nuggets import Nugget, list_for, nuggets_of, write_nugget
+from qassay.store.adjudication.comparing import ADJUDICATED, NUGGET_KINDS, UNANIMOUS, Stands, said
+from qassay.store.judging.appending import Entry, Row, append_entries
+from qassay.store.judging.judgments import KeyReusedError, body_before
+from qassay.store.judging.nuggets import Nugget, list_for, nuggets_of, write_nugget
 from qassay.store.schema import nugget as nugget_table
 from qassay.store.schema import record, standing
 from qassay.store.settings import note_action

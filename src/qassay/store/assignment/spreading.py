@@ -9,7 +9,7 @@ from qassay.errors import InputError, Problem
 from qassay.questions import TestSet
 
 if TYPE_CHECKING:
-    from qassay.store.assignments import Assignment
+    from qassay.store.assignment.assignments import Assignment
 
 
 def check_number(assessors: int, accounts: Sequence[int], most: int) -> None:

@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from qassay.errors import UsageError
-from qassay.store.accounts import Account, as_account, clean_name, digest, later
 from qassay.store.engine import now
+from qassay.store.people.accounts import Account, as_account, clean_name, digest, later
 from qassay.store.schema import account, session, token
 
 IDLE = timedelta(hours=12)

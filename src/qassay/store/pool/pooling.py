@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from qassay.questions import TestSet
-from qassay.store.counting import recount_question
+from qassay.store.assignment.counting import recount_question
 from qassay.store.engine import now
-from qassay.store.items import Item, Pooled, store_items
+from qassay.store.pool.items import Item, Pooled, store_items
+from qassay.store.pool.uploads import runs_mark
 from qassay.store.schema import assignment, item, question
 from qassay.store.settings import get_setting, note_action, put_setting
-from qassay.store.uploads import runs_mark
 
 SUMMARY = "pool"
 SIZES = "pool-sizes"

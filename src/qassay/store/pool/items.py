@@ -18,9 +18,9 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from qassay.questions import TestSet
 from qassay.runs import Runs
+from qassay.store.pool.things import digest
 from qassay.store.schema import item
 from qassay.store.settings import get_setting, put_once
-from qassay.store.things import digest
 from qassay.tasks import QuestionRules, Task
 
 # Room for numbers that JavaScript can hold.

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy import Connection, select, update
 
-from qassay.store.assignments import Assignment, hold
-from qassay.store.comparing import NUGGET_KINDS
+from qassay.store.adjudication.comparing import NUGGET_KINDS
+from qassay.store.adjudication.settling import settle
+from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.engine import now
-from qassay.store.items import Item, items_of
-from qassay.store.looking import versions
-from qassay.store.nuggets import list_for
-from qassay.store.parts import Part, parts_of
+from qassay.store.judging.looking import versions
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.items import Item, items_of
+from qassay.store.pool.parts import Part, parts_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import standing
 from qassay.store.settings import forget_settled
-from qassay.store.settling import settle
 
 
 @dataclass(frozen=True, slots=True)

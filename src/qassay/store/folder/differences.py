@@ -12,7 +12,7 @@ from qassay.formats.folder import Folder
 from qassay.formats.importing.rows import Identity, by_fields, canonical, judgment_identity
 from qassay.formats.questions import read_questions
 from qassay.questions import TestSet
-from qassay.store.things import digest
+from qassay.store.pool.things import digest
 
 
 def differing_files(folder: Folder, stored: Folder) -> list[Problem]:

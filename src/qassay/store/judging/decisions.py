@@ -9,44 +9,25 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select, update
 
 from qassay.errors import QassayError
-from qassay.store import judgments
-from qassay.store.assignments import Assignment, hold, is_closed
-from qassay.store.comparing import ADJUDICATED
-from qassay.store.counting import (
+from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.store.adjudication.settling import settle
+from qassay.store.assignment.assignments import Assignment, hold, is_closed
+from qassay.store.assignment.counting import (
     Assessor,
     Look,
     closed_at,
-    completed,
     is_complete,
     look,
     nuggets_for,
-    parts_for,
-    recount,
-    recount_question,
 )
 from qassay.store.engine import now
-from qassay.store.items import Item
-from qassay.store.judgments import Saved
-from qassay.store.parts import FIELDS, Part, check_verdict, parts_of, row_of
+from qassay.store.judging import judgments
+from qassay.store.judging.judgments import Saved
+from qassay.store.pool.items import Item
+from qassay.store.pool.parts import FIELDS, Part, check_verdict, parts_of, row_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment
-from qassay.store.settling import settle
 from qassay.tasks import Task
-
-__all__ = [
-    "ADJUDICATED",
-    "Assessor",
-    "Decided",
-    "LockedError",
-    "completed",
-    "decide",
-    "is_complete",
-    "is_locked",
-    "parts_for",
-    "recount",
-    "recount_question",
-    "undo",
-]
 
 # A pause at the desk is no time spent judging.
 LONGEST_SECONDS = 300

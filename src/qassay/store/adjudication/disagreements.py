@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import unknown
-from qassay.store.adopting import adoptions, bound_rows
-from qassay.store.assignments import assignments_on
-from qassay.store.comparing import ADJUDICATED, NUGGET_KINDS, Comparison, Unit, compare
-from qassay.store.items import Item, items_of, order_seed
-from qassay.store.nuggets import list_for
-from qassay.store.parts import FIELDS, verdict_of
-from qassay.store.settling import closed_sets, lists_left, states
-from qassay.store.things import digest
+from qassay.store.adjudication.adopting import adoptions, bound_rows
+from qassay.store.adjudication.comparing import ADJUDICATED, NUGGET_KINDS, Comparison, Unit, compare
+from qassay.store.adjudication.settling import closed_sets, lists_left, states
+from qassay.store.assignment.assignments import assignments_on
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.items import Item, items_of, order_seed
+from qassay.store.pool.parts import FIELDS, verdict_of
+from qassay.store.pool.things import digest
 from qassay.tasks import Task
 
 # The kind of a disagreement on whole lists of nuggets.

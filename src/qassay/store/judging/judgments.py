@@ -14,11 +14,11 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from qassay.errors import InputError, Problem, QassayError
-from qassay.store.appending import BATCH, Entry, Row, insert_one, stand
-from qassay.store.assignments import keep_others_out
-from qassay.store.looking import bodies, versions
+from qassay.store.assignment.assignments import keep_others_out
+from qassay.store.judging.appending import BATCH, Entry, Row, insert_one, stand
+from qassay.store.judging.looking import bodies, versions
+from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, standing
-from qassay.store.things import thing
 
 LONGEST_KEY = 100
 

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection, String, any_, bindparam, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from qassay.store.appending import Row
+from qassay.store.judging.appending import Row
 from qassay.store.schema import standing
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
-from qassay.store.answers import in_parts
-from qassay.store.assignments import Assignment, keep_others_out, reassign
+from qassay.store.assignment.assignments import Assignment, keep_others_out, reassign
+from qassay.store.development.answers import in_parts
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
 

@@ -22,15 +22,15 @@ from qassay.formats.importing import Plan
 from qassay.formats.importing.rows import canonical, missing
 from qassay.formats.questions import question_row
 from qassay.questions import Question
-from qassay.store.assignments import keep_others_out, refresh_totals
+from qassay.store.assignment.assignments import keep_others_out, refresh_totals
+from qassay.store.development.questions import test_set
 from qassay.store.engine import Store, now
 from qassay.store.fingerprint import EVALUATION, WAITING
-from qassay.store.incoming import Incoming, Known, Line, RunFile, laid_over, read_incoming
-from qassay.store.judgments import append_many
-from qassay.store.questions import test_set
+from qassay.store.folder.incoming import Incoming, Known, Line, RunFile, laid_over, read_incoming
+from qassay.store.judging.judgments import append_many
+from qassay.store.pool.things import thing
 from qassay.store.schema import answer, judgment, nugget, question, run, standing
 from qassay.store.settings import get_setting, note_action, put_setting
-from qassay.store.things import thing
 
 
 @dataclass(frozen=True, slots=True)

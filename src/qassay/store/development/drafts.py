@@ -18,8 +18,8 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.formats.questions import question_of_row, question_row
 from qassay.questions import Question
-from qassay.store.answers import forget_answers, known_answers
-from qassay.store.assignments import hold
+from qassay.store.assignment.assignments import hold
+from qassay.store.development.answers import forget_answers, known_answers
 from qassay.store.engine import now
 from qassay.store.schema import assignment, item, nugget, run, standing
 from qassay.store.schema import question as table

@@ -8,8 +8,8 @@ from typing import Any
 
 from qassay.errors import InputError, Problem
 from qassay.judgments import ENTAILMENT_LABELS, SUPPORT
-from qassay.store.items import Item
-from qassay.store.things import thing
+from qassay.store.pool.items import Item
+from qassay.store.pool.things import thing
 from qassay.tasks import Task
 
 # Fields of a verdict, by the kind of judgment.

@@ -16,11 +16,11 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.questions import TestSet
+from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 from qassay.store.engine import now
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment, item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
-from qassay.store.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 
 SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 LEASE = timedelta(minutes=30)
@@ -81,7 +81,7 @@ def assign(
 
 def _count_what_is_there(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Count the judgments that a set has before anybody is assigned to it: brought in, or another person's."""
-    from qassay.store.counting import recount_question  # it builds on this module
+    from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     c = judgment.c
     there = connection.execute(select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows})))
@@ -95,7 +95,7 @@ def refresh_totals(connection: Connection) -> None:
 
     Both counts change where one run goes and another comes. What is closed is settled anew.
     """
-    from qassay.store.counting import recount_question  # it builds on this module
+    from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     for question in dict.fromkeys(one.question for one in all_assignments(connection)):
         recount_question(connection, question)
@@ -153,7 +153,7 @@ def reopen(connection: Connection, question: str, *, by: int | None, reason: str
 
 def withdraw_assignments(connection: Connection, *, slot: int, by: int | None) -> int:
     """Take away the assignments of a slot on which nobody has begun; what the others have finished is settled."""
-    from qassay.store.counting import recount_question  # it builds on this module
+    from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     keep_others_out(connection)
     c = assignment.c

@@ -13,14 +13,23 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from qassay.errors import QassayError
-from qassay.store.adopting import bound_rows, lists_changed, mirror_list, take_back_by_rule
-from qassay.store.appending import Entry, Row, append_entries
-from qassay.store.assignments import SLOTS, Assignment, hold
-from qassay.store.comparing import ADJUDICATED, UNANIMOUS, Comparison, Unit, agreed, changed_since, compare, said
+from qassay.store.adjudication.adopting import bound_rows, lists_changed, mirror_list, take_back_by_rule
+from qassay.store.adjudication.comparing import (
+    ADJUDICATED,
+    UNANIMOUS,
+    Comparison,
+    Unit,
+    agreed,
+    changed_since,
+    compare,
+    said,
+)
+from qassay.store.assignment.assignments import SLOTS, Assignment, hold
 from qassay.store.engine import now
-from qassay.store.items import items_of
-from qassay.store.nuggets import list_for
-from qassay.store.parts import FIELDS, Part
+from qassay.store.judging.appending import Entry, Row, append_entries
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.items import items_of
+from qassay.store.pool.parts import FIELDS, Part
 from qassay.store.schema import assignment, setting
 from qassay.store.settings import SETTLED, get_setting, put_setting, settled_name
 from qassay.tasks import Task

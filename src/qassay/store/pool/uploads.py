@@ -17,10 +17,10 @@ from qassay.formats.folder import file_name
 from qassay.runs import RunInformation
 from qassay.store.engine import now
 from qassay.store.fingerprint import WAITING
+from qassay.store.pool.things import digest
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
 from qassay.store.settings import get_setting, note_action, put_setting
-from qassay.store.things import digest
 
 # The longest file name that the usual file systems take, in bytes.
 LONGEST_FILE_NAME = 255

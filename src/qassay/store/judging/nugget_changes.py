@@ -14,18 +14,26 @@ import msgspec
 from sqlalchemy import Connection, or_, select, update
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.store import judgments, nuggets
-from qassay.store.assignments import Assignment, hold, keep_others_out
+from qassay.store.assignment.assignments import Assignment, hold, keep_others_out
+from qassay.store.assignment.counting import Assessor, recount_question
 from qassay.store.engine import now
-from qassay.store.items import Item
-from qassay.store.judging import Assessor, recount_question
-from qassay.store.judgments import KeyReusedError
-from qassay.store.nuggets import DEVELOPMENT, Nugget, copy_list, list_for, nugget_lists, nuggets_of, write_nugget
-from qassay.store.parts import parts_of
+from qassay.store.judging import judgments, nuggets
+from qassay.store.judging.judgments import KeyReusedError
+from qassay.store.judging.nuggets import (
+    DEVELOPMENT,
+    Nugget,
+    copy_list,
+    list_for,
+    nugget_lists,
+    nuggets_of,
+    write_nugget,
+)
+from qassay.store.judging.taking_back import check_open, take_back_judgments, take_back_nuggets
+from qassay.store.pool.items import Item
+from qassay.store.pool.parts import parts_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget, standing
 from qassay.store.settings import note_action
-from qassay.store.taking_back import check_open, take_back_judgments, take_back_nuggets
 
 LONGEST_NUGGET = 1_000
 

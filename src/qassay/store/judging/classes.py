@@ -16,15 +16,15 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, Problem, QassayError, UsageError
-from qassay.store import judgments
-from qassay.store.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.counting import Assessor, recount_question
 from qassay.store.engine import now
-from qassay.store.judging import Assessor, recount_question
-from qassay.store.parts import LONGEST_CLASS
+from qassay.store.judging import judgments
+from qassay.store.judging.taking_back import check_open, take_back_judgments
+from qassay.store.pool.parts import LONGEST_CLASS
 from qassay.store.schema import account as people
 from qassay.store.schema import answer, standing
 from qassay.store.settings import note_action
-from qassay.store.taking_back import check_open, take_back_judgments
 
 
 @dataclass(frozen=True, slots=True)

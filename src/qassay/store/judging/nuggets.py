@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, Select, func, insert, select
 
 from qassay.errors import QassayError, UsageError
-from qassay.store.assignments import SLOTS
+from qassay.store.assignment.assignments import SLOTS
 from qassay.store.engine import now
 from qassay.store.schema import nugget as table
 

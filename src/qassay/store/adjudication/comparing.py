@@ -14,10 +14,10 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from qassay.errors import InputError
-from qassay.store.appending import BATCH, Row
-from qassay.store.items import Item
-from qassay.store.nuggets import list_for
-from qassay.store.parts import FIELDS, Part, check_verdict, parts_of
+from qassay.store.judging.appending import BATCH, Row
+from qassay.store.judging.nuggets import list_for
+from qassay.store.pool.items import Item
+from qassay.store.pool.parts import FIELDS, Part, check_verdict, parts_of
 from qassay.store.schema import judgment, standing
 from qassay.tasks import Task
 
