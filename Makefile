@@ -8,7 +8,11 @@ STAMP := $(VENV)/.installed
 TYPESCRIPT := 5.9.3
 TSC := $(VENV)/node/node_modules/.bin/tsc
 
-.PHONY: setup demo test check lint types docs pages screens bench soak clean
+# What asks about known vulnerabilities, apart from what it is asked about.
+PIP_AUDIT := 2.10.1
+AUDIT := $(VENV)/audit/bin/pip-audit
+
+.PHONY: setup demo test check lint types docs pages screens bench soak audit clean
 
 setup: $(STAMP)
 
@@ -57,6 +61,14 @@ bench: setup
 
 soak: setup
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
+
+# Known vulnerabilities of the pinned packages; it says so, and fails, where no database can be reached.
+audit: setup $(AUDIT)
+	$(BIN)/python scripts/audit.py $(AUDIT) constraints.txt
+
+$(AUDIT):
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==$(PIP_AUDIT)
 
 clean:
 	rm -rf $(VENV) site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/.work

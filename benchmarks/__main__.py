@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
     "application": ("benchmarks.application", ("application",)),
+    "scale": ("benchmarks.scale", ("scale",)),
     "million": ("benchmarks.collections", ("million",)),
 }
 # What takes many minutes is run only by name.

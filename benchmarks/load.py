@@ -23,15 +23,15 @@ from typing import Any
 
 from sqlalchemy import select
 
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool import items
+from qassay.store.pool.items import items_of
 from qassay.store.schema import judgment
+from qassay.web.demonstration import give_out
 
 LABELS = ("R", "X", "U", "W")
 COOKIE = "qassay"
@@ -68,21 +68,17 @@ def prepare(folder: Path, *, people: int, assessors: int = 1) -> list[Person]:
     """Take the folder into its store, pool, and give the work out."""
     store = open_store(folder, create=True)
     take_in(store, open_folder(folder))
-    evaluation = open_evaluation(folder, store=store)
     with store.write() as connection:
-        made = items.pool_items(
-            evaluation.runs, evaluation.questions, evaluation.task, seed=items.order_seed(connection)
-        )
-        items.store_items(connection, made)
         accounts = [add_account(connection, f"Assessor {number}", "assessor").id for number in range(people)]
-        assign(connection, evaluation.questions, assessors=assessors, accounts=accounts)
-        found = []
+    give_out(store, folder, accounts, assessors=assessors)
+    found = []
+    with store.write() as connection:
         for number, account in enumerate(accounts):
             secret = begin_session(connection, account, address="127.0.0.1", agent="load")
             work = [
                 (one.id, item.id)
                 for one in assignments_of(connection, account)
-                for item in items.items_of(connection, one.question)
+                for item in items_of(connection, one.question)
             ]
             found.append(Person(f"Assessor {number}", secret, work))
     store.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.rows import Row
-from benchmarks.significance import peer_python
+from benchmarks.significance import best, peer_python
 from qassay.demo import demo_folder
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.scores import score
@@ -130,21 +129,6 @@ def _ranx(ours: float, note: str) -> Row:
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
         return Row(name, ours, None, None, f"peer failed: {str(error).splitlines()[0][:120]}")
     return Row(name, ours, ranx, ranx / ours, note.format(ours, ranx))
-
-
-def best(command: list[str], times: int = 3) -> tuple[float, int]:
-    """Least wall time of a command, and its largest memory in bytes."""
-    seconds, memory = float("inf"), 0
-    for _ in range(times):
-        begin = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise RuntimeError(f"{command[:3]} ended with status {process.returncode}")
-        seconds = min(seconds, time.perf_counter() - begin)
-        memory = max(memory, usage.ru_maxrss * 1024)
-    return seconds, memory
 
 
 def evaluation(runs: int) -> Path:

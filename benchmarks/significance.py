@@ -107,7 +107,7 @@ def whole_command() -> list[Row]:
     methods: tuple[Method, ...] = ("randomised-tukey", "tukey", "holm", "bh")
     rows = []
     for method in methods:
-        seconds, memory = command([str(QASSAY), "compare", str(path), "--method", method])
+        seconds, memory = best([str(QASSAY), "compare", str(path), "--method", method])
         note = f"{memory / 1e6:.0f} MB; wanted: under 5 s and 500 MB"
         rows.append(Row(f"qassay compare, 139 x 386, --method {method}", seconds, None, None, note))
     return rows
@@ -123,16 +123,16 @@ def timed(work: Callable[[], object], times: int = 3) -> float:
     return min(found)
 
 
-def command(arguments: list[str], times: int = 3) -> tuple[float, int]:
+def best(command: list[str], times: int = 3) -> tuple[float, int]:
     """Least wall time of a command, and its largest memory in bytes."""
     seconds, memory = float("inf"), 0
     for _ in range(times):
         begin = time.perf_counter()
-        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            raise RuntimeError(f"{arguments[:3]} ended with status {process.returncode}")
+            raise RuntimeError(f"{command[:3]} ended with status {process.returncode}")
         seconds = min(seconds, time.perf_counter() - begin)
         memory = max(memory, usage.ru_maxrss * 1024)
     return seconds, memory

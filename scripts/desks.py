@@ -21,17 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from qassay.demo import Demo, demo_folder
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import accounts, add_account
 from qassay.store.people.passwords import hash_password
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool import items
 from qassay.store.settings import put_setting
-from qassay.web.demonstration import PEOPLE, prepare
+from qassay.web.demonstration import PEOPLE, give_out, prepare
 
 # The setting of the store that numbers and orders of items are drawn from, and what it is here.
 SEED_SETTING = "order-seed"
@@ -191,19 +189,8 @@ def _opened(folder: Path) -> Desk:
 
 def _given_out(desk: Desk, **pool: bool) -> Desk:
     """Everything pooled and given to the two assessors."""
-    evaluation = open_evaluation(desk.folder, store=desk.store)
     judges = [desk.number(name) for name, role in PEOPLE if role == "assessor"]
-    with desk.store.write() as connection:
-        made = items.pool_items(
-            evaluation.runs,
-            evaluation.questions,
-            evaluation.task,
-            seed=SEED,
-            justified=evaluation.configuration.justified,
-            **pool,
-        )
-        items.store_items(connection, made)
-        assign(connection, evaluation.questions, assessors=2, accounts=judges)
+    give_out(desk.store, desk.folder, judges, **pool)
     return desk
 
 

@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
+
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("qassay", deadline=None)
+settings.load_profile("qassay")
 
 
 @pytest.fixture(scope="session")

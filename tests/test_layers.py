@@ -125,6 +125,20 @@ def test_analyses_import_earlier_ones() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_only_the_store_asks_the_database() -> None:
+    """Others hand a connection on, and know the errors of the database by name."""
+    wrong = [
+        f"{_name(path)}:{line} imports {name}; a query belongs into the store"
+        for path in _modules(*FLOORS)
+        for line, name in _imports(path)
+        if _floor(path) != "store"
+        and name.startswith("sqlalchemy")
+        and name != "sqlalchemy.Connection"
+        and not name.startswith("sqlalchemy.exc.")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_pure_half_touches_nothing_outside() -> None:
     wrong = []
     for path in _modules(*PURE):

@@ -76,7 +76,7 @@ def cws(correct: list[float]) -> float:
     units=st.integers(1, 8),
     drawn=st.lists(st.integers(0, 7), min_size=1, max_size=12),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_confidence_weighted_on_any_draw(seed: int, units: int, drawn: list[int]) -> None:
     """In the run's own order restricted to the draw, whatever the order of the draw; a repeated unit counts again."""
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_confidence_weighted_on_any_draw(seed: int, units: int, drawn: list[int]
 
 
 @given(seed=st.integers(0, 2**32 - 1), units=st.integers(1, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_type_weighted_on_any_subset(seed: int, units: int) -> None:
     """The weighted mean of the means per type; the weight of a type that is not there is shared out."""
     rng = np.random.default_rng(seed)

@@ -504,7 +504,7 @@ def plainly_split(line: str, number: int) -> list[str | None]:
 
 @pytest.mark.parametrize("names", [TREC4, TREC7, EXTRACT, ("asked", "decision", "rest")], ids=len)
 @given(lines=st.lists(LINE, min_size=1, max_size=6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_fast_and_the_general_splitter_agree(names: tuple[str, ...], lines: list[str]) -> None:
     text = pl.Series([line.rstrip(" \t") for line in lines], dtype=pl.String)
     wanted = [tuple(plainly_split(line, len(names))) for line in lines]
@@ -521,7 +521,7 @@ STRING = (
 
 
 @given(strings=st.lists(STRING, min_size=1, max_size=5), end=st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_string_survives_every_form(strings: list[str], end: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Nothing is normalised: the same strings in lines and in JSON are the same items."""
     folder = tmp_path_factory.mktemp("run")

@@ -17,9 +17,6 @@ from benchmarks.rows import Row
 
 SIMULATIONS = 1000
 
-# Error rates take a whole study a simulation: the table has fewer of them than the tests.
-STUDIES = 300
-
 
 def coverage_rows() -> list[Row]:
     """Coverage of every kind of interval."""
@@ -27,7 +24,7 @@ def coverage_rows() -> list[Row]:
         Row(one.name, None, None, one.share, f"± {one.error:.3f}; nominal {promise(one)}; {len(one.held)} simulations")
         for one in interval_coverages(SIMULATIONS, SEED)
     ]
-    return [*rows, *(rate_row(rate_coverage(population, STUDIES)) for population in POPULATIONS)]
+    return [*rows, *(rate_row(rate_coverage(population, SIMULATIONS)) for population in POPULATIONS)]
 
 
 def promise(one: Coverage) -> str:

@@ -125,6 +125,7 @@ def rate_coverage(population: Population, simulations: int, *, seed: int = SEED)
             intervals=RESAMPLES,
             ties=population.ties,
             seed=number,
+            path="compiled",
             threads=1,
         ).intervals
         if found is None:

@@ -14,7 +14,7 @@ The map, in the order data flows; a module imports only what stands above it:
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     formats/      read_* and write_*               demo/       the built-in evaluation
     collections/  documents, index and search      store/      the database of a served evaluation
-    evaluation    a folder, opened                 checking    all that is wrong, at once
+    evaluation/   a folder, opened                 checking    all that is wrong, at once
     analysis/     meta on an opened evaluation     assessors/  automatic assessors
     systems/      reference systems, the harness   client      a program's way to a served evaluation
     web/          the assessors' application       cli/        one file a verb

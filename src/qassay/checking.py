@@ -72,6 +72,8 @@ def check_folder(path: Path) -> Checked:
     checked.questions = found.questions.counts()
     checked.series = len(found.questions.series)
     checked.warnings += found.warnings
+    if unpublished := evaluation.folder.unpublished():
+        checked.warnings.append(Problem("configuration", f"has {unpublished}", evaluation.folder.name()))
     runs = checked.attempt(lambda: evaluation.run_files)
     if runs is not None:
         _check_runs(checked, evaluation, runs)

@@ -7,7 +7,6 @@ it shows. Debian's Chromium drives the pages.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -18,6 +17,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,17 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
 from sqlalchemy import select
 
+from nursery import call, nursery
 from qassay.demo import demo_folder
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.passwords import hash_password
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool import items
 from qassay.store.schema import standing
+from qassay.web.demonstration import give_out
 
 ROOT = Path(__file__).resolve().parents[2]
 COOKIE = "qassay"
@@ -74,19 +75,7 @@ class Desk:
 
     def give_out(self, *names: str, assessors: int = 2, **pool: Any) -> None:
         """Pool the runs and give every question to these people."""
-        evaluation = open_evaluation(self.folder, store=self.store)
-        with self.store.write() as connection:
-            made = items.pool_items(
-                evaluation.runs,
-                evaluation.questions,
-                evaluation.task,
-                seed=items.order_seed(connection),
-                justified=evaluation.configuration.justified,
-                **pool,
-            )
-            items.store_items(connection, made)
-            accounts = [self.account[name] for name in names]
-            assign(connection, evaluation.questions, assessors=assessors, accounts=accounts)
+        give_out(self.store, self.folder, [self.account[name] for name in names], assessors=assessors, **pool)
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,7 @@ class Server:
     """A running server."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: ForkServerProcess
 
 
 @pytest.fixture(scope="session")
@@ -108,6 +97,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = [*pip, "install", "--no-deps", "--no-index", "--target", str(place / "site"), str(made)]
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
     return place / "site"
+
+
+@cache
+def hashed_once(password: str) -> str:
+    """The hash of a password, which is slow to make on purpose."""
+    return hash_password(password)
 
 
 @pytest.fixture
@@ -135,7 +130,7 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         store = open_store(folder, create=True)
         take_in(store, open_folder(folder))
         one = Desk(folder, store)
-        hashed = hash_password(PASSWORD)
+        hashed = hashed_once(PASSWORD)
         with store.write() as connection:
             for name, role in PEOPLE:
                 one.account[name] = add_account(connection, name, role, password=hashed).id
@@ -147,23 +142,23 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         one.store.close()
 
 
+@pytest.fixture(scope="session")
+def forked(wheel: Path) -> ForkServerContext:
+    """Where servers come from."""
+    return nursery(wheel)
+
+
 @pytest.fixture
-def serve(wheel: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def serve(forked: ForkServerContext, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """`serve(folder)`: the application as installed, in a process of its own. An unforeseen error fails the test."""
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[ForkServerProcess] = []
     log = tmp_path / "server.log"
 
     def start(folder: Path, *options: str, port: int | None = None) -> Server:
         chosen = port or free_port()
-        code = (
-            "import sys, pathlib, qassay; from qassay.cli import main;"
-            f"assert pathlib.Path(qassay.__file__).is_relative_to({str(wheel)!r}), qassay.__file__;"
-            "sys.exit(main(sys.argv[1:]))"
-        )
-        command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(chosen), *options]
-        environment = {**os.environ, "PYTHONPATH": str(wheel)}
-        with log.open("ab") as told:
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=told)
+        arguments = ["serve", str(folder), "--port", str(chosen), *options]
+        process = forked.Process(target=call, args=(arguments, str(log)))
+        process.start()
         running.append(process)
         server = Server(f"http://127.0.0.1:{chosen}", process)
         wait_for(server)
@@ -172,11 +167,10 @@ def serve(wheel: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     yield start
     for process in running:
         process.terminate()
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
+        process.join(timeout=20)
+        if process.exitcode is None:
             process.kill()
-            process.wait()
+            process.join()
     told = log.read_text(errors="replace") if log.exists() else ""
     assert "unforeseen error" not in told, told[-4000:]
 
@@ -234,14 +228,14 @@ def wait_for(server: Server, seconds: float = 60.0) -> None:
     """Wait until the server answers; an error with what it said where it does not."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if server.process.poll() is not None:
-            raise RuntimeError(f"the server ended with status {server.process.returncode}")
+        if server.process.exitcode is not None:
+            raise RuntimeError(f"the server ended with status {server.process.exitcode}")
         try:
             with urllib.request.urlopen(f"{server.url}/health", timeout=2) as answer:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
+            time.sleep(0.02)
     raise RuntimeError("the server did not begin to answer")
 
 

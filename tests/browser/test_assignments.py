@@ -69,6 +69,8 @@ def test_a_finished_question_is_opened_again(olga: Any, accessible: Make) -> Non
     with one.store.write() as connection:
         finished = assignment.update().where(assignment.c.question == "1.1")
         connection.execute(finished.values(done=assignment.c.total, closed=now(), seconds=90))
+        begun = assignment.update().where(assignment.c.question == "1.6")
+        connection.execute(begun.values(done=assignment.c.total - 1, seconds=90))  # enough to tell a pace from
     page.reload()
     page.get_by_label("Show", exact=True).select_option("finished")
     page.get_by_role("button", name="Show", exact=True).click()

@@ -18,16 +18,15 @@ import httpx
 import pytest
 from playwright.sync_api import Dialog, Page
 
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import all_assignments, assign
+from qassay.store.assignment.assignments import all_assignments
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session, make_token
-from qassay.store.pool.items import items_of, order_seed
-from qassay.store.pool.pooling import pool_mark, store_pool
+from qassay.store.pool.items import items_of
 from qassay.web import health, pages, single_sign_on
+from qassay.web.demonstration import give_out
 
 Make: TypeAlias = Callable[..., Any]
 Which: TypeAlias = Literal["series", "answers", "justifications"]
@@ -154,16 +153,8 @@ class Place:
         self._give_out()
 
     def _give_out(self) -> None:
-        evaluation = open_evaluation(self.folder, store=self.store)
-        from qassay.store.pool.items import pool_items
-
-        with self.store.write() as connection:
-            things = (evaluation.runs, evaluation.questions, evaluation.task)
-            made = pool_items(*things, seed=order_seed(connection), holistic=self.which == "series", citations=True)
-            options = {"mark": pool_mark(connection), "holistic": True, "citations": True, "account": None}
-            store_pool(connection, made, evaluation.questions, **options)
-            accounts = [self.people["assessor"], self.people["second"]]
-            assign(connection, evaluation.questions, assessors=2, accounts=accounts)
+        judges = [self.people["assessor"], self.people["second"]]
+        give_out(self.store, self.folder, judges, holistic=self.which == "series", citations=True)
 
     def session(self, role: str) -> str:
         """The secret of a new session."""

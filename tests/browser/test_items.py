@@ -57,6 +57,26 @@ def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible
     accessible(page)
 
 
+def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    held: list[Any] = []
+    page.route("**/decisions", lambda route: held.append(route))  # a built-in method is not taken
+    shown: list[str] = []
+    while not page.locator(".notice-done").count():
+        shown.append(page.url)
+        page.keyboard.press("1")
+        page.wait_for_function(
+            "address => location.href !== address || document.querySelector('.notice-done')", arg=shown[-1]
+        )
+        assert len(set(shown)) == len(shown)
+    expect(page.get_by_role("heading", name="This question is finished")).to_be_visible()
+    assert (len(held), one.rows("first")) == (1, [])
+    page.unroute("**/decisions")  # what was held goes on
+    saved(page)
+    assert len(one.rows("first")) == len(shown)
+
+
 def test_the_string_is_marked_in_its_document(ada: Any) -> None:
     _, _, sit_down = ada
     page = sit_down()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,9 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
     closed = {one.question.split(".")[0] for one in work if one.closed}
     assert closed == JUDGED
     assert {one.question.split(".")[0] for one in work if not one.closed}.isdisjoint(JUDGED)
+    matching = {one.question for one in work if one.step == 2}
+    assert matching
+    assert matching <= {one.question for one in work if one.closed}
     assert sum(one.settled.left for one in questions if one.settled) > 10
     assert len({one.account for one in work}) == 2
 
@@ -128,3 +132,15 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
 def test_serving_refuses_what_it_does_not_serve(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--serve", "--which", "rag"]) == 2
     assert "--serve" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_copied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["demo", "--serve", "--to", str(tmp_path / "copy"), "--port", str(port)]) == 2
+    said = capsys.readouterr()
+    assert f"port {port} is taken" in said.err
+    assert said.out == ""
+    assert not (tmp_path / "copy").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qassay.cli.inputs import load_matrix
+from qassay.cli.inputs import ScoringOptions
 from qassay.errors import InputError, UsageError
 
 
@@ -19,27 +19,27 @@ def scores(tmp_path: Path) -> Path:
 
 def test_a_file_is_a_score_matrix(scores: Path) -> None:
     with pytest.raises(InputError, match=r"row 1\.2, column B"):
-        load_matrix(scores)
-    matrix = load_matrix(scores, missing="zero", series_from=r"^(\d+)", measure="accuracy")
+        ScoringOptions().matrix(scores)
+    matrix = ScoringOptions(missing="zero", series_from=r"^(\d+)", measure="accuracy").matrix(scores)
     assert (matrix.units, matrix.measure) == (("1", "2"), "accuracy")
     assert len(matrix.notes) == 2
 
 
 def test_options_of_a_folder_do_not_apply_to_a_file(scores: Path) -> None:
     with pytest.raises(UsageError, match="--key and --unjudged do not apply to a score matrix"):
-        load_matrix(scores, key="first", unjudged="wrong")
+        ScoringOptions(key="first", unjudged="wrong").matrix(scores)
     with pytest.raises(UsageError, match="--component does not apply"):
-        load_matrix(scores, component="list")
+        ScoringOptions(component="list").matrix(scores)
 
 
 def test_options_of_a_file_do_not_apply_to_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--runs-as-rows and --series-from do not apply to a folder"):
-        load_matrix(tmp_path, runs_as_rows=True, series_from="(x)")
+        ScoringOptions(runs_as_rows=True, series_from="(x)").matrix(tmp_path)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        load_matrix(tmp_path / "none.csv")
+        ScoringOptions().matrix(tmp_path / "none.csv")
 
 
 def entailment(folder: Path) -> Path:
@@ -58,6 +58,6 @@ def entailment(folder: Path) -> Path:
 
 
 def test_a_folder_is_scored(tmp_path: Path) -> None:
-    matrix = load_matrix(entailment(tmp_path / "evaluation"))
+    matrix = ScoringOptions().matrix(entailment(tmp_path / "evaluation"))
     assert dict(zip(matrix.runs, matrix.scores().tolist(), strict=True)) == {"good": 1.0, "bad": pytest.approx(1 / 3)}
     assert matrix.units == ("1", "2", "3")

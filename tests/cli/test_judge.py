@@ -19,12 +19,10 @@ from qassay.client import Client, ServerError
 from qassay.errors import InputError, UsageError
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import make_token
-from qassay.store.pool.items import order_seed, pool_items, store_items
 
 
 @pytest.fixture
@@ -90,19 +88,17 @@ def test_without_patterns_it_says_how_to_get_them(folder: Path, capsys: pytest.C
 def served(folder: Path) -> Iterator[tuple[str, Store, str, str]]:
     """The evaluation, pooled and served: address, store, and the tokens of an organiser and of an assessor."""
     from qassay.web.application import create_app
+    from qassay.web.demonstration import give_out
     from qassay.web.settings import Settings
 
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
     take_in(store, open_folder(folder))
-    evaluation = open_evaluation(folder, store=store)
     with store.write() as connection:
-        made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-        store_items(connection, made)
         organiser = add_account(connection, "Olga", "organiser").id
         assessor = add_account(connection, "Ada", "assessor").id
-        assign(connection, evaluation.questions, assessors=1, accounts=[assessor])
         tokens = [make_token(connection, number, "test") for number in (organiser, assessor)]
+    give_out(store, folder, [assessor], assessors=1)
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]

@@ -275,6 +275,25 @@ def test_an_unjudged_other_question_takes_its_series_with_it(judged: Path, capsy
     assert made["questions"]["a"]["2.1"] is None
 
 
+def test_what_was_judged_but_not_adjudicated_was_not_never_judged(
+    judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (judged / "nuggets" / "adjudicated.jsonl").write_text('{"question": "1.3", "nugget": "1", "vital": true}\n')
+    table = judged / "judgments" / "adjudicated.jsonl"
+    lines = table.read_text().splitlines(keepends=True)
+    (judged / "judgments" / "first.jsonl").write_text("".join(line for line in lines if '"2.2"' in line))
+    table.write_text("".join(line for line in lines if '"2.2"' not in line))
+    made = document(capsys, "score", judged, "--unjudged", "drop")
+    assert made["dropped"] == [{"unit": "2", "question": "2.2", "reason": "judged, but not adjudicated"}]
+    made = document(capsys, "score", judged, "--unjudged", "wrong")
+    assert made["dropped"] == [{"question": "2.2", "reason": "judged, but not adjudicated"}]
+    # A set that cannot be read says nothing, and is in nobody's way.
+    (judged / "judgments" / "broken.jsonl").write_text("no judgment\n")
+    (judged / "judgments" / "second.jsonl").write_text(table.read_text())
+    made = document(capsys, "score", judged, "--unjudged", "drop", "--key", "second")
+    assert made["dropped"][0]["reason"] == "judged, but not in the key second"
+
+
 def test_organisers_decisions_are_said(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (judged / "qassay.toml").write_text('task = "series2004"\n[drop]\n"2" = "never judged"\n"1.2" = "a bad question"\n')
     made = document(capsys, "score", judged)

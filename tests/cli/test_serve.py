@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,12 +29,14 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start the server on a free port; the process, and what it has printed when it is ready."""
+    """Start a server on a free port; the process, and what it has printed when it is ready."""
     running: list[subprocess.Popen[str]] = []
 
-    def starting(*arguments: object, until: str = "served at") -> tuple[subprocess.Popen[str], str]:
+    def starting(
+        *arguments: object, until: str = "served at", verb: tuple[str, ...] = ("serve",)
+    ) -> tuple[subprocess.Popen[str], str]:
         code = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, "serve", *map(str, arguments), "--port", "0"]
+        command = [sys.executable, "-c", code, *verb, *map(str, arguments), "--port", "0"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         running.append(process)
         told = ""
@@ -95,8 +98,48 @@ def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
     assert ask(told, "GET", "/health")[0] == 200
     process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=30)
-    assert process.returncode in (0, -signal.SIGTERM)
+    assert process.returncode == 0
+    assert log.splitlines()[1:] == []
+    # The store was closed: nothing is left beside it.
+    assert not (folder / "qassay.db-wal").exists()
+
+
+@pytest.mark.slow
+def test_it_stops_while_it_prepares(folder: Path, start: Start) -> None:
+    process, _ = start(folder, until="Took")
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert process.returncode in (0, 130)  # it may have been ready
     assert "Traceback" not in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("told", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_the_demonstration_stops_like_any_other_and_leaves_nothing(
+    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch, told: signal.Signals, status: int
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process, said = start(verb=("demo", "--serve"))
+    assert ask(said, "GET", "/health")[0] == 200
+    assert len(list(tmp_path.glob("qassay-demo-*"))) == 1
+    process.send_signal(told)
+    process.communicate(timeout=30)
+    assert process.returncode == status
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_demonstration_stops_while_it_copies(tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process, _ = start(verb=("demo", "--serve"), until="")
+    while not list(tmp_path.glob("qassay-demo-*/demo/qassay.toml")):
+        time.sleep(0.01)
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert log.strip() == "interrupted"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
 from qassay.formats.recognise import row_kind
 from qassay.formats.sheets import SheetKey, write_key
+from qassay.store.assignment.assignments import assign, assignments_on
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
+from qassay.store.pool.items import order_seed, pool_items, store_items
 
 Captured = pytest.CaptureFixture[str]
 Make = Callable[..., Any]
@@ -165,6 +167,35 @@ def test_it_goes_into_the_store_where_there_is_one(folder: Path, tmp_path: Path,
     assert not (folder / "judgments" / "ada.jsonl").exists()
     assert open_evaluation(folder).judgment_set("ada").kind("item").height == 1
     assert output("import", folder, file)["added"][0]["count"] == 0
+
+
+def test_the_work_of_a_first_assessor_counts_as_done(folder: Path, tmp_path: Path, output: Make) -> None:
+    """As the help of the command and docs/how-to/serve.md say."""
+    shutil.rmtree(folder / "judgments")
+    store = open_store(folder, create=True)
+    take_in(store, Folder(folder))
+    evaluation = open_evaluation(folder, store=store)
+    with store.write() as connection:
+        seed = order_seed(connection)
+        store_items(connection, pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed))
+        assign(connection, evaluation.questions, assessors=1, accounts=[])
+    made = output("sheet", folder, "--assessor", "ada", "--questions", "1.1")
+    key = json.loads((folder / made["key"]).read_text())
+    rows = [
+        {"sheet": key["sheet"], "item": int(item), "part": part, "verdict": {"judgment": "W"}, "at": AT}
+        for item, parts in key["items"].items()
+        for part in parts
+    ]
+    output("import", folder, written(tmp_path / "back.jsonl", *rows), "--set", "first")
+    with store.read() as connection:
+        (one,) = assignments_on(connection, "1.1")
+    store.close()
+    assert (one.set, one.done, one.closed is not None) == ("first", len(rows), True)
+
+
+def test_the_help_says_how_it_becomes_the_first_assessors_work(capsys: Captured) -> None:
+    assert main(["sheet", "--help"]) == 0
+    assert "jsonl --set first" in capsys.readouterr().out
 
 
 def test_the_set_goes_by_the_nuggets_that_its_assessor_saw(

@@ -11,7 +11,8 @@ import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.formats.folder import Folder
+from qassay.formats.folder import Folder, read_configuration
+from qassay.store.development.drafts import new_series
 from qassay.store.engine import now, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.judging.judgments import append
@@ -205,6 +206,40 @@ def test_a_run_goes_to_the_store(folder: Path, capsys: Captured) -> None:
     assert main(["run", str(folder), "--system", "sentence-baseline", "--tag", "base"]) == 1
     assert "is there already" in capsys.readouterr().err
     output(capsys, "run", folder, "--system", "sentence-baseline", "--tag", "base", "--force")
+
+
+def draft(folder: Path) -> None:
+    """Begin a series on the page Questions: its `other` question is a draft."""
+    store = open_store(folder, create=True)
+    task = read_configuration(Folder(folder)).task
+    with store.write() as connection:
+        new_series(connection, task, target="Marie Curie", account=None)
+    store.close()
+
+
+@pytest.mark.parametrize("command", [["check"], ["run", "--system", "cat"], ["pool"]])
+def test_drafts_are_not_taken_for_no_questions(command: list[str], tmp_path: Path, capsys: Captured) -> None:
+    folder = tmp_path / "eval"
+    assert main(["init", str(folder), "--task", "series2004"]) == 0
+    draft(folder)
+    capsys.readouterr()
+    assert main([command[0], str(folder), *command[1:]]) == 1
+    told = capsys.readouterr().err
+    assert "has no questions, only 1 draft that is not published yet" in told
+    assert f"publish it on the page Questions of: qassay serve {folder}" in told
+    assert "qassay import" not in told
+    draft(folder)
+    assert main([command[0], str(folder), *command[1:]]) == 1
+    assert "only 2 drafts that are not published yet; publish them" in capsys.readouterr().err
+
+
+def test_drafts_beside_questions_are_told_of(folder: Path, capsys: Captured) -> None:
+    assert not output(capsys, "check", folder)["warnings"]
+    draft(folder)
+    (warning,) = output(capsys, "check", folder)["warnings"]
+    assert "has 1 draft that is not published yet" in warning["message"]
+    assert main(["run", str(folder), "--system", "sentence-baseline", "--tag", "base"]) == 0
+    assert "warning: not asked: 1 draft that is not published yet" in capsys.readouterr().err
 
 
 def test_what_the_folder_has_comes_into_an_empty_store_first(tmp_path: Path, capsys: Captured) -> None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import base64
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from answering import answering
 from qassay.collections import open_collection, opensearch
 from qassay.collections.opensearch import OpenSearchEngine
 from qassay.collections.query import Analyser, parse
@@ -147,13 +147,8 @@ def server() -> Iterator[Server]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        state.url = f"http://127.0.0.1:{http.server_port}"
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with answering(Handler) as state.url:
         yield state
-        http.shutdown()
-        thread.join()
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,10 @@ import base64
 import json
 import os
 import re
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from answering import answering
 from qassay.collections import Collection, open_collection, opensearch
 from qassay.collections.opensearch import OpenSearchEngine
 from qassay.collections.query import Analyser, parse
@@ -160,13 +160,8 @@ def line(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        state.url = f"http://127.0.0.1:{http.server_port}"
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with answering(Handler) as state.url:
         yield state
-        http.shutdown()
-        thread.join()
     if LIVE:
         for index in indexes:
             live("DELETE", f"/{index}?ignore_unavailable=true", b"", "application/json")

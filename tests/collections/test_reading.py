@@ -232,7 +232,7 @@ def test_zeros_behind_a_gzip_member_are_padding(folder: Folder) -> None:
     assert len(open_collection(folder({"a.jsonl.gz": data}))) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=50), name=st.text(min_size=1, max_size=5))
 def test_json_documents_come_back_as_they_are(text: str, name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     if not name.strip() or name == "NIL" or not name.isprintable():
@@ -250,7 +250,7 @@ def test_any_bytes_are_text_or_refused(content: bytes) -> None:
     assert text is None or text.encode("utf-8") is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(content=st.binary(max_size=300))
 def test_no_file_breaks_the_reader(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("collection")

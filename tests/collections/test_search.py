@@ -181,7 +181,7 @@ def test_hostile_queries(demo: Collection, query: str) -> None:
         check(demo, demo.search(query, passages=passages), 10)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text(max_size=60)
     | st.lists(st.sampled_from(["Curie", '"', "+", "-", "title:", " ", "the", "1911", "(", "x-y"])).map("".join)

@@ -270,7 +270,7 @@ scores = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
     matrix = ScoreMatrix(tuple(f"r{i}," for i in range(len(rows))), ("a b", 'q"2', "3"), np.array(rows))

@@ -57,7 +57,7 @@ def test_a_measure_is_in_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEASURES)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_spelling_of_a_measure_is_read_back(name: str, data: st.DataObject) -> None:
     given_values = {one.name: data.draw(PARAMETERS, label=one.name) for one in fields(MEASURES[name])}
     one = MEASURES[name](**given_values)
@@ -178,7 +178,7 @@ def permuted(block: Block, order: np.ndarray) -> Block:
 
 @pytest.mark.parametrize("name", SINGLE)
 @given(seed=st.integers(0, 2**32 - 1), runs=st.integers(1, 4), questions=st.integers(0, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_scores_keep_their_range_and_their_denominator(name: str, seed: int, runs: int, questions: int) -> None:
     one = made(name)
     assert one.needs is not None
@@ -193,7 +193,7 @@ def test_scores_keep_their_range_and_their_denominator(name: str, seed: int, run
 
 @pytest.mark.parametrize("name", SINGLE)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_question_is_scored_by_itself(name: str, seed: int) -> None:
     """Other questions, and their order, do not matter to a question's score; a summary that looks at order says so."""
     one = made(name)
@@ -225,7 +225,7 @@ def test_a_measure_that_combines_types_scores_no_question(name: str) -> None:
     correct=arrays.arrays(np.bool_, st.integers(1, 30)),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_only_cws_declares_an_order_and_has_one(correct: np.ndarray, seed: int) -> None:
     from qassay.measures.confidence_weighted import confidence_weighted_score as cws
 
@@ -284,7 +284,7 @@ def improved(
 
 @pytest.mark.parametrize("name", evaluations.TASKS)
 @given(seed=st.integers(0, 10**6), choice=st.randoms(use_true_random=False))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_a_run_does_not_fall_when_its_own_response_is_judged_better(
     name: str, seed: int, choice: Random, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -93,7 +93,7 @@ def test_components_are_recovered_from_simulated_scores() -> None:
     assert study.variances["unit x assessor"] < 0.001
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(hnp.arrays(np.float64, st.tuples(st.integers(2, 5), st.integers(2, 6)), elements=st.floats(0, 1)))
 def test_coefficients_lie_between_0_and_1_and_units_reach_them(scores: Floats) -> None:
     study = variance_components(scores)

@@ -173,7 +173,7 @@ def brute_p(d: Floats, delta: float, weights: Floats | None = None) -> float:
     return hits / len(flips)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(hnp.arrays(np.float64, (2, 8), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])))
 def test_exact_p_value(values: Floats) -> None:
     result = difference_interval(matrix_of(values, denominator=4), "r0", "r1")
@@ -186,7 +186,7 @@ def test_exact_p_value(values: Floats) -> None:
     assert result.p == pytest.approx(min(1.0, theirs.pvalue))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(hnp.arrays(np.float64, (2, 7), elements=st.floats(0, 1).map(lambda x: round(x, 3))))
 def test_interval_holds_what_the_test_does_not_reject(values: Floats) -> None:
     result = difference_interval(matrix_of(values), "r0", "r1")
@@ -215,7 +215,7 @@ def test_interval_of_series_weighs_them_by_their_units() -> None:
     assert brute_p(d, result.low - 1e-7, sizes) <= 0.05
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 40)), elements=st.sampled_from([0.0, 0.5, 1.0])),
     st.integers(0, 3),

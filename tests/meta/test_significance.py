@@ -86,7 +86,7 @@ def test_p_value_counts_the_observed_order() -> None:
     assert compare(matrix_of(values), "A", "B", permutations=1000).p_randomisation == pytest.approx(1 / 1001)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 30)), elements=st.sampled_from([0.0, 1 / 3, 1.0])),
     st.sampled_from([0.01, 0.05, 0.2]),
@@ -272,7 +272,7 @@ def test_holm_and_benjamini_hochberg(values: list[float]) -> None:
         assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 9).flatmap(lambda n: hnp.arrays(np.bool_, (n, n))))
 def test_groups_are_maximal_and_letters_say_the_same_as_pairs(marks: np.ndarray) -> None:
     different = np.triu(marks, 1) | np.triu(marks, 1).T
@@ -417,7 +417,7 @@ def assert_consistent(result: AllPairs) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     hnp.arrays(
         np.float64,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, insert, select, text
+from sums import check_sums
 
 import qassay
 from qassay.evaluation import Evaluation
@@ -211,6 +212,7 @@ class Desk:
             assert one.total == len(items)
             assert one.done == sum(completed(connection, one, items))
             assert one.closed is None or one.done == one.total
+        check_sums(connection)
 
 
 def make_desk(
@@ -227,3 +229,27 @@ def make_desk(
             body = {"vital": number == "1", "text": fact}
             write_nugget(connection, list_name="development", question="1.3", nugget=number, body=body)
     return desk
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> Desk:
+    """A desk with two assessors and an adjudicator."""
+    return make_desk(store, tmp_path)
+
+
+def first_part(
+    desk: Desk, connection: Connection, question: str = "1.1", set_name: str = "first"
+) -> tuple[Assignment, Item, Part]:
+    """The first part of the first item of a question, as a set judges it."""
+    one = desk.assigned(connection, question, set_name)
+    item = items_of(connection, question)[0]
+    return one, item, parts_for(connection, one, item, None)[0]
+
+
+def save(
+    desk: Desk, connection: Connection, where: tuple[Assignment, Item, Part], label: str = "R", **options: Any
+) -> Decided:
+    """Decide on a part for the first time, or as the options say."""
+    one, item, part = where
+    how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "k", **options}
+    return decide(connection, one, item, part, {"judgment": label}, **how)

@@ -24,7 +24,7 @@ from qassay.store.pool.parts import Part
 from qassay.store.schema import judgment
 from qassay.store.settings import forget_settled
 
-store = desks.store
+store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
@@ -34,11 +34,6 @@ def harsh(_: Item, part: Part) -> Mapping[str, Any]:
 
 def count_rows(connection: Connection, set_name: str = ADJUDICATED) -> int:
     return connection.execute(select(func.count()).where(judgment.c.set == set_name)).scalar_one()
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
 
 
 def test_two_who_agree_on_everything_settle_everything(desk: Any) -> None:

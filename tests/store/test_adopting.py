@@ -23,17 +23,12 @@ from qassay.store.judging.nuggets import copy_list, nuggets_of, write_nugget
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
 
-store = desks.store
+store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
     """Somebody who disagrees on everything with whoever finds everything in order."""
     return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
 
 
 def own_lists(desk: Any, connection: Connection, sets: tuple[str, ...] = ("first", "second")) -> None:

@@ -33,7 +33,7 @@ from qassay.store.assignment.assignments import (
 from qassay.store.assignment.counting import parts_for
 from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError
-from qassay.store.judging.nugget_changes import Change, begin_list
+from qassay.store.judging.nugget_changes import NuggetChange, begin_list
 from qassay.store.pool.items import items_of, order_seed, pool_items
 from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, item, record
@@ -69,7 +69,7 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
     with store.write() as connection:
         people = [person.id for person in desks.add_people(connection, 6)]
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(sizes=SIZES, assessors=st.integers(1, 3), number=st.integers(3, 6))
     def check(sizes: Any, assessors: int, number: int) -> None:
         with store.write() as connection:
@@ -358,7 +358,7 @@ def test_whoever_has_written_nuggets_keeps_the_question(store: Store, tmp_path: 
         # Looking at the list, which begins as a copy, is no work yet.
         begin_list(connection, taken, one.id)
         assert is_work_waiting(connection, three.id)
-        change = Change(taken, one, "a-key-of-a-change")
+        change = NuggetChange(taken, one, "a-key-of-a-change")
         assert change.is_new(connection)
         change.add(connection, "it meets", vital=True)
         change.finish(connection)

@@ -120,7 +120,7 @@ def test_orders_are_the_same_for_match_and_holistic(folders: Any) -> None:
 
 
 def test_adding_runs_changes_no_number_and_no_order(folders: Any) -> None:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(answers=ANSWERS, more=ANSWERS)
     def check(answers: list[str], more: list[str]) -> None:
         few = pooled(made_from(next(folders), answers))
@@ -134,7 +134,7 @@ def test_adding_runs_changes_no_number_and_no_order(folders: Any) -> None:
 
 
 def test_similar_strings_stand_together(folders: Any) -> None:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(answers=ANSWERS)
     def check(answers: list[str]) -> None:
         items = [item for item in pooled(made_from(next(folders), answers)) if item.question == "q"]

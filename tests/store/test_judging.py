@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import desk as desks
@@ -13,41 +12,22 @@ from qassay.errors import InputError
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.assignments import reassign, reopen
 from qassay.store.assignment.counting import completed, is_complete, parts_for, recount
-from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import LockedError, decide, undo
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import write_nugget
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
+from qassay.store.pool.items import items_of
 
-store = desks.store
-
-
-def first_part(desk: Any, connection: Any, question: str = "1.1", set_name: str = "first") -> tuple[Any, Item, Part]:
-    one = desk.assigned(connection, question, set_name)
-    item = items_of(connection, question)[0]
-    return one, item, parts_for(connection, one, item, None)[0]
-
-
-def save(desk: Any, connection: Any, where: tuple[Any, Item, Part], label: str = "R", **options: Any) -> Any:
-    one, item, part = where
-    how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "k", **options}
-    return decide(connection, one, item, part, {"judgment": label}, **how)
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
+store, desk = desks.store, desks.desk
 
 
 def test_a_decision_is_counted_once(desk: Any) -> None:
     with desk.store.write() as connection:
-        where = first_part(desk, connection)
-        made = save(desk, connection, where, seconds=7)
+        where = desks.first_part(desk, connection)
+        made = desks.save(desk, connection, where, seconds=7)
         assert (made.saved.version, made.complete, made.done, made.total, made.closed) == (1, True, 1, 2, False)
-        assert save(desk, connection, where, seconds=7) == made
-        changed = save(desk, connection, where, "W", expected=1, key="l", seconds=1000)
+        assert desks.save(desk, connection, where, seconds=7) == made
+        changed = desks.save(desk, connection, where, "W", expected=1, key="l", seconds=1000)
         assert (changed.saved.version, changed.done) == (2, 1)
         assert desk.assigned(connection, "1.1").seconds == 307
         desk.check_counts(connection)
@@ -58,17 +38,17 @@ def test_a_decision_is_counted_once(desk: Any) -> None:
 
 def test_what_is_refused_changes_nothing(desk: Any) -> None:
     with desk.store.write() as connection:
-        where = first_part(desk, connection)
+        where = desks.first_part(desk, connection)
         with pytest.raises(InputError):
-            save(desk, connection, where, "?")
-        save(desk, connection, where)
+            desks.save(desk, connection, where, "?")
+        desks.save(desk, connection, where)
         with pytest.raises(ConflictError) as met:
-            save(desk, connection, where, "W", key="l")
+            desks.save(desk, connection, where, "W", key="l")
         assert met.value.standing.body["judgment"] == "R"
         with pytest.raises(KeyReusedError):
-            save(desk, connection, where, "W", expected=1)
+            desks.save(desk, connection, where, "W", expected=1)
         with pytest.raises(LockedError, match="not assigned to you"):
-            save(desk, connection, where, "W", expected=1, key="l", who=desk.judge)
+            desks.save(desk, connection, where, "W", expected=1, key="l", who=desk.judge)
         assert len(judgments.history(connection, "first", where[2].thing)) == 1
         desk.check_counts(connection)
 
@@ -76,12 +56,12 @@ def test_what_is_refused_changes_nothing(desk: Any) -> None:
 def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: Any) -> None:
     """Given to somebody else, ruled on, or a nugget gone: the first answer was given, and is given again."""
     with desk.store.write() as connection:
-        where = first_part(desk, connection)
+        where = desks.first_part(desk, connection)
         who = desk.who(where[0])
-        made = save(desk, connection, where)
+        made = desks.save(desk, connection, where)
         reassign(connection, where[0].id, desk.judge.id, by=None)
-        assert save(desk, connection, where, who=who).saved == made.saved
-        one, item, part = first_part(desk, connection, "1.3")
+        assert desks.save(desk, connection, where, who=who).saved == made.saved
+        one, item, part = desks.first_part(desk, connection, "1.3")
         how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "n"}
         linked = decide(connection, one, item, part, {"nuggets": ["2"]}, **how)
         write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
@@ -91,11 +71,11 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
 def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
     task = desk.evaluation.task
     with desk.store.write() as connection:
-        where = first_part(desk, connection)
+        where = desks.first_part(desk, connection)
         one, item, part = where
         who = desk.who(one)
         for version, label in enumerate("RXW"):
-            save(desk, connection, where, label, expected=version, key=f"d{version}")
+            desks.save(desk, connection, where, label, expected=version, key=f"d{version}")
         how = {"task": task, "who": who}
         back = undo(connection, one, item, part, expected=3, to=2, key="u1", **how)
         assert (back.saved.version, back.saved.body["judgment"], back.done) == (4, "X", 1)
@@ -115,7 +95,7 @@ def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
 
 def test_undo_brings_back_no_nugget_that_is_gone(desk: Any) -> None:
     with desk.store.write() as connection:
-        one, item, part = first_part(desk, connection, "1.3")
+        one, item, part = desks.first_part(desk, connection, "1.3")
         desk.say(connection, one, item, part, {"nuggets": ["2"]})
         desk.say(connection, one, item, part, {"nuggets": []})
         write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
@@ -155,13 +135,13 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
         reopen(connection, "1.1", by=None, reason="")
-        where = first_part(desk, connection)
-        again = save(desk, connection, where, "X", expected=1)
+        where = desks.first_part(desk, connection)
+        again = desks.save(desk, connection, where, "X", expected=1)
         assert (again.done, again.total, again.closed) == (2, 2, False)
         undone = desk.take_back(connection, *where)
         assert (undone.done, undone.closed) == (1, False)
         # What becomes complete anew closes by itself.
-        assert save(desk, connection, where, "X", expected=3, key="l").closed
+        assert desks.save(desk, connection, where, "X", expected=3, key="l").closed
         assert desk.settled(connection, "1.1") is None
         assert recount(connection, desk.assigned(connection, "1.1", "second"))[2]
         assert desk.settled(connection, "1.1") == (1, 1, 1)
@@ -171,7 +151,7 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
 def test_completed_and_is_complete_say_the_same(desk: Any) -> None:
     with desk.store.write() as connection:
         for question in ("1.1", "1.2", "1.3"):
-            one, item, part = first_part(desk, connection, question)
+            one, item, part = desks.first_part(desk, connection, question)
             desk.say(connection, one, item, part, desks.usual(item, part))
             items = items_of(connection, question)
             each = [is_complete(connection, "first", parts_for(connection, one, other, None)) for other in items]

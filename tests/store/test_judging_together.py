@@ -11,7 +11,6 @@ from threading import Barrier
 from typing import Any
 
 import desk as desks
-import pytest
 from sqlalchemy import event
 
 import qassay
@@ -22,13 +21,13 @@ from qassay.store.adjudication.rulings import adopt
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
-from qassay.store.judging.decisions import LockedError, decide, is_locked
+from qassay.store.judging.decisions import LockedError, is_locked
 from qassay.store.judging.judgments import ConflictError
 from qassay.store.judging.nuggets import copy_list, nuggets_of
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
 
-store = desks.store
+store, desk = desks.store, desks.desk
 
 
 @contextmanager
@@ -42,23 +41,6 @@ def statements(store: Store) -> Iterator[list[str]]:
     event.listen(store.engine, "before_cursor_execute", note)
     yield sent
     event.remove(store.engine, "before_cursor_execute", note)
-
-
-def first_part(desk: Any, connection: Any, question: str = "1.1", set_name: str = "first") -> tuple[Any, Item, Part]:
-    one = desk.assigned(connection, question, set_name)
-    item = items_of(connection, question)[0]
-    return one, item, parts_for(connection, one, item, None)[0]
-
-
-def save(desk: Any, connection: Any, where: tuple[Any, Item, Part], label: str = "R", **options: Any) -> Any:
-    one, item, part = where
-    how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "k", **options}
-    return decide(connection, one, item, part, {"judgment": label}, **how)
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
 
 
 def test_two_tabs_that_finish_one_list_at_once_count_it(desk: Any) -> None:
@@ -158,9 +140,9 @@ def test_a_decision_takes_few_queries_however_large_the_pool(store: Store, tmp_p
                 connection.execute(table.delete())
         desk = desks.make_desk(store, tmp_path, made=made, development=False)
         with store.write() as connection:
-            where = first_part(desk, connection, "q")
+            where = desks.first_part(desk, connection, "q")
             with statements(store) as sent:
-                save(desk, connection, where)
+                desks.save(desk, connection, where)
             single = len(sent)
             desk.judge_all(connection, "q", "first")
             desk.judge_all(connection, "q", "second")

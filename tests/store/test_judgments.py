@@ -231,7 +231,7 @@ def test_many_at_once_are_what_one_after_the_other_are(tmp_path: Path, request: 
                     save(connection, row=row(one))
             return everything(connection)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(before=SAVES, rows=SAVES)
     def check(before: Any, rows: Any) -> None:
         assert state(before, rows, at_once=True) == state(before, rows, at_once=False)

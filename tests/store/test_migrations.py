@@ -52,7 +52,11 @@ def test_the_statements_of_the_migrations_are_those_of_the_tables(tmp_path: Path
         with engine.connect() as connection:
             rows = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")).all()
         engine.dispose()
-        return {name: sorted(part.strip(" ,\t)") for part in sql.splitlines()) for name, sql in rows}
+        # A column that came later stands on the last line.
+        split = {name: sql.replace(", ", "\n").splitlines() for name, sql in rows}
+        return {
+            name: sorted(found for part in parts if (found := part.strip(" ,\t)"))) for name, parts in split.items()
+        }
 
     found = statements(migrated)
     del found[VERSION_TABLE]
@@ -145,7 +149,7 @@ def test_there_is_a_store_of_every_version() -> None:
 def test_a_store_of_an_earlier_release_is_brought_up_to_date(release: Path, tmp_path: Path) -> None:
     folder = load(release, tmp_path / "eval")
     before = contents(folder / "qassay.db")
-    assert all(before[table.name] for table in metadata.sorted_tables), "the dump has rows in every table"
+    assert all(before.values()), "the dump has rows in every table"
     found = {run.run: run.score for run in qassay.open(folder).score("first").runs}
     assert found == pytest.approx(SCORE, abs=1e-15)
     after = contents(folder / "qassay.db")

@@ -16,7 +16,7 @@ from qassay.store.assignment.counting import Assessor, parts_for
 from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
-from qassay.store.judging.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.judging.nugget_changes import NuggetChange, begin_list, begin_matching, match_rows
 from qassay.store.judging.nuggets import NuggetConflictError, nuggets_of, write_nugget
 from qassay.store.pool.items import items_of
 from qassay.store.schema import nugget, record
@@ -35,10 +35,10 @@ def desk(store: Store, tmp_path: Path) -> Any:
     return made
 
 
-def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> Change:
+def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> NuggetChange:
     """A new change of an assessor's list."""
     one = desk.assigned(connection, "1.3", set_name)
-    return Change(one, desk.who(one), key or f"change-{next(KEYS):010}")
+    return NuggetChange(one, desk.who(one), key or f"change-{next(KEYS):010}")
 
 
 def texts(connection: Connection, list_name: str = "first") -> list[tuple[str, str]]:
@@ -237,7 +237,7 @@ def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
         one = desk.assigned(connection, "1.3")
         stranger = Assessor(desk.judge.id, desk.judge.name)
         with pytest.raises(LockedError, match="not assigned"):
-            Change(one, stranger, "a-strangers-key-1").is_new(connection)
+            NuggetChange(one, stranger, "a-strangers-key-1").is_new(connection)
         rows = connection.execute(select(nugget.c.account).where(nugget.c.list == "first")).scalars()
         assert set(rows) == {one.account}
 

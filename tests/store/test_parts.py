@@ -73,7 +73,7 @@ def test_what_is_let_through_is_what_a_file_may_hold(kind: str) -> None:
     parts = parts_of(item, nuggets=NUGGETS, assessor="me")
     both = {True: 0, False: 0}
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=120)
     @given(data=st.data())
     def check(data: Any) -> None:
         part = data.draw(st.sampled_from(parts))

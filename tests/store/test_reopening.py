@@ -19,17 +19,12 @@ from qassay.store.judging.decisions import LockedError
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
 
-store = desks.store
+store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
     """Somebody who disagrees on everything with whoever finds everything in order."""
     return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
 
 
 def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:

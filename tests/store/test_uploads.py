@@ -14,7 +14,7 @@ import qassay
 from qassay.errors import InputError, UsageError
 from qassay.runs import RunInformation
 from qassay.store.assignment.assignments import all_assignments, assign
-from qassay.store.assignment.progress import assigned_questions, hand_over, questions_by, questions_in, shares
+from qassay.store.assignment.progress import find_questions, hand_over, shares, unassigned_questions
 from qassay.store.engine import Store
 from qassay.store.people.accounts import add_account
 from qassay.store.pool.items import order_seed, pool_items
@@ -149,12 +149,18 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
         assert hand_over(connection, questions, None, [cleo], by=None) == (2, 0)
         with pytest.raises(UsageError, match="same person"):
             hand_over(connection, questions, cleo, [cleo], by=None)
-        assert questions_in(connection, "finished") == {"1.1"}
-        assert questions_in(connection, "begun") == {"1.3"}
-        assert questions_in(connection, "waiting") == {"1.2"}
-        assert questions_in(connection, "open") == {"1.2", "1.3"}
-        assert questions_by(connection, "left") == ["1.2", "1.3", "1.1"]
-        assert questions_by(connection, "spent")[0] == "1.3"
-        assert assigned_questions(connection) == 3
+        assert find_questions(connection) == (["1.1", "1.2", "1.3"], 3)
+        assert find_questions(connection, first=1, limit=1) == (["1.2"], 3)
+        assert find_questions(connection, state="finished") == (["1.1"], 1)
+        assert find_questions(connection, state="begun") == (["1.3"], 1)
+        assert find_questions(connection, state="waiting") == (["1.2"], 1)
+        assert find_questions(connection, state="open") == (["1.2", "1.3"], 2)
+        assert find_questions(connection, state="nothing") == ([], 0)
+        assert find_questions(connection, state="unassigned") == ([], 0)
+        assert find_questions(connection, sort="left") == (["1.2", "1.3", "1.1"], 3)
+        assert find_questions(connection, sort="spent")[0][0] == "1.3"
+        assert find_questions(connection, person=cleo) == (["1.2", "1.3"], 2)
+        assert find_questions(connection, person=None) == ([], 0)
+        assert unassigned_questions(connection) == 0
         sums = {one.account: (one.questions, one.closed, one.left, one.seconds) for one in shares(connection)}
         assert sums == {ada: (1, 1, 0, 0), ben: (3, 1, 3, 30), cleo: (2, 0, 3, 30)}

@@ -32,13 +32,8 @@ from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
 
-store = desks.store
+store, desk = desks.store, desks.desk
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-@pytest.fixture
-def desk(store: Store, tmp_path: Path) -> Any:
-    return desks.make_desk(store, tmp_path)
 
 
 def until_it_waits(store: Store, other: Future[Any]) -> None:

@@ -185,10 +185,21 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, peopl
     give(organiser, 1, people["Ada"], people["Ben"])
     assert {one["minutes_left"] for one in progress(organiser)["people"]} == {None}
     assert "unknown" in organiser.get("/assignments").text
-    with place.store.write() as connection:
-        one = next(one for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 1)
-        connection.execute(assignment.update().where(assignment.c.id == one.id).values(done=1, seconds=60))
-    rows = {one["name"]: (one["left"], one["minutes_left"]) for one in progress(organiser)["people"]}
+    assert "too little was judged here to say how long they take" in organiser.get("/assignments").text
+
+    def judged(number: int) -> dict[str, Any]:
+        """Ada has judged so many items of two questions, a minute each, and some of another came from a file."""
+        with place.store.write() as connection:
+            own = [one.id for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 6]
+            for one, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
+                connection.execute(assignment.update().where(assignment.c.id == one).values(done=done, seconds=seconds))
+        return progress(organiser)
+
+    assert judged(9)["minutes_left"] is None
+    page = judged(10)
+    assert page["timed"] == 10
+    assert "at the pace of the 10 items judged here so far" in organiser.get("/assignments").text
+    rows = {one["name"]: (one["left"], one["minutes_left"]) for one in page["people"]}
     assert rows["Ada"][0] == rows["Ada"][1]  # a minute an item
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
 
@@ -200,6 +211,7 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, pe
     assert page["found"] == page["pool"]["nothing"] == 3
     assert progress(organiser, show="unassigned")["found"] == 0
     assert progress(organiser, type="list")["found"] == 16
+    assert progress(organiser)["types"] == ["factoid", "list", "other"]
     assert progress(organiser, find="marie")["found"] == 7
     assert progress(organiser, show="waiting", type="other", person=people["Ada"])["found"] == 16
     largest = progress(organiser, sort="left")["questions"][0]
@@ -244,6 +256,7 @@ def test_of_pairs_with_justifications_only_the_chosen_are_judged(place: Any, tmp
     assert [one["judged"] for one in pool["types"]] == ["justifications"]
     assert progress(client)["found"] == 20
     assert progress(client, show="nothing")["found"] == 0
+    assert 'name="type"' not in client.get("/assignments").text  # nothing to choose from
     store.close()
 
 

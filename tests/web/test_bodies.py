@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Annotated
 
 import pytest
-import uvicorn
 from fastapi import File, UploadFile
+from listening import listening
 from starlette.testclient import TestClient
 
 from qassay.web.application import create_app
@@ -50,30 +49,22 @@ def with_routes(place, **changes: object):
 @pytest.fixture
 def server(place) -> Iterator[Callable[..., tuple[int, bytes]]]:
     """Send raw bytes to a server that waits half a second for a body; status and body of the answer."""
-    app = with_routes(place, body_limit=10_000, body_seconds=0.5).app
-    listening = socket.create_server(("127.0.0.1", 0))
-    running = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", proxy_headers=False))
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-    thread.start()
+    with listening(with_routes(place, body_limit=10_000, body_seconds=0.5).app) as (_, port):
 
-    def ask(head: str, *parts: bytes, pause: float = 0.0) -> tuple[int, bytes]:
-        port = listening.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-            origin = f"http://127.0.0.1:{port}"
-            lines = ["POST /api/echo HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Origin: {origin}", *head.split("\n")]
-            connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
-            try:
-                for part in parts:
-                    connection.sendall(part)
-                    time.sleep(pause)
-            except OSError:
-                pass  # answered and closed before all was sent
-            return _read(connection)
+        def ask(head: str, *parts: bytes, pause: float = 0.0) -> tuple[int, bytes]:
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                origin = f"http://127.0.0.1:{port}"
+                lines = ["POST /api/echo HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Origin: {origin}", *head.split("\n")]
+                connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
+                try:
+                    for part in parts:
+                        connection.sendall(part)
+                        time.sleep(pause)
+                except OSError:
+                    pass  # answered and closed before all was sent
+                return _read(connection)
 
-    yield ask
-    running.should_exit = True
-    thread.join()
-    listening.close()
+        yield ask
 
 
 def _read(connection: socket.socket) -> tuple[int, bytes]:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assignments_of
 from qassay.store.development.answers import known_answers
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import items_of, order_seed, pool_items, store_items
+from qassay.store.pool.items import items_of
+from qassay.web.demonstration import give_out
 
 Make = Callable[..., Any]
 
@@ -27,13 +27,10 @@ def judging(place: Any, accounts: dict[str, int]) -> Any:
         for path in (place.folder / name).iterdir():
             path.unlink()
     take_in(place.store, open_folder(place.folder))
-    evaluation = open_evaluation(place.folder, store=place.store)
     with place.store.write() as connection:
-        made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-        store_items(connection, made)
         other = add_account(connection, "Another assessor", "assessor").id
-        assign(connection, evaluation.questions, assessors=2, accounts=[accounts["assessor"], other])
         secret = begin_session(connection, other, address="test", agent="test")
+    give_out(place.store, place.folder, [accounts["assessor"], other])
     mine, theirs = place.client("assessor"), place.client()
     theirs.cookies.set(place.app.state.place.settings.cookie, secret)
     with place.store.read() as connection:
@@ -41,7 +38,7 @@ def judging(place: Any, accounts: dict[str, int]) -> Any:
             "mine": {one.question: one for one in assignments_of(connection, accounts["assessor"])},
             "theirs": {one.question: one for one in assignments_of(connection, other)},
         }
-        items = {number: items_of(connection, number) for number in ("1.1", "1.2", "1.6")}
+        items = {number: items_of(connection, number) for number in ("1.1", "1.2", "1.3", "1.6")}
     return {"mine": mine, "theirs": theirs, "work": work, "items": items, "place": place}
 
 
@@ -197,6 +194,13 @@ def test_work_tells_how_far_it_is(judging: Any) -> None:
     for item in judging["items"]["1.1"]:
         judging["mine"].post(f"/api/judge/{one.id}/decisions", json={**_decision(item.id), "seconds": 30})
     page = judging["mine"].get("/api/work").json()
+    assert (page["minutes_left"], page["timed"]) == (None, 5)  # too few to go by
+    for question in ("1.2", "1.3"):
+        other = judging["work"]["mine"][question]
+        for item in judging["items"][question]:
+            judging["mine"].post(f"/api/judge/{other.id}/decisions", json={**_decision(item.id), "seconds": 30})
+    page = judging["mine"].get("/api/work").json()
+    assert page["timed"] >= 10
     piece = next(piece for piece in page["pieces"] if piece["question"] == "1.1")
     assert (piece["done"], piece["closed"]) == (5, True)
     left = page["total"] - page["done"]

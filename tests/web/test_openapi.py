@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
+import httpx
 import hypothesis
 import pytest
 import requests
@@ -42,6 +43,11 @@ def described(place: Any) -> dict[str, Any]:
 
 def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     return [(path, method, one) for path, ways in described["paths"].items() for method, one in ways.items()]
+
+
+def test_no_two_models_share_a_name(described: dict[str, Any]) -> None:
+    """Where two do, the framework tells them apart by the modules that they are in."""
+    assert [name for name in described["components"]["schemas"] if "__" in name] == []
 
 
 def test_everybody_who_is_signed_in_gets_the_description(place: Any) -> None:
@@ -169,7 +175,10 @@ def _fuzz(place: Any, accounts: dict[str, int], role: str, examples: int) -> dic
             )
             @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
             def check(case: Any) -> None:
-                answer = sender.send(case)
+                try:
+                    answer = sender.send(case)
+                except httpx.InvalidURL:
+                    return  # an address that is longer than what the client sends
                 try:
                     # A body that is too long is refused too, which the library does not count among refusals.
                     unread = answer.status_code == 413

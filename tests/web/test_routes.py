@@ -124,6 +124,21 @@ def test_the_navigation_goes_by_role(client: Callable[..., TestClient]) -> None:
         assert 'href="/account"' in client(role).get("/").text
 
 
+def test_where_there_is_nothing_there_is_still_the_menu(client: Callable[..., TestClient]) -> None:
+    for role, own, not_own in (("organiser", "/people", "/nowhere"), ("assessor", "/work", "/people")):
+        found = client(role).get("/nowhere")
+        assert found.status_code == 404
+        assert f'href="{own}"' in found.text
+        assert f'href="{not_own}"' not in found.text
+        assert f"Some {role}" in found.text
+    stranger = client().get("/nowhere")
+    assert stranger.status_code == 404
+    assert 'href="/sign-in"' in stranger.text
+    assert 'href="/work"' not in stranger.text
+    refused = client().get("/nowhere", headers={"Authorization": "Bearer of no token"})
+    assert (refused.status_code, 'href="/sign-in"' in refused.text) == (404, True)
+
+
 def test_whoever_signs_in_goes_on_to_where_he_wanted(client: Callable[..., TestClient]) -> None:
     assert client().get("/people?x=1").headers["location"] == "/sign-in?then=/people%3Fx%3D1"
     page = client().get("/sign-in?then=/people%3Fx%3D1").text

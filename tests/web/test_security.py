@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from starlette.testclient import TestClient
 from qassay.errors import UsageError
 from qassay.store.people.accounts import add_account, invite
 from qassay.store.people.sessions import make_token
-from qassay.web.rendering import static_files, static_version
+from qassay.web.rendering import LOOK, static_files, static_version
 from qassay.web.settings import Settings, sign_on_from
 
 NEW = {"role": "reader"}
@@ -246,6 +247,15 @@ def test_a_header_sent_twice_is_refused(place) -> None:
     assert proxied(place).get("/api/account", headers=twice).status_code == 400
 
 
+def test_a_password_for_the_proxy_is_not_ours(place) -> None:
+    password = {"Authorization": "Basic " + base64.b64encode(b"ada:secret").decode()}
+    assert proxied(place).get("/api/account", headers={**NAMED, **password}).status_code == 200
+    # Without a name from the proxy it is a wrong token, as ever; and a token counts more than a name.
+    assert proxied(place).get("/api/account", headers=password).status_code == 401
+    assert proxied(place, "192.0.2.1").get("/api/account", headers={**NAMED, **password}).status_code == 401
+    assert proxied(place).get("/api/account", headers={**NAMED, "Authorization": "Bearer x"}).status_code == 401
+
+
 def test_an_unknown_name_waits_for_an_invitation(place) -> None:
     stranger = {"X-Remote-User": "stranger"}
     answer = proxied(place).get("/api/account", headers=stranger)
@@ -283,6 +293,13 @@ def test_static_files_are_kept_for_good(client: Client) -> None:
         check_headers(answer)
 
 
+def test_every_page_has_the_whole_look(client: Client) -> None:
+    looks = {name for name in static_files() if name.startswith("css/look/")}
+    linked = re.findall(r'rel="stylesheet" href="/static/\w+/(css/look/\w+\.css)"', client().get("/sign-in").text)
+    assert linked == [f"css/look/{name}.css" for name in LOOK]
+    assert set(linked) == looks
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -296,7 +313,7 @@ def test_static_files_are_kept_for_good(client: Client) -> None:
         "js/tsconfig.json",
         "js",
         "",
-        "css/base.css%00.js",
+        "css/judge.css%00.js",
         "js/api.js/",
     ],
 )
@@ -307,7 +324,7 @@ def test_no_path_leads_to_another_file(client: Client, path: str) -> None:
 
 
 def test_an_old_version_is_gone(client: Client) -> None:
-    assert client().get("/static/0000000000000000/css/base.css").status_code == 404
+    assert client().get("/static/0000000000000000/css/judge.css").status_code == 404
 
 
 def test_hostile_text_stays_text(client: Client) -> None:

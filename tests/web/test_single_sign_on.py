@@ -43,6 +43,9 @@ class Provider:
     # What a test changes of the token, and of how it is made.
     claims: dict[str, Any] = field(default_factory=dict)
     sign: Callable[[dict[str, Any]], str] | None = None
+    # What it tells of the person apart from the token, and what it says of itself.
+    told: dict[str, Any] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
 
     def authorize(self, address: str) -> str:
@@ -74,7 +77,7 @@ class Provider:
         claims |= self.person | self.claims
         claims = {name: value for name, value in claims.items() if value is not None}
         made = self.sign(claims) if self.sign else jwt.encode({"alg": "RS256", "kid": "k1"}, claims, self.key)
-        return 200, {"access_token": "unused", "token_type": "Bearer", "id_token": made}
+        return 200, {"access_token": "some access", "token_type": "Bearer", "id_token": made}
 
 
 @pytest.fixture
@@ -86,7 +89,12 @@ def provider() -> Iterator[Provider]:
             if self.path.endswith("/openid-configuration"):
                 at = known.issuer
                 names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
-                self.say(200, {"issuer": at, **{name: f"{at}/{path}" for name, path in names.items()}})
+                names |= {"userinfo_endpoint": "me"} if known.told is not None else {}
+                told = {"issuer": at, **{name: f"{at}/{path}" for name, path in names.items()}}
+                self.say(200, told | known.metadata)
+            elif self.path == "/me":
+                entitled = self.headers.get("Authorization") == "Bearer some access"
+                self.say(*((200, known.told or {}) if entitled else (401, {})))
             else:
                 self.say(200, {"keys": [known.key.as_dict(private=False)]})
 
@@ -180,6 +188,46 @@ def test_a_name_that_is_taken_gives_way_to_the_next(served, provider: Provider) 
     browser = served.client()
     browser.get(provider.authorize(begin(browser, token=invitation(served))))
     assert browser.get("/api/account").json()["name"] == "r@example.org"
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"sub": "ada-1", "name": "Ada of the provider"}, "Ada of the provider"),
+        ({"sub": "ada-1", "name": "Some reader", "email": "ada@example.org"}, "ada@example.org"),
+        ({"sub": "ada-1"}, "ada-1"),
+        (None, "ada-1"),
+    ],
+)
+def test_a_name_that_is_not_in_the_token_is_asked_for(
+    served, provider: Provider, told: dict[str, Any] | None, name: str
+) -> None:
+    provider.person, provider.told = {"sub": "ada-1"}, told
+    browser = served.client()
+    browser.get(provider.authorize(begin(browser, token=invitation(served))))
+    assert browser.get("/api/account").json()["name"] == name
+
+
+def test_what_is_told_of_somebody_else_is_refused(served, provider: Provider) -> None:
+    provider.person, provider.told = {"sub": "ada-1"}, {"sub": "eve-1", "name": "Eve"}
+    browser = served.client()
+    assert browser.get(provider.authorize(begin(browser, token=invitation(served)))).status_code == 403
+    assert browser.get("/api/account").status_code == 401
+
+
+def test_an_answer_says_whose_it_is(served, provider: Provider) -> None:
+    browser = served.client()
+    back = provider.authorize(begin(browser, token=invitation(served)))
+    assert browser.get(f"{back}&iss=https://id.example.org").status_code == 403
+    back = provider.authorize(begin(browser, token=invitation(served)))
+    assert browser.get(f"{back}&iss={provider.issuer}").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri"])
+def test_a_provider_that_does_not_say_where_to_ask(served, provider: Provider, name: str) -> None:
+    provider.metadata = {name: None}
+    answer = served.client().post("/api/single-sign-on", json={})
+    assert (answer.status_code, "not understood" in answer.json()["message"]) == (502, True)
 
 
 def test_a_link_for_a_new_password_binds_no_identity(served, provider: Provider) -> None:

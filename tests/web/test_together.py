@@ -21,11 +21,12 @@ from sqlalchemy.exc import OperationalError
 
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
-from qassay.store.engine import Store, open_store
+from qassay.store.development import answers as known
+from qassay.store.engine import Store, now, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.judging import nuggets
 from qassay.store.people.accounts import add_account
-from qassay.store.schema import ROLES, judgment
+from qassay.store.schema import ROLES, judgment, nugget
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
@@ -99,6 +100,85 @@ def test_rows_that_are_sent_twice_at_a_time_are_appended_once(
     assert sorted(one.json()["added"] for one in answers) == [0, 1]
     with anywhere.store.read() as connection:
         assert connection.execute(select(judgment.c.version).where(judgment.c.set == "robot")).scalars().all() == [1]
+
+
+NUGGETS = "/api/development/question/nuggets"
+
+
+def take_in_questions(anywhere: Any) -> None:
+    """The questions with their answers and the authors' nuggets: the rest takes longer, and nothing here needs it."""
+    folder = open_folder(anywhere.folder)
+    for path in (*folder.runs(), *folder.judgment_sets().values(), *folder.nugget_lists().values()):
+        if path.stem != nuggets.DEVELOPMENT:
+            path.unlink()
+    take_in(anywhere.store, folder)
+
+
+def note_both(anywhere: Any, **sent: Any) -> list[Any]:
+    """The answers to two organisers who note, or change, a nugget of a question at the same moment."""
+    one, other = (anywhere.client("organiser") for _ in range(2))
+    return at_once(
+        lambda: one.post(NUGGETS, json={**sent, "text": "a fact"}),
+        lambda: other.post(NUGGETS, json={**sent, "text": "another fact"}),
+    )
+
+
+def test_two_organisers_who_note_a_nugget_both_note_one(anywhere: Any, monkeypatch: Any) -> None:
+    take_in_questions(anywhere)
+    monkeypatch.setattr(nuggets, "now", meeting(nuggets.now))  # when the list is read, and nothing written yet
+    answers = note_both(anywhere, id="1.7")
+    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    with anywhere.store.read() as connection:
+        listed = {one.nugget: one.text for one in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")}
+    assert {one.json()["nugget"]: one.json()["text"] for one in answers}.items() <= listed.items()
+
+
+def test_of_two_organisers_who_change_a_nugget_one_is_told(anywhere: Any, monkeypatch: Any) -> None:
+    take_in_questions(anywhere)
+    with anywhere.store.read() as connection:
+        first = nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")[0]
+    monkeypatch.setattr(nuggets, "now", meeting(nuggets.now))
+    answers = note_both(anywhere, id="1.7", nugget=first.nugget, version=first.version)
+    assert sorted(one.status_code for one in answers) == [200, 409], [one.text for one in answers]
+
+
+def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeypatch: Any) -> None:
+    take_in_questions(anywhere)
+    both = [anywhere.client("organiser") for _ in range(2)]
+    monkeypatch.setattr(known, "_standing", meeting(known._standing))
+    sent = {"id": "1.1", "answer": "a new answer"}
+    answers = at_once(*(lambda one=one: one.post("/api/development/question/answers", json=sent) for one in both))
+    assert sorted(one.status_code for one in answers) == [201, 400], [one.text for one in answers]
+
+
+@pytest.mark.parametrize("change", ["publish", "series/remove"])
+def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch: Any, change: str) -> None:
+    take_in_questions(anywhere)
+    author, other = (anywhere.client("organiser") for _ in range(2))
+    begun = author.post("/api/development/series", json={"target": "a river"}).json()
+    is_noting, is_changed = threading.Event(), threading.Event()
+
+    def waiting() -> str:
+        is_noting.set()
+        is_changed.wait(0.5)  # it cannot be, when the question is held
+        return now()
+
+    def changing() -> Any:
+        is_noting.wait(60)
+        named = {"groups": [begun["series"]]} if change == "publish" else {"series": begun["series"]}
+        answer = other.post(f"/api/development/{change}", json=named)
+        is_changed.set()
+        return answer
+
+    monkeypatch.setattr(nuggets, "now", waiting)
+    noted = {"id": begun["question"], "text": "a fact"}
+    answers = at_once(lambda: author.post(NUGGETS, json=noted), changing)
+    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    with anywhere.store.read() as connection:
+        left = connection.execute(select(nugget.c.question).where(nugget.c.question == begun["question"])).all()
+        listed = [one.text for one in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "17.1")]
+    assert left == []
+    assert listed == (["a fact"] if change == "publish" else [])
 
 
 @contextmanager

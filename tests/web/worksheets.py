@@ -8,11 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
-from qassay.store.assignment.assignments import assign, assignments_of
+from qassay.store.assignment.assignments import assignments_of
 from qassay.store.folder.intake import take_in
-from qassay.store.pool.items import order_seed, pool_items, store_items
+from qassay.web import demonstration
 
 RUNS = {
     "north": "1.6 north D1 Ann\n1.6 north D2 Bob\n1.7 north D1 She won a prize.\n1.7 north D2 It was radium.\n",
@@ -46,12 +45,7 @@ def give_out(place: Any, accounts: dict[str, int]) -> None:
         (folder / "runs").mkdir(exist_ok=True)
         (folder / "runs" / f"{tag}.txt").write_text(text, encoding="utf-8")
     take_in(place.store, Folder(folder))
-    evaluation = open_evaluation(folder, store=place.store)
-    with place.store.write() as connection:
-        made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-        store_items(connection, made)
-        chosen = [accounts["assessor"], accounts["adjudicator"]]
-        assign(connection, evaluation.questions, assessors=2, accounts=chosen)
+    demonstration.give_out(place.store, folder, [accounts["assessor"], accounts["adjudicator"]])
 
 
 def assignment(place: Any, account: int, question: str) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from qassay.assessors.judging import judge_items
 from qassay.assessors.match import Match
 from qassay.assessors.patterns import Patterns
-from qassay.assessors.records import Assessor, Opinion
+from qassay.assessors.records import AutomaticAssessor, Opinion
 from qassay.assessors.spelling import NAMES, open_assessor
 
-__all__ = ["NAMES", "Assessor", "Match", "Opinion", "Patterns", "judge_items", "open_assessor"]
+__all__ = ["NAMES", "AutomaticAssessor", "Match", "Opinion", "Patterns", "judge_items", "open_assessor"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from qassay.assessors.records import Assessor
+from qassay.assessors.records import AutomaticAssessor
 from qassay.questions import TestSet
 from qassay.store.pool.items import Item
 from qassay.store.pool.parts import check_verdict, parts_of
@@ -23,7 +23,7 @@ class Judged:
 
 
 def judge_items(
-    assessor: Assessor,
+    assessor: AutomaticAssessor,
     items: Iterable[Item],
     questions: TestSet,
     task: Task,

@@ -18,7 +18,7 @@ class Opinion:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Assessor(Protocol):
+class AutomaticAssessor(Protocol):
     """Whoever judges without being a person."""
 
     @property

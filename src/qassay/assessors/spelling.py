@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qassay.assessors.match import Match
 from qassay.assessors.patterns import Patterns
-from qassay.assessors.records import Assessor
+from qassay.assessors.records import AutomaticAssessor
 from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
@@ -18,7 +18,7 @@ NAMES = {
 }
 
 
-def open_assessor(spelled: str, evaluation: Evaluation) -> Assessor:
+def open_assessor(spelled: str, evaluation: Evaluation) -> AutomaticAssessor:
     """The assessor with this spelling, with what it needs from the evaluation."""
     name = spelled.replace(" ", "").lower()
     if name in ("patterns", "patterns(exact=true)", "patterns(exact=false)"):

@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qassay.cli.inputs import (
-    ComponentOption,
-    JsonOption,
-    KeyOption,
-    MeasureOption,
-    MissingOption,
-    RunsAsRowsOption,
-    SeedOption,
-    SeriesFromOption,
-    SourceArgument,
-    UnjudgedOption,
-    load_matrix,
-)
+from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress, visible
 from qassay.errors import UsageError
 
@@ -29,6 +17,7 @@ if TYPE_CHECKING:
 GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
 
 
+@takes_scoring
 def command(
     source: SourceArgument,
     a: Annotated[str | None, typer.Argument(metavar="A", help="The run in question.")] = None,
@@ -47,13 +36,8 @@ def command(
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")] = False,
     margin: Annotated[float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")] = 0.0,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show N units that make the difference.")] = 10,
-    key: KeyOption = None,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    runs_as_rows: RunsAsRowsOption = False,
-    series_from: SeriesFromOption = None,
+    *,
+    scoring: ScoringOptions,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -78,16 +62,7 @@ def command(
       qassay compare factoids.csv --series-from '^([^.]+)'
     """
     _check(a, b, method, gate=gate, margin=margin)
-    matrix = load_matrix(
-        source,
-        key=key,
-        measure=measure,
-        component=component,
-        missing=missing,
-        unjudged=unjudged,
-        runs_as_rows=runs_as_rows,
-        series_from=series_from,
-    )
+    matrix = scoring.matrix(source)
     if a is None or b is None:
         from qassay.meta.significance import compare_all
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shlex
-import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -250,24 +249,28 @@ def copy_evaluation(to: Path, which: Demo = "series") -> list[str]:
 
 def _serve(to: Path | None, port: int) -> None:
     """Serve a copy of the evaluation; without a folder of its own it is gone afterwards."""
-    import signal
+    import os
     import tempfile
 
-    from qassay.cli.serve import command as serve
-    from qassay.web.demonstration import prepare
+    from qassay.cli.serve import serve_folder
+    from qassay.web.settings import Settings, sign_on_from
 
-    # An end by signal removes the copy as well.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    settings = Settings(port=port, sign_on=sign_on_from(os.environ), log="none")
     with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:
         folder = to if to is not None else Path(place) / "demo"
-        copy_evaluation(folder)
-        people = prepare(folder)
-        width = max(len(one.name) for one in people)
-        print("Ten series are judged by both assessors, six are not. Sign in as")
-        for one in people:
-            print(f"  {one.name:{width}}  password {one.password}  {TO_SEE[one.name]}")
-        print("Every start makes new passwords." + ("" if to else " With --to FOLDER the copy is kept."))
-        serve(folder, port=port, log="none")
+        serve_folder(folder, settings, before=lambda: _prepare(folder, is_kept=to is not None))
+
+
+def _prepare(folder: Path, *, is_kept: bool) -> None:
+    from qassay.web.demonstration import prepare
+
+    copy_evaluation(folder)
+    people = prepare(folder)
+    width = max(len(one.name) for one in people)
+    print("Ten series are judged by both assessors, six are not. Sign in as")
+    for one in people:
+        print(f"  {one.name:{width}}  password {one.password}  {TO_SEE[one.name]}")
+    print("Every start makes new passwords." + ("" if is_kept else " With --to FOLDER the copy is kept."))
 
 
 TO_SEE = {

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from qassay.cli.inputs import (
-    ComponentOption,
-    JsonOption,
-    KeyOption,
-    MeasureOption,
-    MissingOption,
-    RunsAsRowsOption,
-    SeriesFromOption,
-    SourceArgument,
-    UnjudgedOption,
-    load_matrix,
-)
+from qassay.cli.inputs import JsonOption, ScoringOptions, SourceArgument, takes_scoring
 from qassay.cli.output import print_json, print_tables
 
 
+@takes_scoring
 def command(
     source: SourceArgument,
-    key: KeyOption = None,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    runs_as_rows: RunsAsRowsOption = False,
-    series_from: SeriesFromOption = None,
+    *,
+    scoring: ScoringOptions,
     as_json: JsonOption = False,
 ) -> None:
     """How scores spread over units, and what the ranking owes to weights.
@@ -42,23 +27,15 @@ def command(
     """
     from qassay.meta.distributions import score_distributions
 
-    matrix = load_matrix(
-        source,
-        key=key,
-        measure=measure,
-        component=component,
-        missing=missing,
-        unjudged=unjudged,
-        runs_as_rows=runs_as_rows,
-        series_from=series_from,
-    )
+    matrix = scoring.matrix(source)
     boxes = score_distributions(matrix)
     found = None
-    if source.is_dir() and measure is None and component is None:
+    if source.is_dir() and scoring.measure is None and scoring.component is None:
         from qassay.analysis.composition import composition
         from qassay.evaluation import open_evaluation
 
-        found = composition(open_evaluation(source), key, unjudged=unjudged, missing=missing)
+        evaluation = open_evaluation(source)
+        found = composition(evaluation, scoring.key, unjudged=scoring.unjudged, missing=scoring.missing)
     if as_json:
         print_json({"units": boxes.as_json(), **(found.as_json() if found else {})})
     else:

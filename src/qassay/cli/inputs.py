@@ -5,9 +5,12 @@ A folder is an evaluation, and its scores are computed; a file is a bare score m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -54,38 +57,67 @@ SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed 
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
-def load_matrix(
-    source: Path,
-    *,
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    missing: Missing = "stop",
-    unjudged: Unjudged = "stop",
-    runs_as_rows: bool = False,
-    series_from: str | None = None,
-) -> ScoreMatrix:
-    """The score matrix of an evaluation (a folder) or of a file.
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How the runs of a source are scored, as the options of a command say it.
 
-    An option that does not apply to what is there is an error, not ignored.
+    What does not apply to the source that is there is an error, not ignored.
     """
-    if source.is_dir():
-        refuse("a folder", {"--runs-as-rows": runs_as_rows, "--series-from": series_from is not None})
+
+    key: KeyOption = None
+    measure: MeasureOption = None
+    component: ComponentOption = None
+    unjudged: UnjudgedOption = "stop"
+    missing: MissingOption = "stop"
+    runs_as_rows: RunsAsRowsOption = False
+    series_from: SeriesFromOption = None
+
+    def matrix(self, source: Path) -> ScoreMatrix:
+        """The score matrix of an evaluation (a folder) or of a file."""
+        return self._of_evaluation(source) if source.is_dir() else self._of_file(source)
+
+    def _of_evaluation(self, folder: Path) -> ScoreMatrix:
+        refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
         from qassay.evaluation import open_evaluation
 
-        evaluation = open_evaluation(source)
-        return evaluation.score(
-            key=key, measure=measure, component=component, unjudged=unjudged, missing=missing
-        ).matrix
-    refuse(
-        "a score matrix",
-        {"--key": key is not None, "--component": component is not None, "--unjudged": unjudged != "stop"},
-    )
-    from qassay.formats.matrix import read_matrix
+        scores = open_evaluation(folder).score(
+            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
+        )
+        return scores.matrix
 
-    return read_matrix(
-        source, runs_as_rows=runs_as_rows, missing=missing, series_from=series_from, measure=measure or "score"
-    )
+    def _of_file(self, path: Path) -> ScoreMatrix:
+        given = {"--key": self.key is not None, "--component": self.component is not None}
+        refuse("a score matrix", given | {"--unjudged": self.unjudged != "stop"})
+        from qassay.formats.matrix import read_matrix
+
+        return read_matrix(
+            path,
+            runs_as_rows=self.runs_as_rows,
+            missing=self.missing,
+            series_from=self.series_from,
+            measure=self.measure or "score",
+        )
+
+
+def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
+    """Offer the options of `ScoringOptions` where a command has its parameter `scoring`.
+
+    The parser reads options off the signature of a function, one parameter each.
+    """
+    own = inspect.signature(command, eval_str=True)
+    options = inspect.signature(ScoringOptions, eval_str=True).parameters
+    spelled_out: list[inspect.Parameter] = []
+    for name, parameter in own.parameters.items():
+        spelled_out += options.values() if name == "scoring" else [parameter]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        scoring = ScoringOptions(**{name: given.pop(name) for name in options})
+        command(scoring=scoring, **given)
+
+    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in spelled_out]
+    called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
+    return called
 
 
 def refuse(kind: str, given: Mapping[str, object]) -> None:

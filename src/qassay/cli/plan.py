@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import (
-    ComponentOption,
-    JsonOption,
-    KeyOption,
-    MeasureOption,
-    Missing,
-    MissingOption,
-    RunsAsRowsOption,
-    SeedOption,
-    SeriesFromOption,
-    Unjudged,
-    UnjudgedOption,
-    load_matrix,
-)
+from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.cli.sets import SetsOption, named_sets
 from qassay.errors import QassayError, UsageError
@@ -34,6 +22,7 @@ if TYPE_CHECKING:
 BIN_WIDTH = 0.01
 
 
+@takes_scoring
 def command(
     source: Annotated[
         Path | None,
@@ -54,13 +43,8 @@ def command(
         ),
     ] = None,
     sets: SetsOption = None,
-    key: KeyOption = None,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    runs_as_rows: RunsAsRowsOption = False,
-    series_from: SeriesFromOption = None,
+    *,
+    scoring: ScoringOptions,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,27 +74,16 @@ def command(
 
         result = plan_from_variances(_assumed(assume or []), wanted=wanted)
     else:
-        matrix = load_matrix(
-            source,
-            key=key,
-            measure=measure,
-            component=component,
-            missing=missing,
-            unjudged=unjudged,
-            runs_as_rows=runs_as_rows,
-            series_from=series_from,
-        )
+        matrix = scoring.matrix(source)
         matrices = [matrix]
         if sets:
-            matrices = _by_assessor(source, sets, measure, component, unjudged=unjudged, missing=missing)
+            matrices = _by_assessor(source, sets, scoring)
         result = _from_pilot(matrix, matrices, wanted, seed)
     print_json(result.as_json()) if as_json else print_tables(result.tables())
 
 
 def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted, seed: int) -> Plan:
     """The plan, with what the curves and the variances add; what they cannot say is said."""
-    from dataclasses import replace
-
     from qassay.meta.generalizability import generalizability
     from qassay.meta.planning import plan
     from qassay.meta.sensitivity import sensitivity
@@ -138,25 +111,14 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     return replace(result, notes=(*result.notes, *notes))
 
 
-def _by_assessor(
-    folder: Path,
-    given: list[str],
-    measure: str | None,
-    component: str | None,
-    *,
-    unjudged: Unjudged,
-    missing: Missing,
-) -> list[ScoreMatrix]:
+def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
     """One score matrix for each judgment set, on the units they share."""
     if not folder.is_dir():
         raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
     from qassay.evaluation import open_evaluation
 
     names = named_sets(given, open_evaluation(folder).sets) or []
-    matrices = [
-        load_matrix(folder, key=name, measure=measure, component=component, unjudged=unjudged, missing=missing)
-        for name in names
-    ]
+    matrices = [replace(scoring, key=name).matrix(folder) for name in names]
     shared = set.intersection(*(set(matrix.units) for matrix in matrices))
     if not shared:
         raise UsageError(f"the sets {', '.join(names)} have no unit in common")
@@ -165,8 +127,6 @@ def _by_assessor(
 
 def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
     """The matrix with the parts that these units have in its scores."""
-    from dataclasses import replace
-
     from qassay.matrix import Mean
     from qassay.meta.intervals import contributions
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import UsageError
 
 if TYPE_CHECKING:
     from qassay.collections import Collection
     from qassay.evaluation import Evaluation
-    from qassay.systems.harness import Log, Manner, UnderTest
+    from qassay.systems.harness import UnderTest
 
 SystemOption = Annotated[
     str,
@@ -98,143 +96,52 @@ def command(
       qassay run my-eval --system my_module:answer --on-failure nil
       qassay run my-eval --system http://localhost:8000/v1/chat/completions --set model=m
     """
+    from qassay.cli.driving import RunJob
     from qassay.evaluation import open_evaluation
-    from qassay.systems.harness import Manner, default_tag, open_system
+    from qassay.systems.harness import Manner, default_tag
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
     manner = Manner(workers, timeout, retries, backoff, on_failure, isolate)
     _refuse_form(evaluation, form)
     collection = _documents(evaluation)
-    under_test = open_system(
-        system,
-        task=evaluation.task,
-        collection=collection,
-        documents=evaluation.folder.collection if collection is not None else None,
-        settings=given,
-        token=_token(token_from),
-    )
-    if ray is not None:
-        from qassay.systems.harness.over_ray import over_ray
-
-        under_test = over_ray(under_test, ray)
+    under_test = _opened(system, evaluation, collection, given, token=_token(token_from), ray=ray)
     about = (organisation, description or under_test.spelling)
-    job = Job(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, manner)
+    job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, manner)
     result = job.run(restart=restart, force=force)
     if as_json:
         from qassay.cli.output import print_json
 
         print_json(result)
     else:
-        _tell(result, folder)
+        _tell(result, folder, evaluation.folder.unpublished())
 
 
-@dataclass(frozen=True)
-class Job:
-    """Everything about one call of the command."""
+def _opened(
+    system: str,
+    evaluation: Evaluation,
+    collection: Collection | None,
+    settings: Mapping[str, str],
+    *,
+    token: str | None,
+    ray: str | None,
+) -> UnderTest:
+    """The system, here or on a Ray cluster."""
+    from qassay.systems.harness import open_system
 
-    evaluation: Evaluation
-    system: UnderTest
-    tag: str
-    form: str
-    about: tuple[str | None, str | None]
-    collection: Collection | None
-    manner: Manner
+    opened = open_system(
+        system,
+        task=evaluation.task,
+        collection=collection,
+        documents=evaluation.folder.collection if collection is not None else None,
+        settings=settings,
+        token=token,
+    )
+    if ray is None:
+        return opened
+    from qassay.systems.harness.over_ray import over_ray
 
-    def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
-        """Ask, write the run, and tell what was done."""
-        from qassay.cli.output import progress
-        from qassay.formats.folder import file_name
-        from qassay.systems.harness import Log, drive
-        from qassay.systems.harness.log import header
-
-        evaluation = self.evaluation
-        self._refuse_existing(force=force)
-        head = header(self.tag, self.system.spelling, evaluation.task.name, evaluation.questions)
-        path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
-        begun = time.monotonic()
-        if self.collection is not None and self.system.searches:
-            _index(self.collection)
-        with Log(path, head, evaluation.questions, restart=restart or (force and _is_finished(path))) as log:
-            kept = len(log.answers)
-            try:
-                with progress(f"asking {self.tag}") as update:
-                    answers = drive(
-                        self.system,
-                        evaluation.questions,
-                        task=evaluation.task,
-                        log=log,
-                        collection=self.collection,
-                        manner=self.manner,
-                        progress=update,
-                    )
-            except KeyboardInterrupt:
-                print(f"{len(log.answers)} answers are kept: the same command goes on from there", file=sys.stderr)
-                raise
-            written = self._write(answers)
-            log.finish()
-            return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)
-
-    def _write(self, answers: Mapping[str, Any]) -> str:
-        """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
-        from qassay.formats.files import TemporaryFolder
-        from qassay.formats.folder import Folder
-        from qassay.runs import RunInformation
-        from qassay.systems.harness import write_run
-
-        evaluation = self.evaluation
-        own = evaluation.folder
-        organisation, description = self.about
-        place = own if own.written is None else Folder(own.path, TemporaryFolder())
-        written = write_run(
-            place,
-            self.tag,
-            answers,
-            task=evaluation.task,
-            questions=evaluation.questions,
-            form=self.form,
-            information=RunInformation(organisation, description),
-            lengths=self.collection.lengths() if self.collection is not None else None,
-        )
-        if place is not own:
-            from qassay.store.engine import open_store
-            from qassay.store.folder.intake import take_in
-
-            store = open_store(own)
-            try:
-                take_in(store, place, replace=True)
-            finally:
-                store.close()
-        return place.name(written)
-
-    def _refuse_existing(self, *, force: bool) -> None:
-        from qassay.formats.folder import name_fault
-        from qassay.systems.harness.writing import existing
-
-        if fault := name_fault(self.tag):
-            raise UsageError(f"the run tag {self.tag!r} {fault}")
-        there = existing(self.evaluation.folder, self.tag)
-        if there and not force:
-            name = self.evaluation.folder.name(there[0])
-            message = "is there already; choose another --tag, or replace it with --force"
-            raise InputError(Problem("configuration", message, name))
-
-    def _result(self, written: str, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
-        answers = log.answers.values()
-        folder = self.evaluation.folder
-        return {
-            "run": self.tag,
-            "system": self.system.spelling,
-            "file": written,
-            "stored": folder.written is not None,
-            "log": folder.name(log.path),
-            "questions": len(log.answers),
-            "continued": kept,
-            "nil": sum(answer.nil for answer in answers),
-            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in answers),
-            "failed": [one for one in self.evaluation.questions.ids if one in log.failed],
-            "seconds": round(seconds, 3),
-        }
+    return over_ray(opened, ray)
 
 
 def _documents(evaluation: Evaluation) -> Collection | None:
@@ -247,16 +154,6 @@ def _documents(evaluation: Evaluation) -> Collection | None:
 
     with progress("reading documents") as update:
         return open_collection(place, progress=update)
-
-
-def _index(collection: Collection) -> None:
-    """Make the indexes before the first question, whose time-out they are no part of."""
-    for passages in (True, False):
-        collection.index(passages=passages)
-
-
-def _is_finished(path: Path) -> bool:
-    return path.exists() and b'\n{"finished"' in path.read_bytes()
 
 
 def _settings(given: list[str]) -> dict[str, str]:
@@ -289,7 +186,7 @@ def _refuse_form(evaluation: Evaluation, form: str) -> None:
         raise unknown(f"form to write a run of task {evaluation.task.name} in", form, possible)
 
 
-def _tell(result: Mapping[str, Any], folder: Path) -> None:
+def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
     from qassay.cli.output import visible
 
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
@@ -300,5 +197,7 @@ def _tell(result: Mapping[str, Any], folder: Path) -> None:
     if result["failed"]:
         shown = ", ".join(result["failed"][:10]) + (", ..." if len(result["failed"]) > 10 else "")
         print(visible(f"warning: {len(result['failed'])} questions failed and are empty: {shown}"), file=sys.stderr)
+    if unpublished:
+        print(visible(f"warning: not asked: {unpublished}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))
     print(visible(f"Next: qassay pool {folder}, which says what is to be judged"))

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qassay.cli.inputs import (
-    ComponentOption,
-    JsonOption,
-    KeyOption,
-    MeasureOption,
-    Missing,
-    MissingOption,
-    RunsAsRowsOption,
-    SeedOption,
-    SeriesFromOption,
-    SourceArgument,
-    Unjudged,
-    UnjudgedOption,
-    load_matrix,
-)
+from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress, visible
 from qassay.errors import UsageError
 
@@ -58,6 +45,7 @@ TiesOption = Annotated[
 ]
 
 
+@takes_scoring
 def command(
     source: SourceArgument,
     preset: PresetOption = "default",
@@ -67,13 +55,8 @@ def command(
     bin_width: WidthOption = 0.01,
     intervals: IntervalsOption = 100,
     ties: TiesOption = "stay",
-    key: KeyOption = None,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    runs_as_rows: RunsAsRowsOption = False,
-    series_from: SeriesFromOption = None,
+    *,
+    scoring: ScoringOptions,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -95,17 +78,9 @@ def command(
     """
     from qassay.meta.sensitivity import find_preset, sensitivity
 
-    component = _component(source, find_preset(preset).component, component, preset)
-    matrix = load_matrix(
-        source,
-        key=key,
-        measure=measure,
-        component=component,
-        missing=missing,
-        unjudged=unjudged,
-        runs_as_rows=runs_as_rows,
-        series_from=series_from,
-    )
+    component = _component(source, find_preset(preset).component, scoring.component, preset)
+    scoring = replace(scoring, component=component)
+    matrix = scoring.matrix(source)
     with progress("trials") as update:
         curves = sensitivity(
             matrix,
@@ -117,7 +92,7 @@ def command(
             intervals=intervals,
             ties=ties,
             seed=seed,
-            floor=None if component is None else _floor(source, key, component, unjudged, missing),
+            floor=None if component is None else _floor(source, component, scoring),
             progress=update,
         )
     print_json(curves.as_json()) if as_json else _show(curves)
@@ -130,14 +105,16 @@ def _show(curves: SensitivityCurves) -> None:
     print_tables(curves.tables())
 
 
-def _floor(source: Path, key: str | None, component: str, unjudged: Unjudged, missing: Missing) -> float | None:
+def _floor(source: Path, component: str, scoring: ScoringOptions) -> float | None:
     """The largest difference between identical responses that were judged separately, where there are any."""
     from qassay.analysis.rankings import component_noise
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(source)
-    chosen = key or evaluation.default_key()
-    found = component_noise(evaluation, chosen, component, unjudged=unjudged, missing=missing) if chosen else None
+    key = scoring.key or evaluation.default_key()
+    if key is None:
+        return None
+    found = component_noise(evaluation, key, component, unjudged=scoring.unjudged, missing=scoring.missing)
     return None if found is None else found.maximum
 
 

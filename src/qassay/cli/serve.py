@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import socket
 import sys
 import threading
 import webbrowser
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,9 +21,6 @@ from qassay.errors import UsageError
 if TYPE_CHECKING:
     from qassay.store.engine import Store
     from qassay.web.settings import Settings
-
-GRACE_SECONDS = 10
-
 
 HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")]
@@ -61,7 +60,8 @@ def command(
 
     Makes the store (qassay.db in the folder, or the database that qassay.toml or QASSAY_DATABASE names) where there is
     none, brings in what the files hold, and prints a one-time link that makes the first organiser. Single sign-on is
-    set up with QASSAY_SSO_ISSUER, QASSAY_SSO_CLIENT, QASSAY_SSO_SECRET and QASSAY_SSO_NAME.
+    set up with QASSAY_SSO_ISSUER, QASSAY_SSO_CLIENT, QASSAY_SSO_SECRET and QASSAY_SSO_NAME. Told to stop (SIGTERM), it
+    finishes what it is answering and exits with 0; Ctrl-C exits with 130.
 
     Examples
 
@@ -81,8 +81,33 @@ def command(
         sign_on=sign_on_from(os.environ),
         log=_form(log),
     )
-    with closing(_listen(host, port)) as listening, closing(_prepare(folder)) as store:
-        _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
+    serve_folder(folder, settings, open_browser=open_browser, invite_organiser=invite_organiser)
+
+
+def serve_folder(
+    folder: Path,
+    settings: Settings,
+    *,
+    before: Callable[[], None] | None = None,
+    open_browser: bool = False,
+    invite_organiser: bool = False,
+) -> None:
+    """Serve the evaluation in a folder until told to stop; `before` prepares it, once the port is known to be free."""
+    with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
+        if before is not None:
+            before()
+        with closing(_prepare(folder)) as store:
+            _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
+
+
+@contextmanager
+def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
+    """What SIGTERM does meanwhile, so that files are closed and temporary ones removed."""
+    earlier = signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
 
 
 def _form(log: str) -> Literal["text", "json", "none"]:
@@ -145,6 +170,7 @@ def _serve(
     from qassay.store.people.accounts import has_organiser, invite
     from qassay.web import logs
     from qassay.web.application import create_app
+    from qassay.web.serving import Serving
 
     bound = listening.getsockname()[1]
     where = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -163,14 +189,11 @@ def _serve(
         at = f"{address}/welcome#{token}" if token is not None else address
         # The socket takes connections already; they are answered as soon as the server runs.
         threading.Thread(target=webbrowser.open, args=(at,), daemon=True).start()
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        limit_concurrency=1000,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(Serving(app))
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # The server catches the signal, stops, and sends it once more to whoever listened before: to end well is no error.
+    with _told_to_stop(stop):
+        server.run(sockets=[listening])

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from qassay.web.sheet import Content
 
 AssessorOption = Annotated[
-    str, typer.Option("--assessor", metavar="NAME", help="Who judges; the judgments become the set of this name.")
+    str,
+    typer.Option(
+        "--assessor", metavar="NAME", help="Who judges; import makes it the set of this name, or that of --set."
+    ),
 ]
 ToOption = Annotated[Path | None, typer.Option("--to", metavar="FILE", help="The file to write (default: NAME.html).")]
 QuestionsOption = Annotated[
@@ -48,6 +51,10 @@ def command(
     a file and sends it back; import adds them to the set named like the
     assessor.
 
+    A set of that name is beside the work of the application. Where the
+    sheet is the work of the first assessor of its questions, import with
+    --set first: it then counts as done, and goes to adjudication.
+
     The file names no run. What does stays in FOLDER/sheets: keep that to
     yourself, and keep it until the judgments are back.
 
@@ -58,6 +65,7 @@ def command(
       qassay sheet my-eval --assessor ada
       qassay sheet my-eval --assessor ada --questions 1,2,3.1 --to ada-1.html
       qassay import my-eval ada-3f2a9c81d07e.jsonl
+      qassay import my-eval ada-3f2a9c81d07e.jsonl --set first
     """
     from qassay.cli.output import progress
     from qassay.evaluation import open_evaluation

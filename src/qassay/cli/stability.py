@@ -14,9 +14,9 @@ from qassay.cli.inputs import (
     Missing,
     MissingOption,
     RunsAsRowsOption,
+    ScoringOptions,
     SeriesFromOption,
     UnjudgedOption,
-    load_matrix,
     refuse,
 )
 from qassay.cli.output import print_json, print_tables, progress
@@ -131,11 +131,8 @@ def _matrices(
     """The score matrices by name."""
     if len(sources) < 2:
         raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
-    names = matrix_names(sources)
-    return {
-        name: load_matrix(source, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
-        for name, source in zip(names, sources, strict=True)
-    }
+    scoring = ScoringOptions(missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
+    return {name: scoring.matrix(source) for name, source in zip(matrix_names(sources), sources, strict=True)}
 
 
 def matrix_names(sources: Sequence[Path]) -> list[str]:

@@ -42,11 +42,13 @@ class Folder:
     """The places of an evaluation's files.
 
     Configuration, patterns and documents are always in the folder itself. Where the evaluation has a store, what it
-    holds (questions, answers, runs, nuggets, judgments) is read from files written out of it: `written`.
+    holds (questions, answers, runs, nuggets, judgments) is read from files written out of it: `written`. Questions
+    that are still being written there are in no file: `drafts` says how many they are.
     """
 
     path: Path
     written: files.TemporaryFolder | None = None
+    drafts: int = 0
 
     @property
     def contents(self) -> Path:
@@ -87,9 +89,18 @@ class Folder:
                 Problem("configuration", f"has several files of questions ({names}); keep one", self.name())
             )
         if not found:
+            drafts = self.unpublished()
             message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
+            message = f"has no questions, only {drafts}" if drafts else message
             raise InputError(Problem("configuration", message, self.name()))
         return found[0]
+
+    def unpublished(self) -> str | None:
+        """How many drafts wait in the store, and where they are published; nothing where there are none."""
+        if not self.drafts:
+            return None
+        count, they = ("1 draft that is", "it") if self.drafts == 1 else (f"{self.drafts:,} drafts that are", "them")
+        return f"{count} not published yet; publish {they} on the page Questions of: qassay serve {self.path}"
 
     def runs(self) -> list[Path]:
         """Files of runs, sorted by name."""

@@ -18,7 +18,7 @@ from qassay.measures import Measure
 from qassay.measures import measure as spelled
 from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scores.components import components, extras
-from qassay.scores.keeping import Keeping, keep
+from qassay.scores.keeping import Judged, Keeping, keep
 from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
 from qassay.scores.units import by_question, by_series, by_type
 from qassay.tally import Tally
@@ -38,11 +38,13 @@ def score(
     missing: Missing = "stop",
     drop: Mapping[str, str] | None = None,
     justified: Collection[str] = (),
+    judged_by_assessors: Judged = frozenset,
 ) -> Scores:
     """Score every run of a tally.
 
     `measure` is another than the task's main one, `component` the measure of one question type. `drop` are questions
     and series that the organiser leaves out, with reasons; `justified` the pairs whose justifications are judged.
+    `judged_by_assessors` tells what was judged although the key does not have it.
     """
     wanted = _wanted(tally, measure, component)
     types = _types(tally, wanted, component)
@@ -54,6 +56,7 @@ def score(
         missing=missing,
         drop=drop or {},
         justified=justified,
+        judged_by_assessors=judged_by_assessors,
     )
     values = {kind: _question_scores(tally, kind, wanted, keeping) for kind in types}
     keeping.check_defined(tally, values, wanted)

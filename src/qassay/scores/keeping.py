@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,8 @@ from qassay.tally import AnswerCounts, ListCounts, NuggetCounts, PairCounts, Tal
 from qassay.tally.rows import whole_questions
 
 FIRST_FEW = 5
+# Looked up only where it matters: it takes reading all sets.
+Judged = Callable[[], Collection[str]]
 
 
 @dataclass(eq=False)
@@ -35,6 +37,9 @@ class Keeping:
     missing: tuple[str, dict[str, int]] | None = None
     # Questions that the organiser leaves out, by name or with their series.
     decided: set[str] = field(default_factory=set)
+    # The key, and the questions that assessors have judged whatever it holds.
+    key: str = ""
+    judged_by_assessors: Judged = frozenset
 
     def apply(self, kind: str, values: Floats, answered: NDArray[np.bool_], *, needed: bool = True) -> Floats:
         """Scores with NaN for questions left out, and 0 or NaN for responses that are not there.
@@ -78,6 +83,12 @@ class Keeping:
         unit = None if self.by_series else question
         self.dropped.append(Dropped(reason=reason, unit=unit, question=question))
 
+    def lacking(self, question: str) -> str:
+        """Why there is nothing about a question in the key."""
+        if question not in self.judged_by_assessors():
+            return "never judged"
+        return "judged, but not adjudicated" if self.key == "adjudicated" else f"judged, but not in the key {self.key}"
+
     @staticmethod
     def _undefined(values: Floats, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Cells of questions that are undefined for every run that answered them."""
@@ -93,6 +104,7 @@ def keep(
     missing: str,
     drop: Mapping[str, str],
     justified: Collection[str],
+    judged_by_assessors: Judged,
 ) -> Keeping:
     """Decide what is kept: the organiser's decisions, the rules of the method, then what is unjudged or missing."""
     keeping = Keeping(
@@ -102,6 +114,8 @@ def keep(
         missing_rule=missing,
         by_series=by_series,
         pairs=frozenset(kind for kind in types if isinstance(tally.types[kind].counts, PairCounts)),
+        key=tally.key.name,
+        judged_by_assessors=judged_by_assessors,
     )
     _by_decision(tally, keeping, drop)
     _by_justified(tally, keeping, justified)
@@ -165,10 +179,10 @@ def _unjudged_questions(tally: Tally, keeping: Keeping) -> None:
             question = one.questions[column]
             number += 1
             if question.type == "other" and keeping.by_series and question.series is not None:
-                _leave_out_series(tally, keeping, question.series, "never judged", question.id)
+                _leave_out_series(tally, keeping, question.series, keeping.lacking(question.id), question.id)
             else:
                 keeping.kept[kind][column] = False
-                keeping.drop_question(question.id, "never judged")
+                keeping.drop_question(question.id, keeping.lacking(question.id))
     if number:
         keeping.unjudged = ("drop", number)
 
@@ -188,7 +202,8 @@ def _by_rule(tally: Tally, keeping: Keeping) -> None:
         known = one.judged if keeping.unjudged_rule != "wrong" else np.ones_like(one.judged)
         for column in np.flatnonzero(empty & known & kept):
             kept[column] = False
-            keeping.drop_question(one.questions[column].id, reason if one.judged[column] else "never judged")
+            question = one.questions[column].id
+            keeping.drop_question(question, reason if one.judged[column] else keeping.lacking(question))
 
 
 def _check_unjudged(tally: Tally, keeping: Keeping) -> None:

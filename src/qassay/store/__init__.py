@@ -5,7 +5,7 @@ give it. An evaluation without a store never loads more of this package than thi
 
     schema, engine   the tables; one writer at a time       migrating      brought up to date (migrations/)
     backups          copied and put back                    settings       settings, record of actions
-    fingerprint      whether anything has changed
+    fingerprint      whether anything has changed           counters       sums that triggers keep
 
     folder/          files into the store (intake), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

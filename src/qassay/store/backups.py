@@ -21,7 +21,7 @@ from qassay.formats.folder import DATABASE, Configuration, Folder, read_configur
 from qassay.store.engine import Store, connect, now, open_database, sqlite_url, store_url
 from qassay.store.fingerprint import EVALUATION
 from qassay.store.migrating import migrate
-from qassay.store.schema import invitation, metadata, session, token
+from qassay.store.schema import invitation, metadata, session, share, stage, token
 from qassay.store.settings import put_setting
 
 # Rows copied at once.
@@ -169,6 +169,8 @@ def _copy_tables_out(store: Store, target: Path) -> None:
 
 def _copy_tables(origin: Connection, target: Connection) -> None:
     for table in metadata.sorted_tables:
+        if table in (share, stage):  # which come of the others
+            continue
         rows = origin.execution_options(yield_per=_MANY).execute(select(table))
         for part in rows.mappings().partitions():
             target.execute(insert(table), [dict(row) for row in part])

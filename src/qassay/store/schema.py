@@ -1,8 +1,9 @@
 """The tables of the store.
 
 What assessors say is append-only: a judgment, a nugget or an answer that changes is a new row with the next version,
-and a unique constraint lets only one writer have it. `standing` is the one derived table: the last judgment of each
-thing, kept in the same transaction, so that a page never reads history to show the present.
+and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each thing, kept
+in the same transaction, so that a page never reads history to show the present. So are `share` and `stage`, which
+triggers keep (counters): a page never adds up the pool.
 
 Texts of unknown length are Text, names are at most 200 characters (FORMATS 1). Bodies are rows as FORMATS writes them,
 JSON text kept to the byte: what is exported is what was stored. Times are UTC, RFC 3339 text, so that SQLite and
@@ -11,11 +12,14 @@ PostgreSQL hold and compare the same thing.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -25,9 +29,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
+    event,
     false,
+    literal_column,
     true,
 )
+
+from qassay.store.counters import install_with
 
 # Constraints carry names, so that a migration can speak of them on every database.
 metadata = MetaData(
@@ -44,6 +53,12 @@ Name = String(200)
 At = String(40)
 # SQLite numbers rows by itself only where the key is its own INTEGER.
 Sequence = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _only(condition: ColumnElement[bool]) -> dict[str, Any]:
+    """An index of some rows only."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
+
 
 ROLES = ("organiser", "adjudicator", "assessor", "reader")
 
@@ -126,6 +141,10 @@ question = Table(
     Column("version", Integer, nullable=False, server_default="1"),
     Column("account", ForeignKey("account.id")),
     Column("at", At, nullable=False),
+    # Counted by a trigger, whatever changes: versions are for people, who do not mind that a draft was moved.
+    Column("changes", Integer, nullable=False, server_default="0"),
+    # Whether any has changed, without reading what they ask.
+    Index("ix_question_mark", "draft", "version", "at", "changes"),
 )
 answer = Table(  # answers known from question development; the last row of (question, answer, doc) stands
     "answer",
@@ -180,6 +199,9 @@ assignment = Table(
     UniqueConstraint("question", "slot"),
     UniqueConstraint("question", "account"),
 )
+# What somebody goes on with, and what a lease may have ended for: few of many.
+Index("ix_assignment_open", assignment.c.account, assignment.c.id, **_only(assignment.c.closed.is_(None)))
+Index("ix_assignment_leased", assignment.c.leased, **_only(assignment.c.leased.is_not(None)))
 judgment = Table(
     "judgment",
     metadata,
@@ -195,6 +217,8 @@ judgment = Table(
     Column("at", At, nullable=False),
     UniqueConstraint("set", "thing", "version"),
     Index("ix_judgment_question", "question", "set"),
+    Index("ix_judgment_set", "set", "id"),
+    Index("ix_judgment_account", "account", "set", "id"),
 )
 standing = Table(
     "standing",
@@ -224,3 +248,60 @@ nugget = Table(
     UniqueConstraint("list", "question", "nugget", "version"),
     Index("ix_nugget_question", "question", "list"),
 )
+
+# ---- how far it is --------------------------------------------------------------------------------------------------
+
+settled = Table(  # what settling a question found, as long as it is closed
+    "settled",
+    metadata,
+    Column("question", Name, primary_key=True),
+    Column("unanimous", Integer, nullable=False),
+    Column("disagreements", Integer, nullable=False),
+    Column("unruled", Integer, nullable=False),  # disagreements that nobody has ruled on as they are now
+)
+
+
+def _sum(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
+share = Table(  # the work of one person in one slot, summed up
+    "share",
+    metadata,
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("set", Name, primary_key=True),
+    Column("account", Sequence, primary_key=True, autoincrement=False),  # 0: open to whoever asks
+    *(_sum(name) for name in ("questions", "closed", "total", "done")),
+    _sum("waiting"),  # items to be judged in what is not closed
+    _sum("seconds"),
+    _sum("timed"),  # items done where the time was taken
+    sqlite_with_rowid=False,
+)
+stage = Table(  # how far a question is
+    "stage",
+    metadata,
+    Column("question", Name, primary_key=True),
+    Column("ordinal", Integer),  # null: assigned, but not of the test set
+    Column("first", Sequence),  # its first assignment
+    Column("pooled", Boolean, nullable=False, server_default=false()),  # there is something to judge
+    Column("judged", Boolean, nullable=False, server_default=false()),  # somebody has judged something
+    *(_sum(name) for name in ("assessors", "open", "total", "done", "waiting", "seconds", "unruled")),
+    sqlite_with_rowid=False,
+)
+_NONE: ColumnElement[int] = literal_column("0")
+ASSIGNED = stage.c.assessors > _NONE
+OPEN = stage.c.open > _NONE
+UNASSIGNED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, stage.c.assessors == _NONE)
+UNJUDGED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, ~stage.c.judged)
+UNRULED = and_(stage.c.first.is_not(None), stage.c.unruled > _NONE, stage.c.open == _NONE)
+# What a condition is about stands in its index too: SQLite looks at it again, and need not look elsewhere.
+Index("ix_stage_place", stage.c.ordinal, stage.c.question)
+Index("ix_stage_first", *(stage.c[name] for name in ("first", "assessors")), **_only(ASSIGNED))
+for _name, _columns, _condition in (
+    ("ix_stage_open", ("open",), OPEN),
+    ("ix_stage_unassigned", ("pooled", "assessors"), UNASSIGNED),
+    ("ix_stage_unjudged", ("pooled", "judged"), UNJUDGED),
+):
+    Index(_name, *(stage.c[name] for name in ("ordinal", "question", *_columns)), **_only(_condition))
+Index("ix_stage_unruled", *(stage.c[name] for name in ("first", "question", "unruled", "open")), **_only(UNRULED))
+event.listen(metadata, "after_create", install_with)

@@ -9,11 +9,7 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.store.engine import now
-from qassay.store.pool.things import digest
-from qassay.store.schema import record, setting
-
-# What settling a question found, by question: a page counts disagreements without reading the pool.
-SETTLED = "adjudication:"
+from qassay.store.schema import record, setting, settled
 
 
 def get_setting(connection: Connection, name: str) -> Any:
@@ -39,14 +35,9 @@ def put_once(connection: Connection, name: str, value: Any) -> Any:
     return get_setting(connection, name)
 
 
-def settled_name(question: str) -> str:
-    """The setting that holds what settling a question found."""
-    return f"{SETTLED}{digest(question)}"
-
-
 def forget_settled(connection: Connection, question: str) -> None:
     """Say that a question must be settled anew."""
-    put_setting(connection, settled_name(question), None)
+    connection.execute(delete(settled).where(settled.c.question == question))
 
 
 def note_action(

@@ -7,8 +7,10 @@ routing          Router.page, Router.action, Router.download, and what views ask
 guard            what happens before a view: who is it, may they, is the body fit to be read
 identity         from a request to an account: session, token or trusted header
 single_sign_on   from an identity provider to an account
+identity_provider  what is asked of one
 security         headers, hosts, origins
 limits           how often somebody may try, and what a body may hold
+serving          connections, and how long they may be slow
 errors           what is answered when something is wrong
 logs             one line a request, and the numbers of /metrics
 health           is it alive, how is it doing, the static files
@@ -27,6 +29,7 @@ progress         who judges what, and how far they are
 judging          what the pages on which people judge share
 nugget_input     what a change of a nugget list carries
 similar_strings  strings of responses, those alike together
+nugget_comparison  lists of nuggets side by side
 
 pages/           one file a page
 results/         what results pages show, worked out in a process of its own

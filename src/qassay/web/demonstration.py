@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import update
-
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder, open_folder
-from qassay.store.assignment.assignments import assign
+from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
+from qassay.store.judging.nugget_changes import begin_matching
+from qassay.store.judging.nuggets import nuggets_of
 from qassay.store.people.accounts import add_account
 from qassay.store.people.passwords import hash_password
-from qassay.store.pool.items import order_seed, pool_items
-from qassay.store.pool.pooling import pool_mark, store_pool
-from qassay.store.schema import assignment
+from qassay.store.pool.pooling import pool_mark
+from qassay.web.pooling import pool
 
 # Judged by both assessors; of the other series nothing is judged yet.
 JUDGED = frozenset(str(number) for number in range(1, 11))
@@ -52,28 +52,38 @@ def prepare(path: Path) -> list[DemoAccount]:
         store.close()
 
 
+def give_out(
+    store: Store,
+    folder: Path,
+    accounts: Sequence[int],
+    *,
+    assessors: int = 2,
+    by: int | None = None,
+    holistic: bool = False,
+    citations: bool = False,
+) -> None:
+    """Pool everything that the runs returned, and give every question to so many of these accounts."""
+    with store.read() as connection:
+        mark = pool_mark(connection)
+    evaluation = open_evaluation(folder, store=store)
+    pool(store, evaluation, mark=mark, account=by, holistic=holistic, citations=citations)
+    with store.write() as connection:
+        assign(connection, evaluation.questions, assessors=assessors, accounts=accounts, by=by)
+
+
 def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
-    evaluation = open_evaluation(folder.path, store=store)
     made = [DemoAccount(name, role, secrets.token_urlsafe(9)) for name, role in PEOPLE]
     with store.write() as connection:
         accounts = {
             one.name: add_account(connection, one.name, one.role, password=hash_password(one.password)).id
             for one in made
         }
-        items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-        store_pool(
-            connection,
-            items,
-            evaluation.questions,
-            mark=pool_mark(connection),
-            holistic=False,
-            citations=False,
-            account=accounts["organiser"],
-        )
-        judges = [accounts["assessor-1"], accounts["assessor-2"]]
-        assign(connection, evaluation.questions, assessors=2, accounts=judges, by=accounts["organiser"])
+    give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
+    with store.write() as connection:
         # Whoever has matched nuggets has written them before.
-        connection.execute(update(assignment).where(assignment.c.done > 0).values(step=2))
+        for one in all_assignments(connection):
+            if one.done and nuggets_of(connection, one.set, one.question):
+                begin_matching(connection, one)
     return made
 
 

@@ -69,15 +69,17 @@ class Bench:
         """The names of the drafts."""
         return {one.question.id for one in self.drafts}
 
-    def groups(self, *, only_drafts: bool) -> list[list[Question]]:
-        """Series with drafts first, in their order, then those of the test set."""
+    def groups(self, first: int, size: int, *, only_drafts: bool) -> tuple[list[list[Question]], int]:
+        """So many groups from one on, and how many there are: series with drafts first, then those of the test set."""
         drafts = [[one.question for one in group] for group in grouped(self.drafts)]
         series = {one.id: list(one.questions) for one in self.published.series}
         mixed = [_merged(series.pop(group[0].series or "", []), group) for group in drafts]
-        if only_drafts:
-            return mixed
-        alone = [[one] for one in self.published if one.series is None]
-        return [*mixed, *series.values(), *alone]
+        alone: Sequence[Question] = ()
+        if not only_drafts:
+            mixed += series.values()
+            alone = [one for one in self.published if one.series is None]
+        begin, end = (max(0, place - len(mixed)) for place in (first, first + size))
+        return [*mixed[first : first + size], *([one] for one in alone[begin:end])], len(mixed) + len(alone)
 
     def series_of(self, question: Question) -> list[Question]:
         """The series of a question, drafts included; the question alone where it is in none."""

@@ -85,6 +85,8 @@ def answer(request: Request, error: Exception) -> Response:
     if wants_json(request):
         body = {"message": refusal.message, "problems": list(refusal.problems), **refusal.details}
         return JSONResponse(body, refusal.status, refusal.headers)
+    if isinstance(error, HTTPException):
+        _look_who_asks(request)
     title = HTTPStatus(refusal.status).phrase
     context = {"status": refusal.status, "title": title, "message": refusal.message}
     return render(request, "error.html", context, status=refusal.status, headers=refusal.headers)
@@ -94,6 +96,19 @@ def wants_json(request: Request) -> bool:
     """Whether whoever asks is a program."""
     path = request.url.path
     return path == "/api" or path.startswith(("/api/", "/health", "/metrics", "/static/"))
+
+
+def _look_who_asks(request: Request) -> None:
+    """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
+    from qassay.web.identity import identify  # it refuses with what stands here
+
+    state = request.scope.setdefault("state", {})
+    if "who" in state:
+        return
+    try:
+        state["who"] = identify(request, request.app.state.place)
+    except (Refusal, DBAPIError, PoolTimeoutError):
+        state["who"] = None  # a page without a menu is better than none
 
 
 def _as_refusal(error: Exception) -> Refusal | None:

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from qassay.web.errors import GoTo, Refusal, wants_json
@@ -52,7 +53,14 @@ class GuardedRoute(APIRoute):
             if request.method not in SAFE and (person is None or person.token is None):
                 check_origin(request, place)
             _admit(request, person, self.roles)
-            return await view(await _with_body(request, place, upload=self.upload))
+            fit = await _with_body(request, place, upload=self.upload)
+            try:
+                return await view(fit)
+            except HTTPException as error:
+                # What ends a body while the framework reads it comes as one word: "the body cannot be parsed".
+                if isinstance(error.__cause__, Refusal | ClientDisconnect):
+                    raise error.__cause__ from None
+                raise
 
         return guarded
 
@@ -74,11 +82,11 @@ async def _with_body(request: Request, place: Premises, *, upload: bool) -> Requ
     most = settings.upload_limit if upload else settings.body_limit
     if request.state.who is None:
         most = min(most, STRANGER_LIMIT)
-    seconds = settings.upload_seconds if upload else settings.body_seconds
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:
         raise too_long(most)
-    guarded = Request(request.scope, limited(request.receive, most=most, seconds=seconds))
+    receive = limited(request.receive, most=most, seconds=settings.body_seconds, rate=settings.body_rate)
+    guarded = Request(request.scope, receive)
     if request.method in SAFE:
         return guarded
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

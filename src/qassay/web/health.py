@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sqlalchemy import func, select
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 
 from qassay.store.engine import is_alive
+from qassay.store.judging.looking import count_judgments
 from qassay.store.people.sessions import count_sessions
-from qassay.store.schema import judgment
 from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal
 from qassay.web.rendering import TYPES, static_files, static_version
@@ -37,7 +36,7 @@ def health(place: Place) -> Health:
 def metrics(place: Place) -> PlainTextResponse:
     """Numbers for Prometheus."""
     with place.store.read() as connection:
-        saved = connection.execute(select(func.count()).select_from(judgment)).scalar_one()
+        saved = count_judgments(connection)
         signed_in = count_sessions(connection)
     lines = [
         *place.metrics.lines(),

@@ -13,9 +13,12 @@ from qassay.web.place import Person, Premises
 
 def identify(request: HTTPConnection, place: Premises) -> Person | None:
     """Who asks; None where nobody is signed in. A token that is not (or no longer) good is refused, not ignored."""
-    if (sent := request.headers.get("authorization")) is not None:
+    sent, name = request.headers.get("authorization"), header_name(request, place)
+    # A proxy that asks for passwords itself passes them on: they are its own affair.
+    is_for_proxy = name is not None and sent is not None and sent.lower().startswith("basic ")
+    if sent is not None and not is_for_proxy:
         return _by_token(sent, place)
-    if (name := header_name(request, place)) is not None:
+    if name is not None:
         return _by_header(name, place)
     secret = request.cookies.get(place.settings.cookie)
     if not secret:

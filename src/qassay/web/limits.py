@@ -40,9 +40,13 @@ class Limits:
         self._window.clear(item, kind, key[:200])
 
 
-def limited(receive: Receive, *, most: int, seconds: float) -> Receive:
-    """A body that is broken off where it grows too long or comes too slowly, whatever its header says."""
-    deadline = time.monotonic() + seconds
+def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receive:
+    """A body that is broken off where it grows too long or comes too slowly, whatever its header says.
+
+    It may take some seconds, and one more for each so many bytes that have come: a long one over a slow line takes its
+    time, and one that trickles does not hold us.
+    """
+    begun = time.monotonic()
     seen = 0
     whole = False
 
@@ -50,10 +54,12 @@ def limited(receive: Receive, *, most: int, seconds: float) -> Receive:
         nonlocal seen, whole
         if whole:  # what comes now is the news that the other side has gone
             return await receive()
+        left = begun + seconds + seen / rate - time.monotonic()
         try:
-            message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
+            message = await asyncio.wait_for(receive(), max(0.0, left))
         except TimeoutError:
-            raise Refusal(408, f"the request took longer than {seconds:g} seconds", headers=_CLOSE) from None
+            told = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes a second"
+            raise Refusal(408, told, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
         if seen > most:
             raise too_long(most)

@@ -12,7 +12,8 @@ from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Configuration
 from qassay.questions import TestSet
 from qassay.runs import Runs
-from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.engine import Store
+from qassay.store.pool.items import Pooled, order_seed, pool_items
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 from qassay.web.jobs import job_named, start
 from qassay.web.place import Premises
@@ -118,13 +119,22 @@ def make_pool(
 def _make(place: Premises, *, account: int) -> str:
     with _turn:
         asked: dict[str, bool] = place.kept.pop(ASKED, {})
-    with place.store.write() as connection:
-        seed = order_seed(connection)
+    with place.store.read() as connection:
         earlier = pool_summary(connection)
         mark = pool_mark(connection)
     holistic = asked.get("holistic", earlier.holistic if earlier else False)
     citations = asked.get("citations", earlier.citations if earlier else False)
     evaluation = open_evaluation(place.folder.path, store=place.store)
+    done = pool(place.store, evaluation, mark=mark, account=account, holistic=holistic, citations=citations)
+    return f"The pool has {done.items:,} items: {done.added:,} new, {done.retired:,} no longer returned by any run."
+
+
+def pool(
+    store: Store, evaluation: Evaluation, *, mark: str, account: int | None, holistic: bool, citations: bool
+) -> Pooled:
+    """Make the pool of the runs; `mark` is that of the store before the evaluation was opened."""
+    with store.write() as connection:
+        seed = order_seed(connection)
     made = pool_items(
         runs_to_pool(evaluation),
         evaluation.questions,
@@ -134,17 +144,11 @@ def _make(place: Premises, *, account: int) -> str:
         holistic=holistic,
         citations=citations,
     )
-    with place.store.write() as connection:
-        done = store_pool(
-            connection,
-            made,
-            to_be_judged(evaluation.questions, evaluation.configuration),
-            mark=mark,
-            holistic=holistic,
-            citations=citations,
-            account=account,
+    questions = to_be_judged(evaluation.questions, evaluation.configuration)
+    with store.write() as connection:
+        return store_pool(
+            connection, made, questions, mark=mark, holistic=holistic, citations=citations, account=account
         )
-    return f"The pool has {done.items:,} items: {done.added:,} new, {done.retired:,} no longer returned by any run."
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from functools import partial
+from typing import Any
 
 from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import Assignment
-from qassay.store.assignment.progress import (
-    Share,
-    all_assigned,
-    assignments_for,
-    questions_by,
-    questions_in,
-    questions_with,
-)
+from qassay.store.assignment.progress import Share, Sort, State, assignments_for, find_questions
 from qassay.store.people.accounts import Account
-from qassay.store.pool.pooling import question_sizes
 from qassay.web.routing import Context
 
 QUESTIONS_A_PAGE = 50
 LONGEST_TEXT = 300
-
-Show = Literal["all", "open", "begun", "waiting", "finished", "unassigned", "nothing"]
-Sort = Literal["order", "left", "spent"]
+# Items judged here from which on a pace is told: the first few are slow, and vary.
+ENOUGH = 10
 
 
 class Listing(Context):
     """Which questions are shown, and how."""
 
-    show: Show
+    show: State
     sort: Sort
     type: str
     person: str
@@ -78,7 +70,7 @@ class AssignmentRow(Context):
     closed: bool
 
 
-class QuestionProgress(Context):
+class AssignedQuestion(Context):
     """How far a question is."""
 
     id: str
@@ -92,10 +84,21 @@ class QuestionProgress(Context):
     minutes_left: int | None
 
 
+def timed_of(work: Sequence[Share]) -> int:
+    """How many items were judged here, and so took a time that is known."""
+    return sum(one.timed for one in work)
+
+
 def pace_of(work: Sequence[Share]) -> float | None:
-    """Seconds an item takes, of all that was judged so far; None before anything was."""
-    done, seconds = sum(one.done for one in work), sum(one.seconds for one in work)
-    return seconds / done if done and seconds else None
+    """Seconds an item takes, of all that was judged here so far; None where that is too little to tell."""
+    timed = timed_of(work)
+    return sum(one.seconds for one in work) / timed if timed >= ENOUGH else None
+
+
+def minutes_left(work: Sequence[Share]) -> int | None:
+    """Minutes that the rest takes at the pace so far; None where it cannot be told."""
+    pace = pace_of(work)
+    return None if pace is None else round(pace * sum(one.left for one in work) / 60)
 
 
 def slot_rows(work: Sequence[Share], questions: int) -> list[SlotRow]:
@@ -120,7 +123,7 @@ def slot_rows(work: Sequence[Share], questions: int) -> list[SlotRow]:
 def people_rows(work: Sequence[Share], everybody: Sequence[Account]) -> list[PersonRow]:
     """The work by person, by name, what nobody has at the end.
 
-    Whoever has judged nothing yet is taken to go at the pace of all.
+    Whoever has judged too little yet is taken to go at the pace of all.
     """
     known = {one.id: one for one in everybody}
     common = pace_of(work)
@@ -150,44 +153,45 @@ def people_rows(work: Sequence[Share], everybody: Sequence[Account]) -> list[Per
 
 
 def listed(
-    connection: Connection, questions: TestSet, listing: Listing, names: Mapping[int, str], pace: float | None
-) -> tuple[list[QuestionProgress], int, Listing, int]:
-    """A page of the questions that are wanted, how many there are, the page itself, and how many pages."""
-    chosen = _chosen(connection, questions, listing)
-    pages = max(1, -(-len(chosen) // QUESTIONS_A_PAGE))
-    listing = listing.model_copy(update={"page": min(listing.page, pages)})
-    first = (listing.page - 1) * QUESTIONS_A_PAGE
-    shown = chosen[first : first + QUESTIONS_A_PAGE]
+    connection: Connection,
+    questions: TestSet,
+    listing: Listing,
+    names: Mapping[int, str],
+    pace: float | None,
+    *,
+    whole: bool,
+) -> tuple[list[AssignedQuestion], int, Listing, int]:
+    """A page of the questions that are wanted, how many there are, the page itself, and how many pages.
+
+    `whole` says that they are all of the test set.
+    """
+    shown, count = _chosen(connection, questions, listing, whole=whole)
+    pages = max(1, -(-count // QUESTIONS_A_PAGE))
+    if listing.page > pages:
+        listing = listing.model_copy(update={"page": pages})
+        shown, count = _chosen(connection, questions, listing, whole=whole)
     found = assignments_for(connection, [one.id for one in shown])
     rows = [_row(one, found.get(one.id, []), names, pace) for one in shown]
-    return rows, len(chosen), listing, pages
+    return rows, count, listing, pages
 
 
-def _chosen(connection: Connection, questions: TestSet, listing: Listing) -> Sequence[Question]:
-    """The wanted questions in the wanted order; the database is asked only for what the filters need."""
-    chosen: Sequence[Question] = questions.questions
-    if listing.type:
-        chosen = [one for one in chosen if one.type == listing.type]
-    if listing.find:
-        wanted = listing.find.casefold()
-        chosen = [one for one in chosen if _matches(one, wanted)]
-    if listing.person:
-        account = None if listing.person == "nobody" else int(listing.person)
-        own = questions_with(connection, account)
-        chosen = [one for one in chosen if one.id in own]
-    if listing.show == "nothing":
-        sizes = question_sizes(connection)
-        chosen = [one for one in chosen if one.id not in sizes]
-    elif listing.show == "unassigned":
-        waiting = question_sizes(connection).keys() - all_assigned(connection)
-        chosen = [one for one in chosen if one.id in waiting]
-    elif listing.show != "all":
-        within = questions_in(connection, listing.show)
-        chosen = [one for one in chosen if one.id in within]
-    if listing.sort != "order":
-        place = {name: at for at, name in enumerate(questions_by(connection, listing.sort))}
-        chosen = sorted(chosen, key=lambda one: place.get(one.id, len(place)))
-    return chosen
+def _chosen(connection: Connection, questions: TestSet, listing: Listing, *, whole: bool) -> tuple[list[Question], int]:
+    """The wanted questions of the page, and how many there are on all.
+
+    The database finds the page. Only what it cannot know is looked for here: what a question asks.
+    """
+    known, first = questions.by_id, (listing.page - 1) * QUESTIONS_A_PAGE
+    person: Any = int(listing.person) if listing.person.isdigit() else None if listing.person else "anybody"
+    find = partial(find_questions, connection, state=listing.show, person=person, sort=listing.sort)
+    if whole and not (listing.type or listing.find):
+        shown, count = find(first=first, limit=QUESTIONS_A_PAGE)
+        return [known[name] for name in shown if name in known], count
+    every = (listing.show, listing.person, listing.sort) == ("all", "", "order")
+    names: Sequence[str] = questions.ids if every else find()[0]
+    there = (known[name] for name in names if name in known)
+    wanted = listing.find.casefold()
+    found = [one for one in there if listing.type in ("", one.type) and _matches(one, wanted)]
+    return found[first : first + QUESTIONS_A_PAGE], len(found)
 
 
 def _matches(question: Question, wanted: str) -> bool:
@@ -197,7 +201,7 @@ def _matches(question: Question, wanted: str) -> bool:
 
 def _row(
     question: Question, found: Sequence[Assignment], names: Mapping[int, str], pace: float | None
-) -> QuestionProgress:
+) -> AssignedQuestion:
     parts = [
         AssignmentRow(
             number=one.id,
@@ -212,7 +216,7 @@ def _row(
         for one in found
     ]
     left = sum(one.total - one.done for one in found if one.closed is None)
-    return QuestionProgress(
+    return AssignedQuestion(
         id=question.id,
         type=question.type,
         text=question.text[:LONGEST_TEXT],

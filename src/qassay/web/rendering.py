@@ -28,6 +28,8 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
+# The look that all pages share, in the order in which its files stand over each other.
+LOOK = ("colours", "text", "frame", "parts", "forms", "media")
 
 
 @functools.cache
@@ -82,7 +84,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"static": static_url, "version": __version__}
+    made.globals |= {"static": static_url, "version": __version__, "look": LOOK}
     made.filters |= {"script": as_script, "day": day}
     return made
 

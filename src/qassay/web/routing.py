@@ -64,6 +64,12 @@ class Context(BaseModel):
     model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
+class Done(Context):
+    """Says that it was done, where there is nothing else to say."""
+
+    done: bool = True
+
+
 async def _person(request: Request) -> Person:
     # The guard has been there before: a route that is not public has somebody.
     who: Person = request.state.who

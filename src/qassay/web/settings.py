@@ -41,8 +41,12 @@ class Settings:
     log: Literal["text", "json", "none"] = "text"
     body_limit: int = MIB
     upload_limit: int = 256 * MIB
+    # How long the head of a request may take, and a body with so many bytes a second on top.
+    head_seconds: float = 30.0
     body_seconds: float = 30.0
-    upload_seconds: float = 600.0
+    body_rate: int = 16 * 1024
+    # How long an answer waits for its reader to take some of it.
+    reading_seconds: float = 60.0
     depth_limit: int = 40
     more_hosts: tuple[str, ...] = ()
 

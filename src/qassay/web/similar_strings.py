@@ -43,7 +43,7 @@ def grouped(strings: Iterable[str]) -> list[list[str]]:
     distinct = sorted(set(strings), key=lambda one: (" ".join(sorted(terms(one))), one))
     if len(distinct) > MOST or not distinct:
         return [[one] for one in distinct]
-    vectors = _vectors([terms(one) for one in distinct])
+    vectors = term_vectors([terms(one) for one in distinct])
     free = np.ones(len(distinct), dtype=bool)
     groups: list[list[str]] = []
     for first in range(len(distinct)):
@@ -64,7 +64,7 @@ def grouped(strings: Iterable[str]) -> list[list[str]]:
     return groups
 
 
-def _vectors(found: Sequence[frozenset[str]]) -> sparse.csr_array:
+def term_vectors(found: Sequence[frozenset[str]]) -> sparse.csr_array:
     """One row of length 1 for each string: its terms, rare ones weighing more."""
     spread = Counter(term for one in found for term in one)
     places = {term: place for place, term in enumerate(sorted(spread))}

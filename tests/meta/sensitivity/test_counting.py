@@ -105,7 +105,7 @@ def test_compiled_code_counts_what_array_code_counts(matrix_of, runs, kind):
     assert np.array_equal(cells_of(matrix, sizes, 12, "compiled"), cells_of(matrix, sizes, 12, "arrays"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(2, 9).flatmap(
         lambda units: st.lists(

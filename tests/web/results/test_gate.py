@@ -57,6 +57,7 @@ def test_provisional_results_say_so_everywhere(at_work, path: str) -> None:
     assert len(captions) == len(page["tables"]) > 0
     assert all("provisional: 30 items open" in caption for caption in captions)
     assert "Provisional: 30 items open" in shown
+    assert '<option value="wrong" selected>count as wrong' in shown  # what is done, not what was asked for
     sent = at_work.client("organiser").get(page["tables"][-1]["csv"])
     rows = list(csv.DictReader(io.StringIO(sent.text)))
     assert all(row["provisional"] == "30 items open" for row in rows)
@@ -97,13 +98,16 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     # And it is not counted as wrong behind anybody's back.
     assert page["state"] == "refused"
     assert "not judged in the key adjudicated" in page["message"]
+    assert page["message"].endswith("judge them, or choose above how unjudged items count")
     assert page["problems"][0]["rule"] == "unjudged"
     shown = rag.html("/results")
+    assert "--unjudged" not in shown
     assert "Never judged by anybody" in shown
     assert "/assignments?find=r7" in shown
     page = rag.page("/results", unjudged="wrong")
     assert page["state"] == "found"
-    assert any("Unjudged" in note for note in page["tables"][0]["notes"])
+    (note,) = [note for note in page["tables"][0]["notes"] if "Unjudged" in note]
+    assert note.endswith("counted as wrong.")
 
 
 def test_disagreements_that_wait_for_an_adjudicator_are_named(rag) -> None:

@@ -19,12 +19,13 @@ from qassay.evaluation import open_evaluation
 from qassay.measures import MEASURES
 from qassay.tables import Column, table
 from qassay.tasks import names, task
-from qassay.web.results.choices import measures_of
+from qassay.web.results.choices import measures_of, offered_measures
 from qassay.web.results.contexts import plain_view
 from qassay.web.results.finding import CHARACTERS_SHOWN, Part, clipped, cut
 from qassay.web.results.inquiry import Inquiry
 from qassay.web.results.investigate import investigate
 from qassay.web.results.sheets import lines
+from qassay.web.results.views import VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -50,6 +51,19 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
     assert organiser.get("/api/results/compare?method=guess").status_code == 422
     assert organiser.get("/api/results/run").status_code == 422
     assert organiser.get("/api/results?key=" + "x" * 201).status_code == 422
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.study)
+def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
+    organiser = demos["series"].client("organiser")
+    needed = {name: "x" for name, one in view.asked.model_fields.items() if one.is_required()}
+    for path in (view.path, f"/api{view.path}", view.csv):
+        assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
+    # Of a key that is not there nothing is computed.
+    shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
+    assert shown["view"] == view.study
+    assert set(shown["asked"]) == set(view.asked.model_fields) - {"fresh", "table"}
+    assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 
 def test_a_name_that_is_not_there_is_told_with_the_nearest(demos) -> None:
@@ -78,6 +92,39 @@ def test_every_task_offers_its_measures(name: str) -> None:
     assert found[0] == task(name).measure
     assert len(set(found)) == len(found)
     assert all(one.split("(")[0] in MEASURES for one in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [
+        ("series2004", {"mrr", "mrr_lenient", "cws", "content", "organization", "holistic"}),
+        ("entailment3", {"understandability", "correctness"}),
+        ("ranked5", {"cws"}),
+        ("definition", set()),
+        ("justification", set()),
+    ],
+)
+def test_measures_that_say_nothing_of_a_task_are_not_offered(name: str, lacking: set[str]) -> None:
+    computable, offered = measures_of(task(name)), offered_measures(task(name), list(task(name).types))
+    assert set(computable) - set(offered) == lacking
+    assert offered[0] == task(name).measure
+
+
+def test_of_questions_that_nobody_asks_nothing_is_offered() -> None:
+    offered = offered_measures(task("series2004"), ["factoid"])
+    assert offered == ("series_score", "accuracy")
+
+
+def test_types_are_offered_where_there_are_several(demos) -> None:
+    run = demos["series"].page("/results")["offer"]["runs"][0]
+    for path, query in (("/results/units", {}), ("/results/run", {"run": run})):
+        shown = demos["series"].html(path, **query)
+        assert '<option value="other">' in shown
+        assert "definition" not in shown
+        assert '<option value="pair">' not in shown
+    assert 'name="kind"' not in demos["entailment"].html("/results/units")
+    # An address may name what is not led to, and the page then says so.
+    assert '<option value="mrr" selected>' in demos["series"].html("/results", measure="mrr")
 
 
 # ---- windows --------------------------------------------------------------------------------------------------------

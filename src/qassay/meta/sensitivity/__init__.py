@@ -11,6 +11,7 @@ The modules in the order of the work:
     study        runs all trials, on threads where it pays
     fitting      the exponential through the rates of a bin
     predictor    the closed form beside it
+    trinomial    the same without approximation, for right-or-wrong scores on small sets
     expectation  the closed form with ties, for fresh units and for units dealt from those at hand
     plausible    true means that the runs could have
     resampling   intervals
@@ -94,6 +95,11 @@ def sensitivity(
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
     counts = Counts(count(study, path=path, threads=threads, progress=first))
     moments = pair_moments(matrix)
+    found = (
+        rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
+        if intervals
+        else None
+    )
     return SensitivityCurves(
         schedule=plan,
         measure=matrix.measure,
@@ -105,16 +111,14 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=rate_intervals(study, counts, ties, resamples=intervals, threads=threads, progress=then)
-        if intervals
-        else None,
+        intervals=found,
         moments=moments,
         resamples=intervals,
         floor=floor,
         notes=(
             *matrix.notes,
             *_notes(matrix, counts, moments),
-            *interval_notes(matrix, counts, ties, resamples=intervals, trials=plan.trials),
+            *interval_notes(study, counts, ties, found, resamples=intervals),
         ),
     )
 

@@ -17,6 +17,7 @@ import numpy as np
 from qassay.matrix import TIE, Floats, Integers
 from qassay.meta.sensitivity.counting import Ties
 from qassay.meta.sensitivity.predictor import AT_ONCE, FEWEST_EXPECTED, PairMoments, expected_at_least
+from qassay.meta.sensitivity.trinomial import Trinomial
 
 # Nodes of Gauss-Legendre quadrature in a stretch, and the most stretches of a bin and of the open bin.
 NODES = 4
@@ -29,8 +30,8 @@ COARSE = 0.25
 # Normal means further out than this many deviations do not matter.
 FAR = 6.0
 
-# Nodes of Gauss-Hermite quadrature over what base and test sets from the same series have in common.
-SERIES_NODES = 5
+# Nodes and weights of Gauss-Hermite quadrature over what base and test sets from the same series have in common.
+SERIES_NODES, SERIES_WEIGHTS = np.polynomial.hermite_e.hermegauss(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +42,49 @@ class Expected:
     swaps: Floats
     agreements: Floats
 
+    @property
+    def tied(self) -> Floats:
+        """What is neither."""
+        return np.maximum(self.comparisons - self.swaps - self.agreements, 0.0)
+
+    def denominators(self, ties: Ties) -> Floats:
+        """The comparisons that an error rate is a share of."""
+        return self.comparisons - self.tied if ties == "exclude" else self.comparisons
+
     def rates(self, ties: Ties) -> Floats:
         """Error rates by a rule for ties; not-a-number where nothing is expected."""
-        tied = np.maximum(self.comparisons - self.swaps - self.agreements, 0.0)
-        swaps = self.swaps + tied / 2 if ties == "half" else self.swaps
-        of = self.comparisons - tied if ties == "exclude" else self.comparisons
+        swaps = self.swaps + self.tied / 2 if ties == "half" else self.swaps
+        of = self.denominators(ties)
         return np.asarray(np.divide(swaps, of, out=np.full(len(of), np.nan), where=of >= FEWEST_EXPECTED))
 
 
 def in_fresh_series(
-    moments: PairMoments, size: int, units: int, limits: Floats, step: float, *, compiled: bool
+    moments: PairMoments,
+    size: int,
+    units: int,
+    limits: Floats,
+    step: float,
+    *,
+    compiled: bool,
+    exact: Trinomial | None = None,
 ) -> Expected:
     """What the study is expected to show on so many fresh units in fresh series, base and test sharing series.
 
     With V the variance of the mean of all units and v that of a unit, the means of base and test have the variance
     V + v (1/S - 1/n) and the covariance V - v/n: those of independent sets of fresh units, whose common mean is off by
-    a normal number of variance V - v/n.
+    a normal number of variance V - v/n. `exact` stands in for the normal closed form where it is known.
     """
+
+    def on_fresh(some: PairMoments) -> Expected:
+        if exact is not None:
+            return Expected(*exact.fresh(some))
+        return on_fresh_units(some, size, limits, step, compiled=compiled)
+
     if moments.series is None:
-        return on_fresh_units(moments, size, limits, step, compiled=compiled)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(SERIES_NODES)
+        return on_fresh(moments)
     off = np.sqrt(np.maximum(moments.series, 0.0) / units)
-    parts = [
-        on_fresh_units(
-            replace(moments, means=np.abs(moments.means + node * off)), size, limits, step, compiled=compiled
-        )
-        for node in nodes
-    ]
-    shares = weights / weights.sum()
+    parts = [on_fresh(replace(moments, means=np.abs(moments.means + node * off))) for node in SERIES_NODES]
+    shares = SERIES_WEIGHTS / SERIES_WEIGHTS.sum()
     comparisons, swaps, agreements = (
         np.asarray(sum(share * getattr(part, name) for share, part in zip(shares, parts, strict=True)))
         for name in ("comparisons", "swaps", "agreements")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,18 @@ def expected_at_least(
     means: Floats, errors: Floats, limits: Floats, half: float, moving: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Expected number of pairs that reach each limit in base, of those that swap, and that agree; see `predictor`."""
+    found = np.zeros((3, len(limits)))
+    _add_pairs(means, errors, limits, half, moving, *_tables(), found)
+    return found[0], found[1], found[2]
+
+
+@cache
+def _tables() -> tuple[Floats, Floats]:
+    """The normal distribution function at the nodes, and its slopes there."""
     from scipy.special import ndtr
 
     nodes = np.arange(-FURTHEST * NODES, FURTHEST * NODES + 2) / NODES
-    slopes = np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi) / NODES
-    found = np.zeros((3, len(limits)))
-    _add_pairs(means, errors, limits, half, moving, ndtr(nodes), slopes, found)
-    return found[0], found[1], found[2]
+    return np.asarray(ndtr(nodes)), np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi) / NODES
 
 
 @compiled

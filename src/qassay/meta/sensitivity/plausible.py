@@ -10,7 +10,8 @@ the noise of a mean (its part that is not common to the runs) and tau^2 the vari
 
 which has the spread tau^2 again, and is the posterior under normal means (Efron and Morris 1975). tau is not known
 either: it is drawn for each resample from its posterior with a flat prior on tau (Gelman 2006), which needs three
-runs at least. Covariances of the unit scores are those of the resample.
+runs at least. Covariances of the unit scores are those of the resample; the shares of units on which two runs are
+equal are pulled together like the means.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ FURTHEST = 20.0
 class Plausible:
     """Resampled truths of one matrix: `moments(b)` are those of the b-th.
 
-    `series` is what units of the same series add to the variance of a mean, as a share of what it would be without.
+    `equal` (resamples x pairs) is the share of units on which two runs are equal. `series` is what units of the same
+    series add to the variance of a mean, as a share of what it would be without.
     """
 
     measured: PairMoments
@@ -48,7 +50,7 @@ class Plausible:
     whole: Floats
     scale: float
     pairs: tuple[Integers, Integers]
-    equal: NDArray[np.float32]
+    equal: Floats
     series: float | None = None
 
     def moments(self, resample: int) -> PairMoments:
@@ -64,10 +66,9 @@ class Plausible:
         means = self.means[resample]
         # Two runs that never vary against each other do so in no resample; elsewhere rounding is far below notice.
         varies = (self.measured.variances > 0.0) & (variances > 0.0)
-        equal = self.equal @ times.astype(np.float32) / np.float32(units)
         variances = np.where(varies, variances, 0.0)
         series = None if self.series is None else variances * self.series
-        return PairMoments(np.abs(means[first] - means[second]), variances, equal.astype(float), series)
+        return PairMoments(np.abs(means[first] - means[second]), variances, self.equal[resample], series)
 
 
 def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
@@ -93,7 +94,27 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     equal = (values[first] == values[second]).astype(np.float32) * isinstance(matrix.summary, Mean)
     measured = PairMoments(everyone.means[chosen], everyone.variances[chosen], equal.mean(axis=1, dtype=np.float64))
     series = None if matrix.clusters is None else _series(values[first] - values[second], matrix.clusters)
-    return Plausible(measured, means, times, whole, scale, (first, second), equal, series)
+    shares = _pulled_together(equal, times, narrower)
+    return Plausible(measured, means, times, whole, scale, (first, second), shares, series)
+
+
+def _pulled_together(equal: NDArray[np.float32], times: Integers, narrower: float) -> Floats:
+    """Plausible shares of units on which the runs of a pair are equal, resamples x pairs.
+
+    Rates depend on these shares by a curve, so that noise in them does not average out. As with means, measured shares
+    lie further apart than true ones; what all pairs of a resample have in common is left as it is.
+    """
+    measured = equal.mean(axis=1, dtype=np.float64)
+    # Whole numbers: exact in any order of summation.
+    found = (times.astype(np.float32) @ equal.T).astype(np.float64) / equal.shape[1]
+    off = (found - measured) / narrower
+    common = off.mean(axis=1, keepdims=True)
+    noise, spread = float(((off - common) ** 2).mean()), float(measured.var())
+    kept = max(1.0 - noise / spread, 0.0) if spread > 0.0 else 0.0
+    centre = measured.mean()
+    shares = centre + kept * (measured - centre) + common + np.sqrt(kept) * (off - common)
+    # Two runs that never differ do so in no plausible truth.
+    return np.asarray(np.where(measured == 1.0, 1.0, np.clip(shares, 0.0, 1.0)))
 
 
 def blocks(matrix: ScoreMatrix) -> int:

@@ -23,15 +23,16 @@ scores, confidence-weighted ones). Each limit is as far from it as the two parts
 their squared distances (Zou and Donner 2008). An interval always holds its rate.
 
 What this guarantees: nothing exactly; it is an approximation for many units. No width in it is a fitted constant, but
-the construction was chosen among about twenty, and the line of ten comparisons among seven, by coverage in simulations.
-Other settings and seeds than those were then judged: `tests/meta/test_coverage.py` asserts how often the truth is held,
-`python -m benchmarks coverage` prints it, and docs/method.md names what stays outside two points. In short: where
-hardly a swap is expected, intervals hold the truth too often; where the true means of all runs are the same, bins that
-only lucky sets of units reach are held too rarely; and so are bins where sets of five right-or-wrong
-answers meet very many pairs, probably because the normal closed form fits so few answers badly.
+the construction was chosen among about twenty, and the lines of ten comparisons and of twenty ranked answers among
+others, by coverage in simulations. Other settings and seeds than those were then judged: `tests/meta/test_coverage.py`
+asserts how often the truth is held, `python -m benchmarks coverage` prints it, and docs/method.md names what stays
+outside two points. In short: where hardly a swap is expected, intervals hold the truth too often; where true means come
+in a few groups that lie well apart, intervals at half of the units hold it far too rarely, because plausible means
+are drawn as if they were normal.
 
-There is no interval for fewer than three runs (two do not show how far apart true scores lie), for a single trial, or
-where fewer than ten comparisons fell into the bin.
+There is no interval for fewer than three runs (two do not show how far apart true scores lie), for a single trial,
+where fewer than ten comparisons are to be expected in the bin, or for fewer than twenty answers ranked by confidence,
+which have few possible scores and tie in a way that the closed form does not know.
 """
 
 from __future__ import annotations
@@ -41,22 +42,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Mean, ScoreMatrix
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.expectation import in_fresh_series, on_dealt_units
+from qassay.meta.sensitivity.expectation import Expected, in_fresh_series, on_dealt_units
 from qassay.meta.sensitivity.plausible import blocks, plausible
 from qassay.meta.sensitivity.scale import BINS, bin_limits
-from qassay.meta.sensitivity.study import Progress, Study, has_numba, processors
+from qassay.meta.sensitivity.study import Path, Progress, Study, has_numba, processors
+from qassay.meta.sensitivity.trinomial import LARGEST, Trinomial, trinomial
 
 COVERAGE = 0.95
 
-# An interval needs this many comparisons in its bin, runs, resamples and trials. The line for comparisons is low:
-# bins with a number of comparisons around it are seen mostly where the units happen to fill them.
+# An interval needs this many comparisons to be expected in its bin, and so many runs, resamples and trials. Expected,
+# not seen: a bin that is judged where the units happen to fill it is judged where they set runs apart by luck.
 FEWEST_COMPARISONS = 10
 FEWEST_RUNS = 3
 FEWEST_RESAMPLES = 2
 FEWEST_TRIALS = 2
+
+# Sets of so few answers have few confidence-weighted scores, and ties that the closed form knows nothing of.
+FEWEST_RANKED = 20
 
 # Rates nearer to 0 or 1 than this are taken for this.
 SMALLEST = 1e-12
@@ -73,6 +79,7 @@ def rate_intervals(
     ties: Ties,
     *,
     resamples: int,
+    path: Path = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Floats:
@@ -84,25 +91,33 @@ def rate_intervals(
         return np.full((len(sizes), BINS, 2), np.nan)
     limits, step = np.array(bin_limits(study.prepared.width), dtype=np.float64), unit_step(matrix)
     truths = plausible(matrix, resamples, study.seed)
-    compiled = len(truths.measured.means) * len(sizes) * resamples > MANY and has_numba()
+    many = len(truths.measured.means) * len(sizes) * resamples > MANY
+    compiled = path == "compiled" or (path == "auto" and many and has_numba())
+    exact = _trinomials(matrix, sizes, limits)
 
     def dealt(size: int) -> Floats:
+        if size in exact:
+            return Expected(*exact[size].dealt(truths.measured, units)).rates(ties)
         return on_dealt_units(truths.measured, size, units, limits, step / size).rates(ties)
 
     def fresh(resample: int) -> Floats:
         moments = truths.moments(resample)
-        found = (in_fresh_series(moments, size, units, limits, step / size, compiled=compiled) for size in sizes)
-        return np.stack([expected.rates(ties) for expected in found])
+        found = [
+            in_fresh_series(moments, size, units, limits, step / size, compiled=compiled, exact=exact.get(size))
+            for size in sizes
+        ]
+        return np.stack([[expected.rates(ties), expected.denominators(ties)] for expected in found], axis=1)
 
     workers = threads or processors()
     expected = np.stack(list(_each(dealt, sizes, workers)))
-    rates = np.empty((resamples, len(sizes), BINS))
-    for number, found in enumerate(_each(fresh, range(resamples), workers)):
-        rates[number] = found
+    rates, reached = np.empty((2, resamples, len(sizes), BINS))
+    for number, one in enumerate(_each(fresh, range(resamples), workers)):
+        rates[number], reached[number] = one
         if progress is not None:
             progress(number + 1, resamples)
-    comparisons = counts.denominators(ties).astype(np.float64)
-    return around(counts.rates(ties), comparisons, effective(counts, ties, study.trials), expected, rates)
+    foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(truths.measured.means))
+    found = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
+    return np.where(_large_enough(study)[:, None, None], found, np.nan)
 
 
 def effective(counts: Counts, ties: Ties, trials: int) -> Floats:
@@ -126,15 +141,16 @@ def effective(counts: Counts, ties: Ties, trials: int) -> Floats:
     return np.asarray(np.where(binomial > 0.0, own, comparisons / (1 + correlation * beside)))
 
 
-def around(measured: Floats, comparisons: Floats, worth: Floats, expected: Floats, rates: Floats) -> Floats:
+def around(measured: Floats, foreseen: Floats, worth: Floats, expected: Floats, rates: Floats) -> Floats:
     """Intervals around measured rates (sizes x bins).
 
-    `worth` is how many independent comparisons there are, `expected` what the closed form says of the study, and
-    `rates` (resamples x sizes x bins) what it says of fresh units in plausible truths.
+    `foreseen` is how many comparisons fresh units would show in plausible truths, `worth` how many independent ones
+    there are, `expected` what the closed form says of the study, and `rates` (resamples x sizes x bins) what it says of
+    fresh units in plausible truths.
     """
     from scipy.special import betaincinv, ndtr, stdtrit
 
-    enough = (comparisons >= FEWEST_COMPARISONS) & np.isfinite(expected) & np.isfinite(rates).all(axis=0)
+    enough = (foreseen >= FEWEST_COMPARISONS) & np.isfinite(measured + expected) & np.isfinite(rates).all(axis=0)
     share, of = np.where(enough, measured, 0.5), np.where(enough, worth, 1.0)
     below, place, above = (
         _quantiles(np.asarray(betaincinv(share * of + 0.5, (1 - share) * of + 0.5, tail), dtype=np.float64))
@@ -151,19 +167,29 @@ def around(measured: Floats, comparisons: Floats, worth: Floats, expected: Float
     return np.where(enough[..., None], ends, np.nan)
 
 
-def interval_notes(matrix: ScoreMatrix, counts: Counts, ties: Ties, *, resamples: int, trials: int) -> list[str]:
+def interval_notes(study: Study, counts: Counts, ties: Ties, intervals: Floats | None, *, resamples: int) -> list[str]:
     """Why there are no intervals, or not everywhere."""
-    if resamples == 0 or len(matrix.runs) < FEWEST_RUNS - 1:
+    matrix = study.prepared.matrix
+    if intervals is None or len(matrix.runs) < FEWEST_RUNS - 1:
         return []
     if len(matrix.runs) < FEWEST_RUNS:
         return ["No intervals: two runs do not show how far apart true scores lie."]
-    reason = _too_few(matrix, resamples, trials)
+    reason = _too_few(matrix, resamples, study.trials)
     if reason is not None:
         return [f"No intervals: {reason}."]
-    of = counts.denominators(ties)
-    if ((of > 0) & (of < FEWEST_COMPARISONS)).any():
-        return [f"No interval where fewer than {FEWEST_COMPARISONS} comparisons fell into a bin."]
-    return []
+    of, large = counts.denominators(ties), _large_enough(study)
+    notes = []
+    if not large.all():
+        notes.append(f"No interval for sets of fewer than {FEWEST_RANKED} units: so few ranked answers often tie.")
+    if ((of > 0) & np.isnan(intervals[..., 0]))[large].any():
+        notes.append(f"No interval where fewer than {FEWEST_COMPARISONS} comparisons are to be expected in a bin.")
+    return notes
+
+
+def _large_enough(study: Study) -> NDArray[np.bool_]:
+    """The sizes of which something can be said."""
+    ranked = isinstance(study.prepared.matrix.summary, ConfidenceWeighted)
+    return np.array(study.sizes) >= (FEWEST_RANKED if ranked else 1)
 
 
 def _too_few(matrix: ScoreMatrix, resamples: int, trials: int) -> str | None:
@@ -184,6 +210,14 @@ def unit_step(matrix: ScoreMatrix) -> float:
     return float(np.gcd.reduce(np.abs(numerators).astype(np.int64), axis=None)) / matrix.denominator
 
 
+def _trinomials(matrix: ScoreMatrix, sizes: Sequence[int], limits: Floats) -> dict[int, Trinomial]:
+    """The small sizes, where scores are right or wrong: these need no approximation."""
+    step = unit_step(matrix)
+    if step == 0.0 or float(np.ptp(matrix.values)) > step * (1.0 + TIE):
+        return {}
+    return {size: trinomial(size, step, tuple(limits.tolist())) for size in sizes if size <= LARGEST}
+
+
 def _quantiles(rates: Floats) -> Floats:
     from scipy.special import ndtri
 
@@ -192,6 +226,9 @@ def _quantiles(rates: Floats) -> Floats:
 
 def _each(work: Callable[[Item], Floats], items: Sequence[Item], threads: int) -> Iterator[Floats]:
     """The results in the order of the items; an interrupt drops what has not started."""
+    if threads == 1:
+        yield from map(work, items)
+        return
     pool = ThreadPoolExecutor(threads)
     try:
         yield from pool.map(work, items)

@@ -7,6 +7,6 @@ result      Stability -> tables and JSON
 """
 
 from qassay.meta.stability.compute import stability
-from qassay.meta.stability.result import Change, MeasureStability, Stability
+from qassay.meta.stability.result import MeasureStability, ScoreChange, Stability
 
-__all__ = ["Change", "MeasureStability", "Stability", "stability"]
+__all__ = ["MeasureStability", "ScoreChange", "Stability", "stability"]

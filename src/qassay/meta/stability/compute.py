@@ -10,7 +10,7 @@ import numpy as np
 from qassay.errors import UsageError, unknown
 from qassay.matrix import Floats, Mean, ScoreMatrix
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
-from qassay.meta.stability.result import Change, MeasureStability, Stability
+from qassay.meta.stability.result import MeasureStability, ScoreChange, Stability
 
 Progress = Callable[[int, int], None]
 
@@ -132,15 +132,15 @@ def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     return [note if len(who) == len(matrices) else f"{', '.join(who)}: {note}" for note, who in said.items()]
 
 
-def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference: str) -> Change | None:
+def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference: str) -> ScoreChange | None:
     """The run and set whose score differs most from the reference; the first of equals."""
-    best: Change | None = None
+    best: ScoreChange | None = None
     for name, found in scores.items():
         if name == reference or not runs:
             continue
         sizes = np.abs(found - scores[reference])
         run = int(np.argmax(sizes))
-        change = Change(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(found[run]))
+        change = ScoreChange(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(found[run]))
         if best is None or change.change > best.change:
             best = change
     return best

@@ -22,7 +22,7 @@ BOUND = "bound of that change"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScoreChange:
     """The largest change of one run's score from the reference set to another; `change` is its size."""
 
     run: str
@@ -55,7 +55,7 @@ class MeasureStability:
     unit_tau: tuple[tuple[float | None, ...], ...]
     unit_tau_units: tuple[tuple[int, ...], ...]
     swapped: Mapping[str, tuple[Swap, ...]]
-    largest_change: Change | None
+    largest_change: ScoreChange | None
     bound: float | None
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Settling a finished question: what all its assessors agree on becomes adjudicated by rule, the rest is counted.
 
-What was found is kept by question, so that pages tell how much is left without reading the pool.
+What was found is kept by question, and summed up: pages tell how much is left without reading the pool.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.errors import QassayError
 from qassay.store.adjudication.adopting import bound_rows, lists_changed, mirror_list, take_back_by_rule
@@ -30,8 +30,8 @@ from qassay.store.judging.appending import Entry, Row, append_entries
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.pool.parts import FIELDS, Part
-from qassay.store.schema import assignment, setting
-from qassay.store.settings import SETTLED, get_setting, put_setting, settled_name
+from qassay.store.schema import ASSIGNED, OPEN, UNRULED, stage
+from qassay.store.schema import settled as table
 from qassay.tasks import Task
 
 
@@ -59,6 +59,15 @@ class Progress:
     assessors: int
     closed: bool
     settled: Settled | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Assigned questions, those of them that are still with an assessor, and disagreements to rule on in the others."""
+
+    questions: int
+    waiting: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +102,43 @@ def settle(connection: Connection, question: str, task: Task | None = None) -> S
 
 def settle_all(connection: Connection, task: Task | None = None) -> int:
     """Settle every question that is closed and not settled: after runs or judgments came from elsewhere."""
-    waiting = [one.question for one in progress(connection) if one.closed and one.settled is None]
+    lacking = _PROGRESS.where(stage.c.open == 0, table.c.question.is_(None))
+    waiting = [row.question for row in connection.execute(lacking)]
     for question in waiting:
         settle(connection, question, task)
     return len(waiting)
 
 
-def progress(connection: Connection) -> list[Progress]:
-    """How far every assigned question is, in two queries."""
-    c = assignment.c
-    counted = select(c.question, func.count(), func.count(c.closed)).group_by(c.question).order_by(func.min(c.id))
-    kept: dict[str, Settled] = {}
-    for value in connection.execute(select(setting.c.value).where(setting.c.name.startswith(SETTLED))).scalars():
-        row = msgspec.json.decode(value)
-        kept[row["question"]] = Settled(row["unanimous"], row["disagreements"], row["left"])
+def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[Progress]:
+    """How far assigned questions are, in the order in which they were assigned: all of them, or so many from one on."""
     return [
-        Progress(question, total, closed == total, kept.get(question) if closed == total else None)
-        for question, total, closed in connection.execute(counted)
+        Progress(
+            row.question,
+            row.assessors,
+            row.open == 0,
+            None if row.open or row.unanimous is None else Settled(row.unanimous, row.disagreements, row.unruled),
+        )
+        for row in connection.execute(_PROGRESS.offset(first).limit(limit))
     ]
+
+
+def overview(connection: Connection) -> Overview:
+    """How far all of them are together: counted and summed up over what is few."""
+    count = select(func.count()).select_from(stage)
+    left = select(func.coalesce(func.sum(stage.c.unruled), 0)).where(UNRULED)
+    asked = (count.where(ASSIGNED), count.where(OPEN), left)
+    return Overview(*(int(connection.execute(one).scalar_one()) for one in asked))
+
+
+def next_to_rule(connection: Connection, *, after: str | None = None) -> str | None:
+    """The first question with a disagreement to rule on; after one of them the next, and after the last the first."""
+    c = stage.c
+    waiting = select(c.question).where(UNRULED).order_by(c.first).limit(1)
+    if after is None:
+        return connection.execute(waiting).scalar()
+    here = select(c.first).where(c.question == after).scalar_subquery()
+    following: str | None = connection.execute(waiting.where(c.first > here)).scalar()
+    return following or connection.execute(waiting.where(c.question != after)).scalar()
 
 
 def closed_sets(held: Sequence[Assignment], question: str) -> list[str]:
@@ -141,16 +169,23 @@ def lists_left(connection: Connection, comparison: Comparison) -> bool:
 
 def keep(connection: Connection, question: str, settled: Settled) -> None:
     """Keep what settling found."""
-    values = {"unanimous": settled.unanimous, "disagreements": settled.disagreements, "left": settled.left}
-    put_setting(connection, settled_name(question), {"question": question, **values})
+    values = {"unanimous": settled.unanimous, "disagreements": settled.disagreements, "unruled": settled.left}
+    statement = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    connection.execute(
+        statement.values(question=question, **values).on_conflict_do_update(index_elements=["question"], set_=values)
+    )
 
 
 def adjust(connection: Connection, question: str, *, disagreements: int, left: int) -> None:
     """Change what is kept of a question by what one ruling changed."""
-    kept: dict[str, Any] | None = get_setting(connection, settled_name(question))
-    if kept is not None and (disagreements or left):
-        unanimous, disagreed = kept["unanimous"] - disagreements, kept["disagreements"] + disagreements
-        keep(connection, question, Settled(unanimous, disagreed, kept["left"] + left))
+    c = table.c
+    changes = {
+        "unanimous": c.unanimous - disagreements,
+        "disagreements": c.disagreements + disagreements,
+        "unruled": c.unruled + left,
+    }
+    if disagreements or left:
+        connection.execute(update(table).where(c.question == question).values(changes))
 
 
 def _settle_list(connection: Connection, comparison: Comparison, at: str) -> None:
@@ -203,3 +238,11 @@ def _wanted(state: State) -> Iterator[tuple[str, Row]]:
 def _verdict(part: Part, row: Row) -> Row:
     names = (*FIELDS[part.kind], *(("distinct",) if part.kind == "list" else ()))
     return {name: row[name] for name in names if row.get(name) is not None}
+
+
+_PROGRESS: Select[Any] = (
+    select(stage.c.question, stage.c.assessors, stage.c.open, table.c.unanimous, table.c.disagreements, table.c.unruled)
+    .outerjoin(table, table.c.question == stage.c.question)
+    .where(ASSIGNED)
+    .order_by(stage.c.first)
+)

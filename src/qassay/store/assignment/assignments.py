@@ -19,7 +19,7 @@ from qassay.questions import TestSet
 from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 from qassay.store.engine import now
 from qassay.store.schema import account as people
-from qassay.store.schema import assignment, item, judgment, nugget
+from qassay.store.schema import assignment, item, judgment, nugget, share
 from qassay.store.settings import forget_settled, note_action
 
 SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -144,10 +144,12 @@ def _free(account: int) -> Select[Any]:
 
 def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
     """Open a question again for its assessors; recorded. What was ruled stays, and waits until they have finished."""
-    if not hold(connection, question):
+    held = hold(connection, question)
+    if not held:
         raise unknown("assigned question", question, ())
     forget_settled(connection, question)
-    connection.execute(update(assignment).where(assignment.c.question == question).values(closed=None))
+    for one in held:  # in the order in which everybody changes sums
+        connection.execute(update(assignment).where(assignment.c.id == one.id).values(closed=None))
     note_action(connection, "reopen", account=by, question=question, reason=reason)
 
 
@@ -177,23 +179,38 @@ def all_assignments(connection: Connection) -> list[Assignment]:
     return _read(connection)
 
 
-def assignments_of(connection: Connection, account: int) -> list[Assignment]:
-    """The work of one assessor, in order."""
-    return _read(connection, assignment.c.account == account)
+def assignments_of(
+    connection: Connection, account: int, *, first: int = 0, limit: int | None = None
+) -> list[Assignment]:
+    """The work of one assessor, in order: all of it, or so many from one on."""
+    rows = _ROWS.where(assignment.c.account == account).offset(first).limit(limit)
+    return [Assignment(*row) for row in connection.execute(rows)]
+
+
+def first_open(connection: Connection, account: int) -> int | None:
+    """The first assignment of an assessor with open work."""
+    number: int | None = connection.execute(_open_of(account)).scalar()
+    return number
 
 
 def own_on(connection: Connection, account: int, questions: Collection[str]) -> dict[str, Assignment]:
     """The assignments of one assessor on some questions, by question."""
     c = assignment.c
+    if not questions:  # the database would look through all that somebody has
+        return {}
     return {one.question: one for one in _read(connection, c.account == account, c.question.in_(list(questions)))}
 
 
 def next_open(connection: Connection, one: Assignment) -> int | None:
     """The next assignment of the same assessor with open work, going round; nothing where this is the last."""
-    c = assignment.c
-    others = select(c.id).where(c.account == one.account, c.closed.is_(None), c.id != one.id).order_by(c.id).limit(1)
-    number: int | None = connection.execute(others.where(c.id > one.id)).scalar()
+    others = _open_of(one.account).where(assignment.c.id != one.id)
+    number: int | None = connection.execute(others.where(assignment.c.id > one.id)).scalar()
     return number if number is not None else connection.execute(others).scalar()
+
+
+def _open_of(account: int | None) -> Select[Any]:
+    c = assignment.c
+    return select(c.id).where(c.account == account, c.closed.is_(None)).order_by(c.id).limit(1)
 
 
 def assignments_on(connection: Connection, question: str) -> list[Assignment]:
@@ -228,10 +245,7 @@ def is_closed(connection: Connection, question: str) -> bool:
 
 def open_work(connection: Connection) -> int:
     """How many items are assigned and not judged yet."""
-    c = assignment.c
-    return int(
-        connection.execute(select(func.coalesce(func.sum(c.total - c.done), 0)).where(c.closed.is_(None))).scalar_one()
-    )
+    return int(connection.execute(select(func.coalesce(func.sum(share.c.waiting), 0))).scalar_one())
 
 
 def pool_sizes(connection: Connection) -> dict[str, int]:

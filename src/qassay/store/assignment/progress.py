@@ -1,4 +1,4 @@
-"""How far judging is, by assessor and by question: summed up by the database, however many questions there are."""
+"""How far judging is, by assessor and by question: read from sums that the store keeps, however many questions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ from qassay.errors import UsageError
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import Assignment, keep_others_out, reassign
 from qassay.store.development.answers import in_parts
+from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, share, stage
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
 
-State = Literal["open", "begun", "waiting", "finished"]
+State = Literal["all", "open", "begun", "waiting", "finished", "unassigned", "nothing"]
+Sort = Literal["order", "left", "spent"]
+_STATES: Mapping[State, tuple[ColumnElement[bool], ...]] = {
+    "all": (),
+    "open": (OPEN,),
+    "begun": (OPEN, stage.c.done > 0),
+    "waiting": (OPEN, stage.c.done == 0),
+    "finished": (ASSIGNED, stage.c.open == 0),
+    "unassigned": (UNASSIGNED,),
+    "nothing": (~stage.c.pooled,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,58 +42,56 @@ class Share:
     done: int
     left: int
     seconds: int
+    # What of `done` took those seconds: what came from a file took none.
+    timed: int
 
 
-def shares(connection: Connection) -> list[Share]:
-    """All work, by slot and account."""
-    c = table.c
-    left = func.sum(case((c.closed.is_(None), c.total - c.done), else_=0))
-    sums = (func.count(), func.count(c.closed), func.sum(c.total), func.sum(c.done), left, func.sum(c.seconds))
-    rows = connection.execute(
-        select(c.slot, c.set, c.account, *sums).group_by(c.slot, c.set, c.account).order_by(c.slot)
-    )
-    return [Share(row[0], row[1], row[2], *(int(value) for value in row[3:])) for row in rows]
+def shares(connection: Connection, account: int | None = None) -> list[Share]:
+    """All work by slot and account, or that of one account."""
+    c = share.c
+    sums = (c.questions, c.closed, c.total, c.done, c.waiting, c.seconds, c.timed)
+    rows = select(c.slot, c.set, c.account, *sums).where(c.questions > 0).order_by(c.slot, c.set, c.account)
+    own = (c.account == account,) if account is not None else ()
+    return [_share(row) for row in connection.execute(rows.where(*own))]
 
 
-def assigned_questions(connection: Connection) -> int:
-    """How many questions with items are assigned to somebody, or open to all."""
-    c = table.c
-    return int(connection.execute(select(func.count(c.question.distinct())).where(c.total > 0)).scalar_one())
+def _share(row: Any) -> Share:
+    slot, set_name, account, *sums = row
+    return Share(slot, set_name, account or None, *sums)
 
 
-def questions_in(connection: Connection, state: State) -> set[str]:
-    """The questions in a state: open (not finished), begun, waiting (nothing judged yet), finished."""
-    c = table.c
-    open_ones = func.count() - func.count(c.closed)
-    judged = func.sum(c.done)
-    having: Mapping[State, ColumnElement[bool]] = {
-        "open": open_ones > 0,
-        "begun": (open_ones > 0) & (judged > 0),
-        "waiting": (open_ones > 0) & (judged == 0),
-        "finished": open_ones == 0,
-    }
-    return set(connection.execute(select(c.question).group_by(c.question).having(having[state])).scalars())
+def unassigned_questions(connection: Connection) -> int:
+    """How many questions with something to judge nobody was given."""
+    return int(connection.execute(select(func.count()).select_from(stage).where(UNASSIGNED)).scalar_one())
 
 
-def questions_with(connection: Connection, account: int | None) -> set[str]:
-    """The questions that somebody judges; None: those with a slot that is open to all."""
-    c = table.c
-    whose = c.account.is_(None) if account is None else c.account == account
-    return set(connection.execute(select(c.question).where(whose)).scalars())
+def find_questions(
+    connection: Connection,
+    *,
+    state: State = "all",
+    person: int | Literal["anybody"] | None = "anybody",
+    sort: Sort = "order",
+    first: int = 0,
+    limit: int | None = None,
+) -> tuple[list[str], int]:
+    """Questions of the test set in a state, in an order, so many from one on; and how many there are in all.
 
-
-def all_assigned(connection: Connection) -> set[str]:
-    """The questions with any assignment."""
-    return set(connection.execute(select(table.c.question).distinct()).scalars())
-
-
-def questions_by(connection: Connection, measure: Literal["left", "spent"]) -> list[str]:
-    """Assigned questions, those with the most left to judge, or the most time spent on them, first."""
-    c = table.c
-    left = func.sum(case((c.closed.is_(None), c.total - c.done), else_=0))
-    order = left if measure == "left" else func.sum(c.seconds)
-    rows = connection.execute(select(c.question).group_by(c.question).order_by(order.desc(), c.question))
-    return list(rows.scalars())
+    States are open (not finished), begun, waiting (nothing judged yet), finished, unassigned, and nothing (to judge).
+    `person` is somebody who judges them, or None: one slot is open to all. The first are those with the most left to
+    judge, or with the most time spent on them.
+    """
+    c = stage.c
+    wanted = [c.ordinal.is_not(None), *_STATES[state]]
+    if person != "anybody":
+        given = table.c.account.is_(None) if person is None else table.c.account == person
+        wanted.append(select(table.c.id).where(table.c.question == c.question, given).exists())
+    by = {"left": c.waiting, "spent": c.seconds}
+    order = [] if sort == "order" else [case((ASSIGNED, by[sort]), else_=-1).desc(), case((ASSIGNED, c.question))]
+    rows = select(c.question).where(*wanted).order_by(*order, c.ordinal, c.question)
+    found = list(connection.execute(rows.offset(first).limit(limit)).scalars())
+    if limit is None:
+        return found, len(found)
+    return found, int(connection.execute(select(func.count()).select_from(stage).where(*wanted)).scalar_one())
 
 
 def assignments_for(connection: Connection, questions: Sequence[str]) -> dict[str, list[Assignment]]:
@@ -117,9 +126,9 @@ def hand_over(
         groups.setdefault((row.slot, series.get(row.question, row.question)), []).append(row)
     on = {name: {one.account for one in found} for name, found in _assigned(connection, rows).items()}
     load = dict.fromkeys(targets, 0)
-    for share in shares(connection):
-        if share.account in load:
-            load[share.account] += share.left
+    for one in shares(connection):
+        if one.account in load:
+            load[one.account] += one.left
     choose = _chooser(targets, on, load)
     given = 0
     for group in groups.values():

@@ -76,6 +76,19 @@ def find_stored(connection: Connection, number: str) -> Stored:
     return _read(row)
 
 
+def hold_question(connection: Connection, number: str) -> Stored:
+    """One question, held until the transaction ends; an error where there is none.
+
+    Whoever notes an answer or a nugget of it holds it first: two who do so at the same moment see each other, and it is
+    neither published, which gives it another name, nor removed meanwhile. SQLite has one writer anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        # Before the row: whoever locks the table goes on to others, and would wait for the row while we wait for those.
+        connection.exec_driver_sql("LOCK TABLE question IN ROW EXCLUSIVE MODE")
+    connection.execute(select(table.c.id).where(table.c.id == number).with_for_update())
+    return find_stored(connection, number)
+
+
 def new_series(
     connection: Connection,
     task: Task,

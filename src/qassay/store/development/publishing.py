@@ -21,13 +21,15 @@ from qassay.store.settings import note_action
 from qassay.tasks import Task
 
 
-def numbered(published: TestSet, groups: Iterable[Sequence[Question]]) -> dict[str, Question]:
+def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[str, Question]:
     """Drafts by their own name, with the ids that they get: the next numbers that nobody has.
 
     >>> drafts = [[Question("draft-a", "factoid", "Who?", "draft-s"), Question("draft-b", "other", "", "draft-s")]]
     >>> [one.id for one in numbered(TestSet((Question("3.1", "factoid", "When?", "3"),)), drafts).values()]
     ['4.1', '4.2']
     """
+    if not groups:
+        return {}
     taken = set(published.ids)
     series = {one.id: one for one in published.series}
     last = max((int(name) for name in (*taken, *series) if name.isdecimal()), default=0)

@@ -19,6 +19,6 @@ def test_set(connection: Connection) -> TestSet:
 def question_mark(connection: Connection) -> tuple[int, int, str]:
     """Changes whenever a question does: what has been read under the same mark is current."""
     c = table.c
-    counted = select(func.count(), func.coalesce(func.sum(c.version), 0), func.coalesce(func.max(c.at), ""))
-    count, versions, at = connection.execute(counted.select_from(table)).one()
-    return int(count), int(versions), str(at)
+    counted = select(func.count(), func.coalesce(func.sum(c.changes), 0), func.coalesce(func.max(c.at), ""))
+    count, changes, at = connection.execute(counted.select_from(table)).one()
+    return int(count), int(changes), str(at)

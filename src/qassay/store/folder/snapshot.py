@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
@@ -60,13 +60,14 @@ def snapshot(store: Store, folder: Folder) -> Folder:
     with _turn, store.read() as connection:
         present = fingerprint(connection)
         earlier = _latest.get(name)
+        drafts = connection.execute(select(func.count()).where(question.c.draft)).scalar_one()
         if earlier is not None and earlier[0] == present and earlier[1].path.is_dir():
-            return Folder(folder.path, earlier[1])
+            return Folder(folder.path, earlier[1], drafts)
         written = TemporaryFolder()
         write_contents(connection, written.path)
         # Whoever still reads the one before holds it; it goes when they are done.
         _latest[name] = (present, written)
-        return Folder(folder.path, written)
+        return Folder(folder.path, written, drafts)
 
 
 def stored_folder(folder: Folder, configuration: Configuration, store: Store | None = None) -> Folder:

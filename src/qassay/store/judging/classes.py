@@ -43,7 +43,7 @@ class ClassGoneError(QassayError):
 def known_classes(connection: Connection, one: Assignment) -> list[KnownClass]:
     """The classes of a question that an assessor may choose from: those of development first, then by name."""
     developed = list(dict.fromkeys(developed_answers(connection, one.question, one.account)))
-    counts = Counter(class_of(row) for _, row in _right(connection, one))
+    counts = Counter(class_of(row) for _, row in _right(connection, one, "list"))
     own = sorted((name for name in counts if name not in developed), key=str.casefold)
     return [
         *(KnownClass(name, True, counts[name]) for name in developed),
@@ -75,6 +75,11 @@ def developed_answers(connection: Connection, question: str, account: int | None
     return [name for (name, _), stands in last.items() if stands]
 
 
+def right_answers(connection: Connection, one: Assignment) -> list[str]:
+    """What the assessor has called correct in answer to a question: strings, and classes of list items."""
+    return [class_of(row) for _, row in _right(connection, one, "item", "list")]
+
+
 def rename_class(connection: Connection, one: Assignment, before: str, after: str, *, who: Assessor, key: str) -> int:
     """Rename a class, or merge it into one that is there; returns how many judgments name it otherwise now.
 
@@ -90,7 +95,7 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
     check_open(connection, one, who)
     if before in developed_answers(connection, one.question, one.account):
         raise UsageError("this answer is known from question development; merge the other one into it instead")
-    rows = [(version, row) for version, row in _right(connection, one) if class_of(row) == before]
+    rows = [(version, row) for version, row in _right(connection, one, "list") if class_of(row) == before]
     if not rows:
         raise ClassGoneError(f"there is no class {before!r} any more; it was renamed or merged in the meantime")
     at = now()
@@ -133,10 +138,10 @@ def take_back_renaming(connection: Connection, one: Assignment, of: str, *, who:
     return count
 
 
-def _right(connection: Connection, one: Assignment) -> list[tuple[int, dict[str, Any]]]:
-    """The list items of a question that the assessor has called correct: version and row."""
+def _right(connection: Connection, one: Assignment, *kinds: str) -> list[tuple[int, dict[str, Any]]]:
+    """The items of a question, of these kinds, that the assessor has called correct: version and row."""
     c = standing.c
-    here = (c.set == one.set, c.question == one.question, c.kind == "list", c.body.is_not(None))
+    here = (c.set == one.set, c.question == one.question, c.kind.in_(kinds), c.body.is_not(None))
     found = connection.execute(select(c.version, c.body).where(*here).order_by(c.judgment))
     rows = [(row.version, msgspec.json.decode(row.body)) for row in found]
     return [(version, row) for version, row in rows if row.get("judgment") == "R"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, Select, and_, func, or_, select, union_all
 
 from qassay.store.schema import account, judgment, record, standing
 
@@ -54,17 +54,20 @@ def changes(
     c = judgment.c
     wanted = [
         *([c.question == question] if question else []),
-        # From the newest on until a page is full: by its index, all of a set would be read and sorted first.
-        *([func.coalesce(c.set, "") == set_name] if set_name else []),
         *([c.account == person] if person else []),
         *([c.id < before] if before else []),
     ]
+    newest = select(c.id).where(*wanted).order_by(c.id.desc()).limit(limit)
+    if set_name:
+        newest = newest.where(c.set == set_name)
+    elif person and not question:
+        newest = _of_all_sets(newest, set_names(connection)).limit(limit)
+    numbers = connection.execute(newest).scalars().all()
     query = (
         select(c.id, c.at, account.c.name, c.set, c.question, c.kind, c.thing, c.version, c.body)
         .outerjoin(account, account.c.id == c.account)
-        .where(*wanted)
+        .where(c.id.in_(numbers))
         .order_by(c.id.desc())
-        .limit(limit)
     )
     rows = connection.execute(query).all()
     earlier = _earlier(connection, rows)
@@ -82,6 +85,15 @@ def changes(
         )
         for row in rows
     ]
+
+
+def _of_all_sets(newest: Select[Any], names: Sequence[str]) -> Select[Any]:
+    """The newest of a person: of each set by the index, which goes from one person's set to the next."""
+    parts = [select(newest.where(judgment.c.set == name).subquery().c.id) for name in names]
+    if not parts:
+        return newest
+    found = union_all(*parts).subquery()
+    return select(found.c.id).order_by(found.c.id.desc())
 
 
 def set_names(connection: Connection) -> list[str]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, String, any_, bindparam, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from qassay.store.judging.appending import Row
-from qassay.store.schema import standing
+from qassay.store.schema import judgment, standing
 
 
 def versions(connection: Connection, set_name: str, things: Collection[str]) -> dict[str, tuple[int, bool]]:
@@ -23,6 +23,18 @@ def bodies(connection: Connection, set_name: str, things: Collection[str]) -> di
     """Version and body of what stands in a set for some things; never judged is absent."""
     rows = connection.execute(_BODIES[connection.dialect.name], _asked(connection, set_name, things))
     return {named: (version, None if body is None else msgspec.json.decode(body)) for named, version, body in rows}
+
+
+def things_after(connection: Connection, set_name: str, named: str, *, limit: int) -> list[str]:
+    """The things that a set has judged, in the order of their names, from the one after this on."""
+    c = standing.c
+    judged = (c.set == set_name, c.body.is_not(None), c.thing > named)
+    return list(connection.execute(select(c.thing).where(*judged).order_by(c.thing).limit(limit)).scalars())
+
+
+def count_judgments(connection: Connection) -> int:
+    """How many judgments were ever appended, by whomever."""
+    return int(connection.execute(select(func.count()).select_from(judgment)).scalar_one())
 
 
 def _asked(connection: Connection, set_name: str, things: Collection[str]) -> dict[str, Any]:

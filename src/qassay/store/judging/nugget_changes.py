@@ -39,7 +39,7 @@ LONGEST_NUGGET = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NuggetChange:
     """One action of an assessor on the list of an assignment."""
 
     one: Assignment

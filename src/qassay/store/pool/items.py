@@ -151,6 +151,12 @@ def items_of(connection: Connection, question: str) -> list[Item]:
     return [_read(row) for row in rows]
 
 
+def pooled_after(connection: Connection, number: int, *, limit: int) -> list[Item]:
+    """Items of the pool in the order of their numbers, from the one after this on."""
+    rows = connection.execute(select(item).where(item.c.active, item.c.id > number).order_by(item.c.id).limit(limit))
+    return [_read(row) for row in rows]
+
+
 def _read(row: Any) -> Item:
     return Item(
         row.id, row.question, row.kind, row.run, row.ordinal, msgspec.json.decode(row.body), row.parts, row.active

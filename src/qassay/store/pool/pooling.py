@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from qassay.questions import TestSet
+from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.counting import recount_question
 from qassay.store.engine import now
 from qassay.store.pool.items import Item, Pooled, store_items
@@ -47,6 +48,7 @@ def store_pool(
 ) -> Pooled:
     """Bring the items up to date with the runs, the assignments with the items, and sum it up."""
     done = store_items(connection, made)
+    keep_others_out(connection)  # whoever counts many questions anew changes everybody's sums
     for name in sorted(_assigned(connection) & done.touched):
         recount_question(connection, name)
     kinds = _kinds(connection)

@@ -83,7 +83,7 @@ class NewToken(Context):
 
 
 class Ended(Context):
-    """How many sessions or tokens ended."""
+    """How many sessions, tokens or links ended."""
 
     ended: int
 

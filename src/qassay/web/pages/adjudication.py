@@ -15,19 +15,20 @@ from qassay.errors import UsageError
 from qassay.store.adjudication.comparing import ADJUDICATED
 from qassay.store.adjudication.disagreements import LISTS, Disagreement, choice, disagreements
 from qassay.store.adjudication.rulings import adopt, rule, undo_ruling
-from qassay.store.adjudication.settling import NotClosedError, progress
+from qassay.store.adjudication.settling import NotClosedError, next_to_rule, overview, progress
 from qassay.store.assignment.assignments import reopen
 from qassay.store.assignment.counting import Assessor
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import Item
 from qassay.web.errors import Refusal
 from qassay.web.judging import item_of, refusing
+from qassay.web.nugget_comparison import NuggetRow, compared
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
-from qassay.web.routing import ADJUDICATORS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Number, Place, Router, Who
 
 router = Router()
 
-QUESTIONS_A_PAGE = 500
+QUESTIONS_A_PAGE = 100
 
 Id = Annotated[str, Query(max_length=200)]
 Key = Annotated[str, Field(min_length=16, max_length=100)]
@@ -56,7 +57,7 @@ class AdjudicationPage(Context):
 
 
 class DisagreementView(Context):
-    """What assessors disagree on; `shown` is what they saw, without the run."""
+    """What assessors disagree on; `shown` is what they saw, without the run, and `rows` lays their own nuggets out."""
 
     item: int | None
     part: str
@@ -66,6 +67,7 @@ class DisagreementView(Context):
     ruling: dict[str, Any] | None
     version: int
     shown: dict[str, Any]
+    rows: list[NuggetRow] = Field(default_factory=list)
 
 
 class NuggetText(Context):
@@ -133,24 +135,20 @@ class Ruled(Context):
     at: str
 
 
-class Done(Context):
-    """Says that it was done."""
-
-    done: bool
-
-
 @router.page("/adjudication", template="adjudication.html", roles=ADJUDICATORS)
 def adjudication(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
     """Which questions are finished by their assessors, and how much of each is left to rule on."""
-    known = questions_of(place).by_id
     with place.store.read() as connection:
-        found = progress(connection)
-    pages = max(1, -(-len(found) // QUESTIONS_A_PAGE))
-    page = min(page, pages)
+        known = questions_of(place, connection).by_id
+        all_of_it = overview(connection)
+        pages = max(1, -(-all_of_it.questions // QUESTIONS_A_PAGE))
+        page = min(page, pages)
+        found = progress(connection, first=(page - 1) * QUESTIONS_A_PAGE, limit=QUESTIONS_A_PAGE)
+        following = next_to_rule(connection)
     rows = []
-    for one in found[(page - 1) * QUESTIONS_A_PAGE : page * QUESTIONS_A_PAGE]:
+    for one in found:
         asked = known.get(one.question)
-        counts = one.settled if one.closed else None
+        counts = one.settled
         rows.append(
             QuestionProgress(
                 question=one.question,
@@ -165,9 +163,9 @@ def adjudication(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1
         questions=rows,
         page=page,
         pages=pages,
-        next=next((one.question for one in found if _left(one)), None),
-        left=sum(one.settled.left for one in found if one.closed and one.settled is not None),
-        waiting=sum(not one.closed for one in found),
+        next=following,
+        left=all_of_it.left,
+        waiting=all_of_it.waiting,
     )
 
 
@@ -181,7 +179,7 @@ def sheet(who: Who, place: Place, id: Id) -> AdjudicationSheet:  # noqa: A002  #
         except NotClosedError as error:
             raise Refusal(409, str(error)) from error
         nuggets = list_for(connection, ADJUDICATED, id)[1]
-        following = next((one.question for one in progress(connection) if _left(one) and one.question != id), None)
+        following = next_to_rule(connection, after=id)
     return AdjudicationSheet(
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(one) for one in earlier_in_series(place, question)],
@@ -243,7 +241,7 @@ def adopt_list(who: Who, place: Place, sent: Adoption) -> Done:
             key=sent.key,
             expected=sent.expected,
         )
-    return Done(done=True)
+    return Done()
 
 
 @router.action("POST", "/adjudication/reopen", roles=ADJUDICATORS)
@@ -255,11 +253,7 @@ def reopen_question(who: Who, place: Place, sent: Reopening) -> Done:
     question_named(place, sent.question)
     with place.store.write() as connection:
         reopen(connection, sent.question, by=who.id, reason=reason)
-    return Done(done=True)
-
-
-def _left(one: Any) -> bool:
-    return one.closed and one.settled is not None and one.settled.left > 0
+    return Done()
 
 
 def _view(one: Disagreement) -> DisagreementView:
@@ -272,6 +266,7 @@ def _view(one: Disagreement) -> DisagreementView:
         ruling=None if one.ruling is None else dict(one.ruling),
         version=one.version,
         shown={} if one.item is None or one.kind == LISTS else _shown(one.item, one.part),
+        rows=compared(one.verdicts) if one.kind == LISTS else [],
     )
 
 

@@ -10,21 +10,21 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.store.assignment.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
-from qassay.store.assignment.progress import assigned_questions, hand_over, shares
+from qassay.store.assignment.progress import Sort, State, hand_over, shares, unassigned_questions
 from qassay.store.people.accounts import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.progress import (
+    AssignedQuestion,
     Listing,
     PersonRow,
-    QuestionProgress,
-    Show,
     SlotRow,
-    Sort,
     listed,
+    minutes_left,
     pace_of,
     people_rows,
     slot_rows,
+    timed_of,
 )
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
@@ -36,7 +36,7 @@ JUDGES = ("assessor", "adjudicator", "organiser")
 Numbers = Annotated[list[Number], Field(max_length=500)]
 
 
-class Assessor(Context):
+class EligibleView(Context):
     """Somebody who may be given work."""
 
     id: int
@@ -48,7 +48,7 @@ class AssignmentsPage(Context):
     """The pool, the people and a page of the questions."""
 
     pool: PoolView
-    assessors: list[Assessor]
+    assessors: list[EligibleView]
     default: int
     most: int
     slots: list[SlotRow]
@@ -56,9 +56,11 @@ class AssignmentsPage(Context):
     done: int
     total: int
     minutes_left: int | None
+    # Items that the time left is estimated from.
+    timed: int
     # Questions with items that nobody was given.
     unassigned: int
-    questions: list[QuestionProgress]
+    questions: list[AssignedQuestion]
     found: int
     listing: Listing
     pages: int
@@ -108,7 +110,7 @@ class Counted(Context):
 @router.page("/assignments", template="assignments.html", roles=ORGANISERS)
 def assignments(
     place: Place,
-    show: Annotated[Show, Query()] = "all",
+    show: Annotated[State, Query()] = "all",
     sort: Annotated[Sort, Query()] = "order",
     type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
     person: Annotated[str, Query(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = "",
@@ -117,35 +119,37 @@ def assignments(
 ) -> AssignmentsPage:
     """The whole of the judging."""
     task = place.configuration.task
-    questions = to_be_judged(questions_of(place), place.configuration)
     if type and type not in task.types:
         raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
     listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)
     with place.store.read() as connection:
+        asked = questions_of(place, connection)
+        questions = to_be_judged(asked, place.configuration)
         everybody = accounts(connection)
         names = {one.id: one.name for one in everybody}
         pool = pool_view(place, connection)
         work = shares(connection)
-        rows, found, listing, pages = listed(connection, questions, listing, names, pace_of(work))
-        unassigned = max(0, pool.questions - assigned_questions(connection))
+        pace = pace_of(work)
+        rows, found, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is asked)
+        unassigned = unassigned_questions(connection)
     done, total = sum(one.done for one in work), sum(one.total for one in work)
-    pace, left = pace_of(work), sum(one.left for one in work)
     return AssignmentsPage(
         pool=pool,
-        assessors=[Assessor(id=one.id, name=one.name, role=one.role) for one in everybody if _can_judge(one)],
+        assessors=[EligibleView(id=one.id, name=one.name, role=one.role) for one in everybody if _can_judge(one)],
         default=max(task.assessors, len({one.slot for one in work})),
         most=len(SLOTS),
         slots=slot_rows(work, pool.questions),
         people=people_rows(work, everybody),
         done=done,
         total=total,
-        minutes_left=None if pace is None else round(pace * left / 60),
+        minutes_left=minutes_left(work),
+        timed=timed_of(work),
         unassigned=unassigned,
         questions=rows,
         found=found,
         listing=listing,
         pages=pages,
-        types=list(task.types),
+        types=[kind for kind in task.types if any(one.type == kind for one in questions)],
     )
 
 

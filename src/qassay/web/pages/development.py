@@ -6,15 +6,14 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
-from sqlalchemy import func, select
 
 from qassay.questions import Question
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import add_answer
 from qassay.store.development.publishing import publish
-from qassay.store.schema import run
+from qassay.store.pool.uploads import count_runs
 from qassay.web.drafts import Group, answers_for, bench, forget, group_view
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Done, Input, Place, Router, Who
 
 router = Router()
 
@@ -69,7 +68,7 @@ class QuestionSent(Input):
     doc: Annotated[str, Field(max_length=1_000)] | None = None
 
 
-class Moving(Input):
+class DraftMoving(Input):
     """A series or a draft to move, and by how many places."""
 
     id: Name
@@ -82,7 +81,7 @@ class Named(Input):
     series: Name
 
 
-class Publishing(Input):
+class DraftPublishing(Input):
     """What is to be published: series, or drafts that are in none."""
 
     groups: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
@@ -93,12 +92,6 @@ class Made(Context):
 
     question: str
     series: str | None
-
-
-class Done(Context):
-    """Done."""
-
-    done: bool = True
 
 
 class Published(Context):
@@ -118,12 +111,11 @@ def development(
     in_series = task.unit == "series"
     with place.store.read() as connection:
         found = bench(place, connection)
-        runs = connection.execute(select(func.count()).select_from(run).where(~run.c.withdrawn)).scalar_one()
-        groups = found.groups(only_drafts=show == "drafts")
+        runs, withdrawn = count_runs(connection)
         size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
-        pages = max(1, -(-len(groups) // size))
+        pages = max(1, -(-found.groups(0, 0, only_drafts=show == "drafts")[1] // size))
         page = min(page, pages)
-        shown = groups[(page - 1) * size : page * size]
+        shown, _ = found.groups((page - 1) * size, size, only_drafts=show == "drafts")
         answers = answers_for(connection, shown)
     views = [group_view(found, task, group, answers) for group in shown]
     return DevelopmentPage(
@@ -137,7 +129,7 @@ def development(
         drafts=len(found.drafts),
         published=len(found.published),
         has_collection=place.folder.collection.is_dir(),
-        runs=runs,
+        runs=runs - withdrawn,
     )
 
 
@@ -167,7 +159,7 @@ def change_series(who: Who, place: Place, sent: SeriesChange) -> Done:
 
 
 @router.action("POST", "/development/series/move", roles=ORGANISERS)
-def move_series(place: Place, sent: Moving) -> Done:
+def move_series(place: Place, sent: DraftMoving) -> Done:
     """Move a series of drafts among the others."""
     with place.store.write() as connection:
         store.move_series(connection, sent.id, sent.places)
@@ -194,7 +186,7 @@ def add_question(who: Who, place: Place, sent: QuestionSent) -> Made:
 
 
 @router.action("POST", "/development/questions/move", roles=ORGANISERS)
-def move_question(place: Place, sent: Moving) -> Done:
+def move_question(place: Place, sent: DraftMoving) -> Done:
     """Move a draft within its series, or among the drafts."""
     with place.store.write() as connection:
         store.move_question(connection, sent.id, sent.places)
@@ -202,7 +194,7 @@ def move_question(place: Place, sent: Moving) -> Done:
 
 
 @router.action("POST", "/development/publish", roles=ORGANISERS)
-def publish_drafts(who: Who, place: Place, sent: Publishing) -> Published:
+def publish_drafts(who: Who, place: Place, sent: DraftPublishing) -> Published:
     """Put drafts into the test set; everything or nothing."""
     with place.store.write() as connection:
         names = publish(connection, place.configuration.task, sent.groups, account=who.id)

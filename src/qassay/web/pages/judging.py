@@ -150,9 +150,7 @@ def show_item(who: Who, place: Place, assignment: Number, item: Number) -> ItemV
 def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
     with place.store.write() as connection, refusing():
-        one = own_assignment(connection, who, assignment)
-        item = item_of(connection, one.question, sent.item)
-        part = _part(connection, one, item, sent.part, who)
+        one, item, part = _sought(connection, who, assignment, sent)
         decided = decide(
             connection,
             one,
@@ -172,9 +170,7 @@ def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedV
 def take_back(who: Who, place: Place, assignment: Number, sent: Undoing) -> DecidedView:
     """Take back a decision; the taking back is kept as well."""
     with place.store.write() as connection, refusing():
-        one = own_assignment(connection, who, assignment)
-        item = item_of(connection, one.question, sent.item)
-        part = _part(connection, one, item, sent.part, who)
+        one, item, part = _sought(connection, who, assignment, sent)
         decided = undo(
             connection,
             one,
@@ -247,11 +243,16 @@ def current_stage(stages: list[Stage]) -> Stage:
     return next((one for one in stages if one.done < one.total), stages[-1])
 
 
-def _part(connection: Connection, one: Assignment, item: Item, name: str, who: Person) -> Part:
+def _sought(
+    connection: Connection, who: Person, assignment: int, sent: Decision | Undoing
+) -> tuple[Assignment, Item, Part]:
+    """What somebody decides on: a part of an item of an own assignment."""
+    one = own_assignment(connection, who, assignment)
+    item = item_of(connection, one.question, sent.item)
     for part in parts_for(connection, one, item, who.name):
-        if part.name == name:
-            return part
-    raise Refusal(404, f"this item has no part {name!r}")
+        if part.name == sent.part:
+            return one, item, part
+    raise Refusal(404, f"this item has no part {sent.part!r}")
 
 
 def _label(item: Item) -> str:

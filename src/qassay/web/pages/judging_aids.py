@@ -16,7 +16,7 @@ from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router,
 router = Router()
 
 
-class NuggetView(Context):
+class NuggetToFind(Context):
     """A nugget to look for; whether it is vital is not told, since it has no part in whether it is there."""
 
     nugget: str
@@ -26,7 +26,7 @@ class NuggetView(Context):
 class Aids(Context):
     """What belongs to a question besides its items."""
 
-    nuggets: list[NuggetView]
+    nuggets: list[NuggetToFind]
     reference: str | None
 
 
@@ -48,7 +48,7 @@ def aids(who: Who, place: Place, assignment: Number) -> Aids:
     with place.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         nuggets = [
-            NuggetView(nugget=nugget.nugget, text=nugget.text)
+            NuggetToFind(nugget=nugget.nugget, text=nugget.text)
             for nugget in list_for(connection, one.set, one.question)[1]
         ]
         rated = place.configuration.task.has("justified")

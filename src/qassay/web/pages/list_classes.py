@@ -44,7 +44,7 @@ class Renaming(Input):
     after: str = Field(min_length=1, max_length=500)
 
 
-class TakingBack(Input):
+class RenamingTakenBack(Input):
     """An earlier renaming, named by its key, is taken back."""
 
     key: str = KEY
@@ -72,7 +72,7 @@ def rename(who: Who, place: Place, assignment: Number, sent: Renaming) -> Classe
 
 
 @router.action("POST", "/judge/{assignment}/classes/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: Number, sent: TakingBack) -> Classes:
+def take_back(who: Who, place: Place, assignment: Number, sent: RenamingTakenBack) -> Classes:
     """Take a renaming or merging back."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)

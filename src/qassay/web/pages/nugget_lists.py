@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from qassay.store.assignment.assignments import Assignment
 from qassay.store.assignment.counting import Assessor, completed
-from qassay.store.judging.nugget_changes import Change, begin_list, begin_matching, match_rows
+from qassay.store.judging.nugget_changes import NuggetChange, begin_list, begin_matching, match_rows
 from qassay.store.judging.nuggets import nuggets_of
 from qassay.store.pool.items import Item, items_of
 from qassay.web.errors import Refusal
@@ -86,7 +86,7 @@ def add(who: Who, place: Place, assignment: Number, sent: Adding) -> NuggetList:
 def rewrite(who: Who, place: Place, assignment: Number, sent: Rewriting) -> NuggetList:
     """Say a nugget otherwise, or mark it vital or okay."""
 
-    def do(connection: Connection, change: Change) -> None:
+    def do(connection: Connection, change: NuggetChange) -> None:
         change.rewrite(connection, sent.nugget, sent.text, vital=sent.vital, expected=sent.expected)
 
     return _change(who, place, assignment, sent, do)
@@ -96,7 +96,7 @@ def rewrite(who: Who, place: Place, assignment: Number, sent: Rewriting) -> Nugg
 def remove(who: Who, place: Place, assignment: Number, sent: Removing) -> NuggetList:
     """Take a nugget off the list, and its links with it."""
 
-    def do(connection: Connection, change: Change) -> None:
+    def do(connection: Connection, change: NuggetChange) -> None:
         change.remove(connection, sent.nugget, expected=sent.expected)
 
     return _change(who, place, assignment, sent, do)
@@ -106,7 +106,7 @@ def remove(who: Who, place: Place, assignment: Number, sent: Removing) -> Nugget
 def split(who: Who, place: Place, assignment: Number, sent: Splitting) -> NuggetList:
     """Make two nuggets of one."""
 
-    def do(connection: Connection, change: Change) -> None:
+    def do(connection: Connection, change: NuggetChange) -> None:
         change.split(connection, sent.nugget, sent.texts, expected=sent.expected)
 
     return _change(who, place, assignment, sent, do)
@@ -116,7 +116,7 @@ def split(who: Who, place: Place, assignment: Number, sent: Splitting) -> Nugget
 def merge(who: Who, place: Place, assignment: Number, sent: Merging) -> NuggetList:
     """Make one nugget of two."""
 
-    def do(connection: Connection, change: Change) -> None:
+    def do(connection: Connection, change: NuggetChange) -> None:
         expected = (sent.expected, sent.other_expected)
         change.merge(connection, sent.nugget, sent.other, sent.text, expected=expected)
 
@@ -127,7 +127,7 @@ def merge(who: Who, place: Place, assignment: Number, sent: Merging) -> NuggetLi
 def move(who: Who, place: Place, assignment: Number, sent: Moving) -> NuggetList:
     """Put a nugget elsewhere in the list."""
 
-    def do(connection: Connection, change: Change) -> None:
+    def do(connection: Connection, change: NuggetChange) -> None:
         change.move(connection, sent.nugget, sent.before, expected=sent.expected)
 
     return _change(who, place, assignment, sent, do)
@@ -154,13 +154,13 @@ def _change(
     place: Premises,
     assignment: int,
     sent: Sent | Moving | TakingBack,
-    do: Callable[[Connection, Change], object],
+    do: Callable[[Connection, NuggetChange], object],
 ) -> NuggetList:
     """Do a change once, open the responses that are to be looked at again, and show the list."""
     with place.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
         responses = _responses(connection, one)
-        change = Change(one, Assessor(who.id, who.name), sent.key)
+        change = NuggetChange(one, Assessor(who.id, who.name), sent.key)
         if change.is_new(connection):
             again: list[Item] = []
             if isinstance(sent, Sent):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from qassay.store.assignment.assignments import Assignment, own_on
-from qassay.store.judging.classes import class_of, developed_answers
+from qassay.store.judging.classes import developed_answers, right_answers
 from qassay.store.pool.items import items_of
 from qassay.store.pool.things import digest
-from qassay.store.schema import standing
 from qassay.web.judging import own_assignment
 from qassay.web.questions import earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
@@ -93,10 +91,8 @@ def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
 
 
 def _answers(connection: Connection, question: str, own: Assignment | None, account: int) -> list[str]:
-    found = developed_answers(connection, question, account)
-    if own is not None:
-        c = standing.c
-        here = (c.set == own.set, c.question == question, c.kind.in_(("item", "list")), c.body.is_not(None))
-        rows = map(msgspec.json.decode, connection.execute(select(c.body).where(*here).order_by(c.judgment)).scalars())
-        found += [class_of(row) for row in rows if row.get("judgment") == "R"]
+    found = [
+        *developed_answers(connection, question, account),
+        *(right_answers(connection, own) if own is not None else ()),
+    ]
     return list(dict.fromkeys(one for one in found if one))

@@ -20,6 +20,7 @@ from qassay.store.people.accounts import (
     withdraw_invitation,
 )
 from qassay.web.errors import Refusal
+from qassay.web.pages.account import Ended
 from qassay.web.place import Premises, Role
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
 
@@ -34,7 +35,7 @@ MAY: Final[dict[Role, str]] = {
 RESET_LIFE = timedelta(days=1)
 
 
-class PersonRow(Context):
+class AccountRow(Context):
     """Somebody who takes part."""
 
     id: int
@@ -66,7 +67,7 @@ class RoleRow(Context):
 class People(Context):
     """Everybody who takes part, or is invited to."""
 
-    people: list[PersonRow]
+    people: list[AccountRow]
     invitations: list[InvitationRow]
     roles: list[RoleRow]
 
@@ -93,12 +94,6 @@ class Changing(Input):
 
     role: Role | None = None
     active: bool | None = None
-
-
-class Ended(Context):
-    """How many sessions and tokens ended, or links."""
-
-    ended: int
 
 
 @router.page("/people", template="people.html", roles=ORGANISERS)
@@ -131,7 +126,7 @@ def withdraw(who: Who, place: Place, number: Number) -> Ended:
 
 
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
-def change(who: Who, place: Place, number: Number, sent: Changing) -> PersonRow:
+def change(who: Who, place: Place, number: Number, sent: Changing) -> AccountRow:
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
     _known(place, number)
     with place.store.write() as connection:
@@ -172,8 +167,8 @@ def _known(place: Premises, number: int) -> Account:
     return found[0]
 
 
-def _row(account: Account, own: int) -> PersonRow:
-    return PersonRow(
+def _row(account: Account, own: int) -> AccountRow:
+    return AccountRow(
         id=account.id,
         name=account.name,
         role=account.role,

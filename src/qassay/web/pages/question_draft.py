@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Query
@@ -16,8 +17,8 @@ from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_
 from qassay.web.drafts import QuestionRow, bench, forget, question_row
 from qassay.web.errors import Refusal
 from qassay.web.judging import refusing
-from qassay.web.pages.development import Done, Name, Text
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.pages.development import Name, Text
+from qassay.web.routing import ORGANISERS, Context, Done, Input, Place, Router, Who
 
 router = Router()
 
@@ -27,7 +28,7 @@ Doc = Annotated[str, Field(max_length=1_000)]
 NUGGET_TYPES = ("definition", "other")
 
 
-class NuggetView(Context):
+class NotedNugget(Context):
     """A fact that the author noted."""
 
     nugget: str
@@ -59,11 +60,11 @@ class QuestionDraftPage(Context):
     types: list[str]
     # Whether type and being may change: nothing was judged of it, and no run answers it.
     fixed: str | None
-    nuggets: list[NuggetView] | None
+    nuggets: list[NotedNugget] | None
     has_collection: bool
 
 
-class Change(Input):
+class QuestionChange(Input):
     """A question as it is to be; `version` is the one that was seen."""
 
     id: Name
@@ -153,7 +154,7 @@ def show(place: Place, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x0
 
 
 @router.action("PUT", "/development/question", roles=ORGANISERS)
-def change(who: Who, place: Place, sent: Change) -> Changed:
+def change(who: Who, place: Place, sent: QuestionChange) -> Changed:
     """Change a question; what one of the test set said before is recorded."""
     changes = {
         "text": sent.text.strip(),
@@ -192,7 +193,7 @@ def note_answer(who: Who, place: Place, sent: AnswerSent) -> Done:
     """Note a known answer."""
     doc = _or_none(sent.doc)
     with place.store.write() as connection:
-        _stored(connection, sent.id)
+        _held(connection, sent.id)
         add_answer(connection, sent.id, sent.answer, doc, account=who.id)
     return Done()
 
@@ -202,7 +203,7 @@ def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
     with place.store.write() as connection:
-        if _stored(connection, sent.id).draft:
+        if _held(connection, sent.id).draft:
             forget_answer(connection, sent.id, sent.answer, doc)
         else:
             withdraw_answer(connection, sent.id, sent.answer, doc, reason=sent.reason, account=who.id)
@@ -210,10 +211,10 @@ def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
 
 
 @router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
-def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
+def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
     with place.store.write() as connection, refusing():
-        if _stored(connection, sent.id).question.type not in NUGGET_TYPES:
+        if _held(connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
         made = write_nugget(
             connection,
@@ -231,7 +232,7 @@ def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NuggetView:
 def remove_nugget(who: Who, place: Place, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
     with place.store.write() as connection, refusing():
-        _stored(connection, sent.id)
+        _held(connection, sent.id)
         write_nugget(
             connection,
             list_name=DEVELOPMENT,
@@ -244,11 +245,17 @@ def remove_nugget(who: Who, place: Place, sent: NuggetRemoval) -> Done:
     return Done()
 
 
-def _stored(connection: Connection, number: str) -> store.Stored:
+def _stored(
+    connection: Connection, number: str, find: Callable[[Connection, str], store.Stored] = store.find_stored
+) -> store.Stored:
     try:
-        return store.find_stored(connection, number)
+        return find(connection, number)
     except UsageError:
         raise Refusal(404, f"there is no question {number}") from None
+
+
+def _held(connection: Connection, number: str) -> store.Stored:
+    return _stored(connection, number, store.hold_question)
 
 
 def _fixed(connection: Connection, stored: store.Stored) -> str | None:
@@ -259,8 +266,8 @@ def _fixed(connection: Connection, stored: store.Stored) -> str | None:
     return None
 
 
-def _nugget(one: Nugget) -> NuggetView:
-    return NuggetView(nugget=one.nugget, version=one.version, text=one.text, vital=one.vital)
+def _nugget(one: Nugget) -> NotedNugget:
+    return NotedNugget(nugget=one.nugget, version=one.version, text=one.text, vital=one.vital)
 
 
 def _or_none(text: str | None) -> str | None:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Annotated
 
+from fastapi import Query
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from qassay.web.errors import Refusal
-from qassay.web.pages.results import (
-    Agreement,
-    Compare,
-    Leaderboard,
-    Question,
-    Run,
-    Sensitivity,
-    Spread,
-    Stability,
-    Units,
-)
 from qassay.web.place import Premises
 from qassay.web.results.asked import Asked
 from qassay.web.results.inquiry import Inquiry, Reply
@@ -28,6 +19,7 @@ from qassay.web.results.investigate import WINDOWED
 from qassay.web.results.laboratory import Job
 from qassay.web.results.sheets import lines
 from qassay.web.results.showing import laboratory_of, order, standing
+from qassay.web.results.views import VIEWS, View
 from qassay.web.results.worker import Order
 from qassay.web.routing import ORGANISERS, Place, Router
 
@@ -38,58 +30,19 @@ LONGEST_WAIT = 240.0
 CSV = "text/csv; charset=utf-8"
 
 
-@router.download("/results/leaderboard.csv", roles=ORGANISERS)
-async def leaderboard_csv(place: Place, asked: Leaderboard) -> Response:
-    """A table of the leaderboard page."""
-    return await _sheet(place, "leaderboard", asked)
+def _offer(view: View) -> None:
+    """Serve the tables of a page."""
+
+    async def sheet(place: Place, asked: Asked) -> Response:
+        return await _sheet(place, view.study, asked)
+
+    sheet.__name__ = f"{view.study}_csv"
+    sheet.__annotations__["asked"] = Annotated[view.asked, Query()]
+    router.download(view.csv, roles=ORGANISERS)(sheet)
 
 
-@router.download("/results/units.csv", roles=ORGANISERS)
-async def units_csv(place: Place, asked: Units) -> Response:
-    """The whole score matrix."""
-    return await _sheet(place, "units", asked)
-
-
-@router.download("/results/spread.csv", roles=ORGANISERS)
-async def spread_csv(place: Place, asked: Spread) -> Response:
-    """A table of the page on how scores spread."""
-    return await _sheet(place, "spread", asked)
-
-
-@router.download("/results/compare.csv", roles=ORGANISERS)
-async def compare_csv(place: Place, asked: Compare) -> Response:
-    """A table of a comparison."""
-    return await _sheet(place, "compare", asked)
-
-
-@router.download("/results/sensitivity.csv", roles=ORGANISERS)
-async def sensitivity_csv(place: Place, asked: Sensitivity) -> Response:
-    """A table of the sensitivity page."""
-    return await _sheet(place, "sensitivity", asked)
-
-
-@router.download("/results/stability.csv", roles=ORGANISERS)
-async def stability_csv(place: Place, asked: Stability) -> Response:
-    """A table of the stability page."""
-    return await _sheet(place, "stability", asked)
-
-
-@router.download("/results/agreement.csv", roles=ORGANISERS)
-async def agreement_csv(place: Place, asked: Agreement) -> Response:
-    """A table of the agreement page."""
-    return await _sheet(place, "agreement", asked)
-
-
-@router.download("/results/run.csv", roles=ORGANISERS)
-async def run_csv(place: Place, asked: Run) -> Response:
-    """A table of a run's page, whole."""
-    return await _sheet(place, "run", asked)
-
-
-@router.download("/results/question.csv", roles=ORGANISERS)
-async def question_csv(place: Place, asked: Question) -> Response:
-    """A table of a question's page, whole."""
-    return await _sheet(place, "question", asked)
+for _view in VIEWS:
+    _offer(_view)
 
 
 async def _sheet(place: Premises, study: str, asked: Asked) -> Response:

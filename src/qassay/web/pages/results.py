@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from qassay.web.results import asked as asking
+from qassay.web.results.asked import Asked, LeaderboardAsked
 from qassay.web.results.contexts import PublicationView, ResultsPage
 from qassay.web.results.publishing import visible_to
 from qassay.web.results.showing import laboratory_of, show
+from qassay.web.results.views import LEADERBOARD, STUDIES, View
 from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Place, Router, Who
 
 router = Router()
 
 WHEN_DONE = "Results are shown when all assigned work is done."
 
-Leaderboard: TypeAlias = Annotated[asking.LeaderboardAsked, Query()]
-Units: TypeAlias = Annotated[asking.UnitsAsked, Query()]
-Spread: TypeAlias = Annotated[asking.Asked, Query()]
-Compare: TypeAlias = Annotated[asking.CompareAsked, Query()]
-Sensitivity: TypeAlias = Annotated[asking.SensitivityAsked, Query()]
-Stability: TypeAlias = Annotated[asking.StabilityAsked, Query()]
-Agreement: TypeAlias = Annotated[asking.SetsAsked, Query()]
-Run: TypeAlias = Annotated[asking.RunAsked, Query()]
-Question: TypeAlias = Annotated[asking.QuestionAsked, Query()]
 
-
-@router.page("/results", template="results.html", roles=EVERYBODY)
-async def leaderboard(who: Who, place: Place, asked: Leaderboard) -> ResultsPage:
+@router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=EVERYBODY)
+async def leaderboard(who: Who, place: Place, asked: Annotated[LeaderboardAsked, Query()]) -> ResultsPage:
     """The leaderboard for organisers; for all others, what is published."""
     published = await run_in_threadpool(visible_to, place.store, who.role)
     listed = [PublicationView.model_validate(one) for one in published or ()]
@@ -37,61 +28,25 @@ async def leaderboard(who: Who, place: Place, asked: Leaderboard) -> ResultsPage
         message = WHEN_DONE if published is None else "" if published else "No results are published yet."
         made = ResultsPage(view="published", path="/results", heading="Results", state="published", published=listed)
         return made.model_copy(update={"message": message})
-    page = await show(place, "leaderboard", asked)
+    page = await show(place, LEADERBOARD, asked)
     page.published = listed
     return page
 
 
-@router.page("/results/units", template="results_units.html", roles=ORGANISERS)
-async def units(place: Place, asked: Units) -> ResultsPage:
-    """Every run on every unit or question."""
-    return await show(place, "units", asked)
+def _serve(view: View) -> None:
+    """Serve the page of a study."""
+
+    async def showing(place: Place, asked: Asked) -> ResultsPage:
+        return await show(place, view, asked)
+
+    # The API is described by the names and sentences of its views, and by what each of them asks.
+    showing.__name__, showing.__doc__ = view.study, view.about
+    showing.__annotations__["asked"] = Annotated[view.asked, Query()]
+    router.page(view.path, template=view.template, roles=ORGANISERS)(showing)
 
 
-@router.page("/results/spread", template="results.html", roles=ORGANISERS)
-async def spread(place: Place, asked: Spread) -> ResultsPage:
-    """Box statistics, zero medians, and what the ranking owes to weights."""
-    return await show(place, "spread", asked)
-
-
-@router.page("/results/compare", template="results_compare.html", roles=ORGANISERS)
-async def compare(place: Place, asked: Compare) -> ResultsPage:
-    """Two runs, or all pairs."""
-    return await show(place, "compare", asked)
-
-
-@router.page("/results/sensitivity", template="results_sensitivity.html", roles=ORGANISERS)
-async def sensitivity(place: Place, asked: Sensitivity) -> ResultsPage:
-    """Error rates of comparisons and the minimum difference."""
-    return await show(place, "sensitivity", asked)
-
-
-@router.page("/results/stability", template="results_sets.html", roles=ORGANISERS)
-async def stability(place: Place, asked: Stability) -> ResultsPage:
-    """Rankings under different judgment sets."""
-    return await show(place, "stability", asked)
-
-
-@router.page("/results/agreement", template="results_sets.html", roles=ORGANISERS)
-async def agreement(place: Place, asked: Agreement) -> ResultsPage:
-    """Disagreement tables and agreement statistics."""
-    return await show(place, "agreement", asked)
-
-
-@router.page("/results/run", template="results_run.html", roles=ORGANISERS)
-async def run(place: Place, asked: Run) -> ResultsPage:
-    """What one run got right and wrong."""
-    page = await show(place, "run", asked)
-    page.heading = f"Run {asked.run}"
-    return page
-
-
-@router.page("/results/question", template="results.html", roles=ORGANISERS)
-async def question(place: Place, asked: Question) -> ResultsPage:
-    """All answers to one question, and all judgments of them."""
-    page = await show(place, "question", asked)
-    page.heading = f"Question {asked.question}"
-    return page
+for _view in STUDIES:
+    _serve(_view)
 
 
 class Progress(Context):

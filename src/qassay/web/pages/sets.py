@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import Query
 from pydantic import Field
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from qassay.formats.folder import name_fault
 from qassay.formats.jsonl import rows_table
@@ -20,10 +20,12 @@ from qassay.formats.questions import question_row
 from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
+from qassay.store.assignment.gate import is_assigned
 from qassay.store.engine import now
 from qassay.store.judging.judgments import append_many, standing_rows
+from qassay.store.judging.looking import things_after
+from qassay.store.pool.items import pooled_after
 from qassay.store.pool.things import thing
-from qassay.store.schema import assignment, item, standing
 from qassay.store.settings import note_action
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
@@ -95,22 +97,8 @@ def pool(
     place: Place, after: Annotated[Number, Query()] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
 ) -> PoolPart:
     """The items to judge, a part at a time."""
-    c = item.c
-    query = select(item).where(c.active, c.id > after).order_by(c.id).limit(limit)
     with place.store.read() as connection:
-        rows = connection.execute(query).all()
-    items = [
-        PooledView(
-            id=row.id,
-            question=row.question,
-            kind=row.kind,
-            run=row.run,
-            ordinal=row.ordinal,
-            body=msgspec.json.decode(row.body),
-            parts=row.parts,
-        )
-        for row in rows
-    ]
+        items = [PooledView.model_validate(one) for one in pooled_after(connection, after, limit=limit)]
     return PoolPart(items=items, after=items[-1].id if len(items) == limit else None)
 
 
@@ -122,10 +110,8 @@ def judged_things(
     limit: Annotated[int, Query(ge=1, le=20_000)] = 10_000,
 ) -> Things:
     """What a set has judged already."""
-    c = standing.c
-    query = select(c.thing).where(c.set == name, c.body.is_not(None), c.thing > after).order_by(c.thing).limit(limit)
     with place.store.read() as connection:
-        things = list(connection.execute(query).scalars())
+        things = things_after(connection, name, after, limit=limit)
     return Things(things=things, after=things[-1] if len(things) == limit else None)
 
 
@@ -159,8 +145,7 @@ def _checked(
 
 
 def _refuse_assessors_sets(connection: Connection, name: str) -> None:
-    used = connection.execute(select(assignment.c.id).where(assignment.c.set == name).limit(1)).first()
-    if name in SETTLED_SETS or used is not None:
+    if name in SETTLED_SETS or is_assigned(connection, name):
         raise Refusal(409, f"the set {name} belongs to the people who judge here; name another")
 
 

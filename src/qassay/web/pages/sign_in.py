@@ -24,7 +24,7 @@ from qassay.web.errors import GoTo, Refusal
 from qassay.web.identity import clear_session, client_address, header_name, set_session
 from qassay.web.limits import BY_ADDRESS, BY_NAME
 from qassay.web.place import Premises
-from qassay.web.routing import EVERYBODY, PUBLIC, Context, Input, Place, Router, Visitor, Who
+from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Place, Router, Visitor, Who
 
 router = Router()
 
@@ -83,12 +83,6 @@ class SignedIn(Context):
 
     name: str
     role: str
-
-
-class Done(Context):
-    """Nothing more to say."""
-
-    done: bool = True
 
 
 @router.page("/sign-in", template="sign_in.html", roles=PUBLIC)

@@ -7,16 +7,15 @@ from typing import Annotated
 from fastapi import Query
 
 from qassay.questions import Question
-from qassay.store.assignment.assignments import Assignment, assignments_of, is_work_waiting, take
+from qassay.store.assignment.assignments import Assignment, assignments_of, first_open, is_work_waiting, take
+from qassay.store.assignment.progress import shares
 from qassay.web.errors import Refusal
+from qassay.web.progress import minutes_left, timed_of
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Place, Router, Who
 
 router = Router()
-# Items judged from which a pace can be told.
-ENOUGH = 5
-
-PIECES_A_PAGE = 500
+PIECES_A_PAGE = 100
 
 
 class Piece(Context):
@@ -41,8 +40,9 @@ class WorkPage(Context):
     pages: int
     done: int
     total: int
-    # Of the time spent on items so far; None before anything is judged.
+    # At the pace of the items timed so far; None where they are too few to tell.
     minutes_left: int | None
+    timed: int
     next: int | None
     waiting: bool
 
@@ -57,20 +57,22 @@ class Taken(Context):
 def work(who: Who, place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
     """What is assigned to whoever asks."""
     with place.store.read() as connection:
-        own = assignments_of(connection, who.id)
+        work = shares(connection, who.id)
+        pages = max(1, -(-sum(one.questions for one in work) // PIECES_A_PAGE))
+        page = min(page, pages)
+        own = assignments_of(connection, who.id, first=(page - 1) * PIECES_A_PAGE, limit=PIECES_A_PAGE)
+        following = first_open(connection, who.id)
         waiting = is_work_waiting(connection, who.id)
-    questions = questions_of(place).by_id
-    own = [one for one in own if one.question in questions]
-    pages = max(1, -(-len(own) // PIECES_A_PAGE))
-    page = min(page, pages)
+        questions = questions_of(place, connection).by_id
     return WorkPage(
-        pieces=[_piece(one, questions[one.question]) for one in own[(page - 1) * PIECES_A_PAGE : page * PIECES_A_PAGE]],
+        pieces=[_piece(one, questions[one.question]) for one in own if one.question in questions],
         page=page,
         pages=pages,
-        done=sum(one.done for one in own),
-        total=sum(one.total for one in own),
-        minutes_left=minutes_left(own),
-        next=next((one.id for one in own if one.closed is None), None),
+        done=sum(one.done for one in work),
+        total=sum(one.total for one in work),
+        minutes_left=minutes_left(work),
+        timed=timed_of(work),
+        next=following,
         waiting=waiting,
     )
 
@@ -97,11 +99,3 @@ def _piece(one: Assignment, question: Question) -> Piece:
         total=one.total,
         closed=one.closed is not None,
     )
-
-
-def minutes_left(work: list[Assignment]) -> int | None:
-    """Minutes that the rest takes at the pace so far; None where too little was judged here to tell it."""
-    timed = [one for one in work if one.seconds]  # what came from a file took no time
-    done, seconds = sum(one.done for one in timed), sum(one.seconds for one in timed)
-    left = sum(one.total - one.done for one in work if one.closed is None)
-    return None if done < ENOUGH else round(seconds / done * left / 60)

@@ -11,11 +11,11 @@
     sheets        tables as CSV
     worker        the process that computes
     laboratory    its queue, and what it found before
-    gate          what is still open, and so is not scored
     publishing    what readers see: kept as it was when it was published
     asked         what an address may say
+    views         the pages there are, and what each asks
     contexts      what templates and JSON twins get
     showing       a page: found, being computed, or the reason why not
 
-Everything above `gate` knows nothing of requests and of who is asking.
+Everything above `publishing` knows nothing of requests and of who is asking.
 """

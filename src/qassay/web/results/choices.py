@@ -8,8 +8,11 @@ from typing import Any, TypeVar, get_args
 
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
-from qassay.measures import MEASURES
+from qassay.measures import MEASURES, Measure
 from qassay.measures import measure as spelled
+from qassay.measures.holistic import Content, Holistic, Organization
+from qassay.measures.justification import Correctness, Understandability
+from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scores import Missing, Unjudged
 from qassay.tally import block_of
@@ -44,12 +47,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What there is to choose from."""
+    """What there is to choose from; `computable` are measures that nobody is led to, but that an address may name."""
 
     keys: tuple[str, ...]
     default_key: str | None
     sets: tuple[str, ...]
     measures: tuple[str, ...]
+    computable: tuple[str, ...]
     components: tuple[str, ...]
     runs: tuple[str, ...]
 
@@ -62,7 +66,8 @@ def offer(evaluation: Evaluation) -> Offer:
         keys=(*evaluation.sets, *(name for name in evaluation.derived_sets if name not in evaluation.sets)),
         default_key=evaluation.default_key(),
         sets=evaluation.sets,
-        measures=measures_of(evaluation.task),
+        measures=offered_measures(evaluation.task, types),
+        computable=measures_of(evaluation.task),
         components=types if len(types) > 1 else (),
         runs=evaluation.run_files.runs.tags,
     )
@@ -84,6 +89,34 @@ def measures_of(task: Task) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(spelled(name)) for name in named))
 
 
+def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
+    """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
+    blocks = {block_of(task, kind) for kind in types}
+    named = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
+    own = {str(spelled(name)) for name in named}
+
+    def fits(name: str) -> bool:
+        one = spelled(name)
+        if isinstance(one, FinalScore):
+            return len(types) > 1
+        if one.needs is None:
+            return True
+        return one.needs in blocks and (name in own or _says_something(one, task))
+
+    return tuple(name for name in measures_of(task) if fits(name))
+
+
+def _says_something(one: Measure, task: Task) -> bool:
+    """Whether a measure that can be computed is more than another one under a second name, or of nothing."""
+    if one.ordered:
+        return task.ordered
+    if isinstance(one, ReciprocalRank | LenientReciprocalRank):
+        return task.has("ranked")
+    if isinstance(one, Understandability | Correctness):
+        return task.has("justified")
+    return not isinstance(one, Content | Organization | Holistic)
+
+
 def one_of(kind: str, given: str | None, known: Sequence[One]) -> One | None:
     """What was given, if it is on the list; nothing where nothing was given."""
     if given is None or given == "":
@@ -97,6 +130,6 @@ def one_of(kind: str, given: str | None, known: Sequence[One]) -> One | None:
 def checked(choice: Choice, offered: Offer) -> Choice:
     """The choice, or an error that says what is not offered."""
     one_of("key", choice.key, offered.keys)
-    one_of("measure", choice.measure, offered.measures)
+    one_of("measure", choice.measure, offered.computable)
     one_of("component", choice.component, offered.components)
     return choice

@@ -10,6 +10,7 @@ from pydantic import Field
 from qassay.tables import Cell, Table, show
 from qassay.web.results.asked import query
 from qassay.web.results.finding import About, Part, Window
+from qassay.web.results.wording import on_page
 from qassay.web.routing import Context
 
 # A cell with more characters than this may break its lines, and one with more than that is folded.
@@ -111,7 +112,7 @@ def plain_view(name: str, table: Table, *, csv: str, provisional: str | None) ->
         title=table.title,
         columns=[ColumnView(header=one.header, spec=one.spec, left=one.left) for one in table.columns],
         rows=[list(row) for row in table.rows],
-        notes=list(table.notes),
+        notes=[on_page(note) for note in table.notes],
         csv=csv,
         provisional=provisional,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from qassay.store.assignment.gate import Gate, look
 from qassay.store.fingerprint import fingerprint
 from qassay.web.errors import Refusal
 from qassay.web.place import Premises
@@ -25,45 +25,14 @@ from qassay.web.results.contexts import (
     window_view,
 )
 from qassay.web.results.finding import Finding, Part
-from qassay.web.results.gate import Gate, look
 from qassay.web.results.inquiry import Reply
 from qassay.web.results.laboratory import CrowdedError, Job, Laboratory
+from qassay.web.results.views import VIEWS, View
+from qassay.web.results.wording import on_page
 from qassay.web.results.worker import Order
 
 # A page waits so long (seconds) before it says that its results are being computed.
 PATIENCE = 1.5
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One results page: its study, its address, and what it is called."""
-
-    study: str
-    path: str
-    label: str
-    heading: str
-    tab: bool = True
-
-    @property
-    def csv(self) -> str:
-        """Where the CSV of its tables is."""
-        return f"/results/{self.study}.csv"
-
-
-VIEWS: Mapping[str, View] = {
-    view.study: view
-    for view in (
-        View("leaderboard", "/results", "Leaderboard", "Results"),
-        View("units", "/results/units", "Scores", "Scores on every unit"),
-        View("spread", "/results/spread", "Spread", "How scores spread"),
-        View("compare", "/results/compare", "Compare", "Compare runs"),
-        View("sensitivity", "/results/sensitivity", "Sensitivity", "Which difference can be trusted?"),
-        View("stability", "/results/stability", "Stability", "Would other judgments change the ranking?"),
-        View("agreement", "/results/agreement", "Agreement", "How far do the assessors agree?"),
-        View("run", "/results/run", "Run", "One run", tab=False),
-        View("question", "/results/question", "Question", "One question", tab=False),
-    )
-}
 
 
 def laboratory_of(place: Premises) -> Laboratory:
@@ -87,14 +56,13 @@ def standing(place: Premises) -> Standing:
         return Standing(look(connection), f"{fingerprint(connection)} {configuration}")
 
 
-async def show(place: Premises, study: str, asked: Asked) -> ResultsPage:
+async def show(place: Premises, view: View, asked: Asked) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
-    view = VIEWS[study]
     now = await run_in_threadpool(standing, place)
     page = ResultsPage(
-        view=study,
+        view=view.study,
         path=view.path,
-        heading=view.heading,
+        heading=view.heading.format_map(asked.model_dump()),
         state="closed",
         asked=asked.model_dump(mode="json", exclude={"fresh", "table"}),
         choice=asked.choice().changed(),
@@ -105,7 +73,7 @@ async def show(place: Premises, study: str, asked: Asked) -> ResultsPage:
         page.again = view.path + asked.address(provisional=True)
         return page
     page.provisional = now.gate.mark
-    job = order(place, Order(str(place.folder.path), asked.inquiry(study)), now.state, fresh=asked.fresh)
+    job = order(place, Order(str(place.folder.path), asked.inquiry(view.study)), now.state, fresh=asked.fresh)
     if not await laboratory_of(place).wait(job, PATIENCE):
         page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
         return page
@@ -128,14 +96,12 @@ def fill(page: ResultsPage, view: View, asked: Asked, job: Job) -> ResultsPage:
     """Put what a job found, or why it found nothing, into the page."""
     if job.condition != "found":
         page.state = "refused" if job.condition == "refused" else "broken"
-        page.message, page.problems = job.message, _problems(job.problems)
+        page.message, page.problems = on_page(job.message), _problems(job.problems)
         return page
     reply: Reply = job.found()
-    page.offer = OfferView(**asdict(reply.offer))
+    page.offer = OfferView.model_validate(reply.offer)
     if reply.finding is None:
-        page.state, page.message, page.problems = "refused", reply.message, _problems(reply.problems)
-        if page.problems and page.problems[0].rule == "unjudged":
-            page.message = reply.message.split(";")[0] + "."  # what follows names options of the command
+        page.state, page.message, page.problems = "refused", on_page(reply.message), _problems(reply.problems)
         return page
     found = reply.finding
     page.state, page.answer, page.left_out = "found", found.answer, found.left_out
@@ -177,7 +143,7 @@ def _across(found: Finding, view: View, asked: Asked) -> WindowView | None:
 
 def _tabs(view: View, asked: Asked) -> list[Tab]:
     common = query(asked.common())
-    return [Tab(label=one.label, address=one.path + common, current=one is view) for one in VIEWS.values() if one.tab]
+    return [Tab(label=one.label, address=one.path + common, current=one is view) for one in VIEWS if one.tab]
 
 
 def gate_view(gate: Gate) -> GateView:
@@ -187,4 +153,5 @@ def gate_view(gate: Gate) -> GateView:
 
 def _problems(problems: Any) -> list[ProblemView]:
     names = ProblemView.model_fields
-    return [ProblemView(**{name: one.get(name) for name in names}) for one in problems]
+    found = [ProblemView(**{name: one.get(name) for name in names}) for one in problems]
+    return [one.model_copy(update={"message": on_page(one.message)}) for one in found]

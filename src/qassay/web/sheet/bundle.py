@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from qassay.web.rendering import static_files
+from qassay.web.rendering import LOOK, static_files
 
 MAIN = "sheet/main.js"
 # What stands in for modules that talk to the server; those of a sheet see the originals.
@@ -74,7 +74,8 @@ def as_function(name: str, source: str) -> tuple[str, list[str]]:
 
 def styles() -> str:
     """The look of the judging screens."""
-    names = ["base", "judge", *(f"screens/{name}" for name in ("choices", "lists", "nuggets")), "sheet"]
+    screens = (f"screens/{name}" for name in ("choices", "lists", "nuggets"))
+    names = [*(f"look/{name}" for name in LOOK), "judge", *screens, "sheet"]
     return inline("\n".join(_source(f"css/{name}.css") for name in names))
 
 

@@ -3,8 +3,9 @@ import { announce, byId, fill, h, pageData } from "./dom.js";
 import { documentPanel } from "./document.js";
 import { keyFor, register } from "./keys.js";
 import { named } from "./labels.js";
+import { nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
-import { said } from "./workbench.js";
+import { said } from "./labels.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -17,6 +18,7 @@ import { said } from "./workbench.js";
  * @property {Verdict | null} ruling
  * @property {number} version
  * @property {Record<string, any>} shown
+ * @property {import("./nugget_comparison.js").Row[]} rows
  */
 
 const page = pageData();
@@ -65,6 +67,7 @@ if (all.some((one) => ["support", "citation"].includes(one.kind))) {
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
 register("adjudicate.undo", "z", "Take back the last ruling", undo);
+register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
 /** @param {number} place */
 function letter(place) {
@@ -167,7 +170,8 @@ function draw() {
     fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled by rule."), onward());
     return;
   }
-  const left = h("div", { class: "judge-answer" }, what(one), verdicts(one), one.kind === "lists" ? null : newRuling(one), onward());
+  const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
+  const left = h("div", { class: "judge-answer" }, what(one), verdicts(one), more, onward());
   const hasDocument = Boolean(one.shown.doc);
   fill(stage, hasDocument ? h("div", { class: "judge-columns" }, left, documentPanel(page.has_collection, { body: one.shown })) : left);
 }
@@ -191,21 +195,13 @@ function verdicts(one) {
     h("li", null,
       h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
-        h("span", { class: "said" }, one.kind === "lists" ? `${verdict.list.length} nuggets` : words(one, verdict)),
-        verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null),
-      one.kind === "lists" ? nuggetList(verdict) : null)));
+        h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) : words(one, verdict)),
+        verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
 }
 
-/** @param {Verdict} verdict */
-function nuggetList(verdict) {
-  const counts = /** @type {Record<string, number>} */ ({});
-  for (const said of /** @type {Record<string, string>[]} */ (Object.values(verdict.responses))) {
-    for (const [id, support] of Object.entries(said)) if (support !== "none") counts[id] = (counts[id] ?? 0) + 1;
-  }
-  return h("ol", { class: "strings" }, verdict.list.map((/** @type {any} */ one) =>
-    h("li", { dir: "auto" }, one.text, " ",
-      h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"), " ",
-      h("span", { class: "faint" }, `in ${counts[one.nugget] ?? 0} ${counts[one.nugget] === 1 ? "response" : "responses"}`))));
+/** @param {{vital: boolean}[]} list */
+function counted(list) {
+  return `${list.length} ${list.length === 1 ? "nugget" : "nuggets"}, ${list.filter((one) => one.vital).length} vital`;
 }
 
 /**
@@ -270,11 +266,21 @@ function button(name, label, act) {
   return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${named(label)}`);
 }
 
+function following() {
+  return page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
+}
+
+/** Go on once everything is saved: the next page tells what is left. */
+async function leave() {
+  await outbox.emptied();
+  location.assign(following());
+}
+
+/** The way to the next question: said plainly when nothing is left here, and there all the time for whoever skips one. */
 function onward() {
-  if (all.some((one) => one.left)) return null;
-  const to = page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
-  return h("p", { class: "notice good" }, "Everything here is ruled on. ",
-    h("a", { href: to, id: "onward" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`));
+  const done = !all.some((one) => one.left);
+  const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);
+  return h("p", { class: done ? "notice good" : "faint" }, done ? "Everything here is ruled on. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }
 
 outbox.tell();

@@ -144,7 +144,7 @@ export class KnownClasses {
    */
   async follow(classes, said) {
     this.show(classes);
-    this.bench.ahead.clear();
+    this.bench.supply.clear();
     await this.events.changed(said);
   }
 }

@@ -16,3 +16,15 @@ export function named(label) {
   const found = ITEM_LABELS.find((one) => one.label === label);
   return found ? `${found.name} (${label})` : label;
 }
+
+/**
+ * A verdict in words.
+ * @param {Record<string, any> | null} verdict
+ */
+export function said(verdict) {
+  if (!verdict) return "nothing";
+  return Object.entries(verdict)
+    .filter(([name, value]) => name !== "settled" && value !== null)
+    .map(([name, value]) => (name === "judgment" ? named(String(value)) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
+    .join("; ");
+}

@@ -1,44 +1,30 @@
 // The workbench: what every judging screen shares. It walks through the items of a question and on to the next question,
-// keeps the coming items at hand, hands decisions to the outbox, and takes them back. A screen only draws an item and says
-// which key means which verdict.
+// hands decisions to the outbox, and takes them back. A screen only draws an item and says which key means which verdict.
 //
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
 import { asked, go, show, watch } from "./address.js";
 import { get } from "./api.js";
-import { announce, byId, fill, h, pageData } from "./dom.js";
+import { askWhich } from "./conflict.js";
+import { announce, byId, pageData } from "./dom.js";
 import { register } from "./keys.js";
-import { named } from "./labels.js";
-import { Outbox, STATES } from "./outbox.js";
+import { after, firstOpen, openStage } from "./order.js";
+import { Outbox } from "./outbox.js";
+import { Supply } from "./supply.js";
+import { showComplaint, showEnd, showProgress, showQuestion, showState } from "./surroundings.js";
 
 /**
- * @typedef {Record<string, any>} Verdict
- * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
- * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean}} ItemView
- * @typedef {{id: number, complete: boolean, kind: string, label: string}} Place
- * @typedef {object} Sheet
- * @property {number} assignment
- * @property {string} screen
- * @property {{screen: string, title: string, done: number, total: number, open: boolean}[]} stages
- * @property {{id: string, type: string, text: string}[]} earlier
- * @property {boolean} has_collection
- * @property {Record<string, any>} question
- * @property {string[]} labels
- * @property {Place[]} items
- * @property {number} total
- * @property {number} done
- * @property {boolean} closed
- * @property {number | null} next  The assignment after this one that has open work.
- * @property {{id: number, name: string}} assessor
+ * @typedef {import("./supply.js").Verdict} Verdict
+ * @typedef {import("./supply.js").PartView} PartView
+ * @typedef {import("./supply.js").ItemView} ItemView
+ * @typedef {import("./supply.js").Sheet} Sheet
+ * @typedef {import("./outbox.js").Letter} Letter
  * @typedef {object} Screen
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
  * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
  * @typedef {{assignment: number, item: number, part: string, before: number, verdict: Verdict | null}} Step
  */
-
-const AHEAD = 4;
-const KEPT = 60;
 
 export class Workbench {
   /** @param {Screen} screen */
@@ -51,17 +37,14 @@ export class Workbench {
     this.view = null;
     // The item shown last: where the next one is looked for, also when none is shown any more.
     this.current = 0;
-    /** @type {Map<number, Promise<ItemView>>} */
-    this.ahead = new Map();
-    /** @type {Promise<Sheet> | null} */
-    this.following = null;
+    this.supply = new Supply(this.sheet);
     /** @type {Step[]} */
     this.steps = [];
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
     this.shown = Date.now();
     this.outbox = new Outbox(String(this.sheet.assessor.id), {
-      state: (state, waiting) => this.tellState(state, waiting),
+      state: showState,
       delivered: (letter, answer) => this.delivered(letter, answer),
       refused: (letter, status, answer) => this.refused(letter, status, answer),
     });
@@ -76,7 +59,7 @@ export class Workbench {
   async start() {
     this.begin();
     const wanted = asked();
-    const first = this.sheet.items.find((one) => one.id === wanted) ?? this.firstOpen() ?? this.sheet.items[0];
+    const first = this.sheet.items.find((one) => one.id === wanted) ?? firstOpen(this.sheet) ?? this.sheet.items[0];
     void this.outbox.send();
     this.outbox.tell();
     if (first) await this.open(first.id);
@@ -84,44 +67,10 @@ export class Workbench {
   }
 
   begin() {
-    this.following = null;
-    this.tellQuestion();
+    this.supply.begin(this.sheet);
+    showQuestion(this.sheet);
     this.screen.begin?.(this);
     this.tellProgress();
-  }
-
-  /** Put the question above what is judged, with the stages of its judging. */
-  tellQuestion() {
-    const { question, stages, assignment, screen } = this.sheet;
-    byId("question-id").textContent = question.id;
-    byId("question-text").textContent = question.text || question.target || question.id;
-    const target = question.text && question.target;
-    fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
-    const tabs = document.querySelector(".judge-stages");
-    if (!tabs) return;
-    fill(tabs, stages.map((one) => {
-      const current = one.screen === screen ? "page" : null;
-      const address = `/judge/${assignment}?stage=${one.screen}`;
-      return one.open ? h("a", { href: address, "aria-current": current }, one.title) : h("span", { class: "faint" }, one.title);
-    }));
-  }
-
-  firstOpen() {
-    return this.sheet.items.find((one) => !one.complete);
-  }
-
-  /**
-   * @param {number} id
-   * @param {number} assignment
-   */
-  fetch(id, assignment = this.sheet.assignment) {
-    let view = this.ahead.get(id);
-    if (!view) {
-      view = get(`/judge/${assignment}/items/${id}`);
-      view.catch(() => this.ahead.delete(id));
-      this.ahead.set(id, view);
-    }
-    return view;
   }
 
   /**
@@ -131,7 +80,7 @@ export class Workbench {
   async open(id) {
     let view;
     try {
-      view = await this.fetch(id);
+      view = await this.supply.item(id);
     } catch (error) {
       this.complain(`This item cannot be loaded: ${error instanceof Error ? error.message : error}`, () => this.open(id));
       return;
@@ -143,7 +92,7 @@ export class Workbench {
     show(this.sheet.assignment, id);
     this.draw();
     this.stage.focus({ preventScroll: true });
-    void this.prepare();
+    void this.supply.prepare(after(this.sheet, this.current));
   }
 
   draw() {
@@ -151,29 +100,6 @@ export class Workbench {
     this.complain("");
     this.screen.draw(this, this.view);
     this.tellProgress();
-  }
-
-  /** Fetch what comes next while the assessor reads. */
-  async prepare() {
-    const open = this.after().filter((one) => !one.complete).slice(0, AHEAD);
-    for (const one of open) await this.fetch(one.id).catch(() => null);
-    if (open.length < AHEAD && this.sheet.next !== null && !this.following) {
-      const following = get(`/judge/${this.sheet.next}`);
-      this.following = following;
-      following.then(
-        (sheet) => {
-          const first = sheet.items.find((/** @type {Place} */ one) => !one.complete);
-          if (first && sheet.screen === this.sheet.screen) void this.fetch(first.id, sheet.assignment).catch(() => null);
-        },
-        () => (this.following = null),
-      );
-    }
-  }
-
-  /** The items after the one shown, then those before it. */
-  after() {
-    const at = this.sheet.items.findIndex((one) => one.id === this.current);
-    return [...this.sheet.items.slice(at + 1), ...this.sheet.items.slice(0, Math.max(at, 0))];
   }
 
   /** @param {number} by */
@@ -185,9 +111,9 @@ export class Workbench {
 
   /** Go on to the next item without a decision, here or in the next question. */
   async advance() {
-    const open = this.after().find((one) => !one.complete);
+    const open = after(this.sheet, this.current).find((one) => !one.complete);
     if (open) return this.open(open.id);
-    const stage = this.sheet.stages.find((one) => one.screen !== this.sheet.screen && one.open && one.done < one.total);
+    const stage = openStage(this.sheet, this.sheet.screen);
     if (stage) return this.leave(`/judge/${this.sheet.assignment}?stage=${stage.screen}`);
     return this.nextQuestion();
   }
@@ -198,11 +124,11 @@ export class Workbench {
     let number = this.sheet.next;
     while (number !== null && !seen.has(number)) {
       seen.add(number);
-      const sheet = await this.sheetOf(number).catch(() => null);
+      const sheet = await this.supply.next(number).catch(() => null);
       if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
-      const open = sheet.stages.some((one) => one.open && one.done < one.total);
+      const open = openStage(sheet);
       if (open && sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
-      const first = sheet.items.find((one) => !one.complete);
+      const first = firstOpen(sheet);
       if (open && first) {
         this.sheet = sheet;
         this.begin();
@@ -211,14 +137,6 @@ export class Workbench {
       number = sheet.next;
     }
     return this.finished();
-  }
-
-  /**
-   * @param {number} number
-   * @returns {Promise<Sheet>}
-   */
-  sheetOf(number) {
-    return this.following && number === this.sheet.next ? this.following : get(`/judge/${number}`);
   }
 
   /**
@@ -233,22 +151,8 @@ export class Workbench {
   finished() {
     this.moving = false;
     this.view = null; // a key that comes now decides on nothing
-    const all = this.sheet.items.every((one) => one.complete);
-    fill(this.stage,
-      h("div", { class: "notice notice-done" },
-        h("h2", {}, all ? "This question is finished" : "Nothing more to show"),
-        h("p", {}, "You can still go back to any item. ",
-          h("a", { href: "/work" }, "See all your work"))),
-    );
+    showEnd(this.stage, this.sheet);
     this.stage.focus({ preventScroll: true });
-  }
-
-  /** Let go of the oldest items that were fetched. */
-  trim() {
-    for (const id of this.ahead.keys()) {
-      if (this.ahead.size <= KEPT) return;
-      this.ahead.delete(id);
-    }
   }
 
   /** @param {string} part */
@@ -281,7 +185,7 @@ export class Workbench {
     this.put(view, one, verdict, one.version + 1);
     if (options.advance && view.complete) {
       this.moving = true;
-      this.trim();
+      this.supply.trim();
       void this.advance();
     } else this.draw();
   }
@@ -296,6 +200,7 @@ export class Workbench {
     part.verdict = verdict;
     part.version = version;
     view.complete = this.screen.complete?.(this, view) ?? view.parts.every((one) => !one.required || one.verdict !== null);
+    this.supply.note(view.id, view.complete);
     const place = this.sheet.items.find((one) => one.id === view.id);
     if (place && place.complete !== view.complete) {
       place.complete = view.complete;
@@ -307,12 +212,12 @@ export class Workbench {
   /** Take back the last decision, wherever it was; that too is kept. */
   async undo() {
     const step = this.steps.pop();
-    if (!step) return this.say("There is nothing to take back.");
+    if (!step) return announce("There is nothing to take back.");
     if (step.assignment !== this.sheet.assignment) {
-      this.sheet = await get(`/judge/${step.assignment}`);
+      this.sheet = this.supply.corrected(await get(`/judge/${step.assignment}`));
       this.begin();
     }
-    const view = await this.fetch(step.item);
+    const view = await this.supply.item(step.item);
     const part = view.parts.find((one) => one.part === step.part);
     if (!part) return;
     this.outbox.post(`/api/judge/${step.assignment}/undo`, {
@@ -323,11 +228,11 @@ export class Workbench {
     });
     this.put(view, part, step.verdict, part.version + 1);
     await this.open(step.item);
-    this.say("Taken back.");
+    announce("Taken back.");
   }
 
   /**
-   * @param {import("./outbox.js").Letter} letter
+   * @param {Letter} letter
    * @param {any} answer
    */
   delivered(letter, answer) {
@@ -343,13 +248,13 @@ export class Workbench {
 
   /**
    * The server said no: show what stands, beside what was decided here, and let the assessor choose.
-   * @param {import("./outbox.js").Letter} letter
+   * @param {Letter} letter
    * @param {number} status
    * @param {any} answer
    */
   refused(letter, status, answer) {
     const item = Number(letter.body.item);
-    this.ahead.delete(item);
+    this.supply.forget(item);
     this.steps = this.steps.filter((one) => one.item !== item);
     if (status === 409 && answer?.standing !== undefined) this.showConflict(letter, answer);
     else this.complain(answer?.message ?? `The server refused a decision (${status}).`);
@@ -357,65 +262,27 @@ export class Workbench {
   }
 
   /**
-   * @param {import("./outbox.js").Letter} letter
+   * @param {Letter} letter
    * @param {any} answer
    */
   showConflict(letter, answer) {
-    const mine = letter.body.verdict ?? null;
-    const again = () => {
-      this.outbox.post(letter.url, { ...letter.body, expected: answer.version });
-      dialog.close();
-    };
-    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "conflict-title" },
-      h("h2", { id: "conflict-title" }, "Judged elsewhere in the meantime"),
-      h("dl", { class: "facts" },
-        h("dt", {}, "What stands"), h("dd", {}, said(answer.standing)),
-        h("dt", {}, "Your decision here"), h("dd", {}, said(mine))),
-      h("div", { class: "row end" },
-        h("button", { type: "button", onclick: () => dialog.close() }, "Keep what stands"),
-        mine ? h("button", { type: "button", class: "primary", onclick: again }, "Use my decision") : null));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      if (this.view) void this.reload();
+    askWhich({
+      standing: answer.standing,
+      mine: /** @type {Verdict | null} */ (letter.body.verdict ?? null),
+      insist: () => this.outbox.post(letter.url, { ...letter.body, expected: answer.version }),
+      closed: () => void this.reload(),
     });
-    document.body.append(dialog);
-    dialog.showModal();
   }
 
   /** Fetch the item shown anew. */
   async reload() {
     if (!this.view) return;
-    this.ahead.delete(this.view.id);
+    this.supply.forget(this.view.id);
     await this.open(this.view.id);
   }
 
   tellProgress() {
-    const { items, done, total } = this.sheet;
-    const at = items.findIndex((one) => one.id === this.current);
-    byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
-    const bar = byId("progress", HTMLProgressElement);
-    bar.max = Math.max(total, 1);
-    bar.value = done;
-    byId("progress-text").textContent = `${done} of ${total} judged`;
-  }
-
-  /**
-   * @param {import("./outbox.js").OutboxState} state
-   * @param {number} waiting
-   */
-  tellState(state, waiting) {
-    const shown = byId("save-state");
-    shown.dataset.state = state;
-    const more = state === "waiting" && waiting > 1 ? ` (${waiting} waiting)` : "";
-    if (shown.textContent !== STATES[state] + more) shown.textContent = STATES[state] + more;
-  }
-
-  /**
-   * Tell in passing; screen readers hear it.
-   * @param {string} message
-   */
-  say(message) {
-    announce(message);
+    showProgress(this.sheet, this.current);
   }
 
   /**
@@ -425,20 +292,6 @@ export class Workbench {
    */
   complain(message, again) {
     if (message !== "") this.moving = false;
-    const shown = byId("complaint");
-    shown.hidden = message === "";
-    fill(shown, message, " ", again ? h("button", { type: "button", onclick: again }, "Try again") : null);
+    showComplaint(message, again);
   }
-}
-
-/**
- * A verdict in words.
- * @param {Verdict | null} verdict
- */
-export function said(verdict) {
-  if (!verdict) return "nothing";
-  return Object.entries(verdict)
-    .filter(([name, value]) => name !== "settled" && value !== null)
-    .map(([name, value]) => (name === "judgment" ? named(String(value)) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
-    .join("; ");
 }

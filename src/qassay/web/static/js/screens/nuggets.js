@@ -82,7 +82,7 @@ field.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
     void write(event.ctrlKey || event.shiftKey);
-  } else if (event.key === "Escape") nuggets.focus();
+  } else if (event.key === "Escape") side.focus(); // where whoever writes came from
 });
 
 /** @param {(one: Nugget, at: number) => void} act */
@@ -261,7 +261,8 @@ async function start() {
           h("button", { type: "button", onclick: () => void write(false) }, "Add"),
           h("button", { type: "button", onclick: () => void write(true) }, "Add as vital")),
         h("p", { id: "new-hint", class: "hint" }, h("kbd", null, "Enter"), " adds it, ", h("kbd", null, "Shift"), "+", h("kbd", null, "Enter"),
-          " as vital; ", h("kbd", null, keyFor("nuggets.take")), " begins one from the chosen string."),
+          " as vital, ", h("kbd", null, "Esc"), " goes back to the lists, where the keys work; ",
+          h("kbd", null, keyFor("nuggets.take")), " begins one from the chosen string."),
         toolbar,
         nuggets.element,
         h("div", { class: "row end" }, goOn),

@@ -11,7 +11,8 @@ Everything is read when it is first asked for, and once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
+from qassay.evaluation import side_by_side
+from qassay.evaluation.keys import DISAGREEMENT_UNKNOWN, TWO_WAY, disagreement_key, two_way_key, voted
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
@@ -31,14 +34,11 @@ from qassay.judgments import (
     Key,
     check_known_answers,
     check_nuggets,
-    disagreement_unknown,
-    folded,
     no_answers,
     no_nuggets,
 )
 from qassay.measures import measure as spelled
 from qassay.measures import misspelled
-from qassay.nuggets import pyramid_weights
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
 from qassay.scores import Missing, Scores, Unjudged, score
@@ -48,10 +48,6 @@ from qassay.tasks import Task
 
 if TYPE_CHECKING:
     from qassay.store.engine import Store
-
-# Keys that entailment tasks derive from their sets.
-TWO_WAY = "two-way"
-DISAGREEMENT_UNKNOWN = "disagreement-unknown"
 
 
 def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluation:
@@ -245,35 +241,29 @@ class Evaluation:
             missing=missing,
             drop=self.configuration.drop,
             justified=self.configuration.justified,
+            judged_by_assessors=lambda: self._judged_by_assessors,
         )
 
     def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
-        joined: pl.DataFrame | None = None
-        for name in sets if sets is not None else self.assessor_sets:
-            table = _labels(self.judgment_set(name)).rename({"judgment": name})
-            if joined is None:
-                joined = table
-            else:
-                joined = joined.join(
-                    table, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
-                )
-        return joined if joined is not None else pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+        return side_by_side.labels(self._judgment_sets(sets))
 
     def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Ratings of justifications and holistic scores of several sets; the set stands for an unnamed assessor."""
-        tables = []
-        for name in sets if sets is not None else self.assessor_sets:
-            judged = self.judgment_set(name)
-            rows = pl.concat([judged.kind("rating"), judged.kind("holistic")], how="diagonal")
-            tables.append(
-                rows.select(pl.lit(name).alias("set"), pl.col("assessor").fill_null(name), "question", "run", *_RATINGS)
-            )
-        if not tables:
-            return pl.DataFrame(
-                schema={"set": pl.String, "assessor": pl.String, "question": pl.String, "run": pl.String}
-            )
-        return pl.concat(tables).unique(["assessor", "question", "run", "set"], keep="last", maintain_order=True)
+        return side_by_side.ratings(self._judgment_sets(sets))
+
+    @cached_property
+    def _judged_by_assessors(self) -> frozenset[str]:
+        """The questions that any assessor has judged; a set that cannot be read is none's."""
+        found: set[str] = set()
+        for name in self.assessor_sets:
+            with suppress(InputError):
+                found.update(*(table["question"] for table in self.judgment_set(name).kinds.values()))
+        return frozenset(found)
+
+    def _judgment_sets(self, names: Sequence[str] | None) -> list[JudgmentSet]:
+        """The sets with these names; those of the assessors where none are named."""
+        return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
 
     def _justification_ratings(self) -> pl.DataFrame:
         """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
@@ -283,14 +273,10 @@ class Evaluation:
     def _derived_key(self, name: str) -> Key:
         """A key of entailment that follows from the sets there are."""
         if name == TWO_WAY:
-            base = self.key(None)
-            return replace(base, judgments=JudgmentSet(name, {}), pairs=folded(base.pair_labels()), two_way=True)
+            return two_way_key(self.key(None))
         if len(self.assessor_sets) < 2:
             raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
-        assessors = [_pairs(self.judgment_set(one)) for one in self.assessor_sets]
-        two_way = [_pairs(self.judgment_set(one)) for one in sorted(self.two_way_sets)]
-        pairs = disagreement_unknown(assessors, two_way)
-        return Key(JudgmentSet(name, {}), no_nuggets(), no_answers(), pairs=pairs)
+        return disagreement_key(self._judgment_sets(None), self._judgment_sets(sorted(self.two_way_sets)))
 
     def _weighted(self, key: Key) -> Key:
         """The key with nugget weights: as given, else votes of the assessors' own lists, else its own marks."""
@@ -298,33 +284,9 @@ class Evaluation:
             return key
         paths = self.folder.nugget_lists()
         voters = [name for name in paths if name not in (*SETTLED_SETS, "development")] or [key.name]
-        weights = pyramid_weights({name: self.nugget_list(name) for name in voters})
-        joined = key.nuggets.drop("weight").join(weights, on=["question", "nugget"], how="left", maintain_order="left")
-        voted = pl.col("weight").is_not_null().any().over("question")
-        return replace(key, nuggets=joined.with_columns(weight=pl.when(voted).then(pl.col("weight").fill_null(0.0))))
+        return voted(key, {name: self.nugget_list(name) for name in voters})
 
     def _keyless(self) -> str:
         if not self.sets:
             return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
         return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"
-
-
-_RATINGS = ("understandability", "correctness", "content", "organization")
-
-
-def _pairs(judgments: JudgmentSet) -> dict[str, str]:
-    table = judgments.kind("pair")
-    return dict(zip(table["question"], table["judgment"], strict=True))
-
-
-def _labels(judgments: JudgmentSet) -> pl.DataFrame:
-    """Question, readable item and label of every labelled item of a set."""
-    tables = []
-    for kind in ("item", "list", "pair"):
-        rows = judgments.kind(kind)
-        names = [pl.col(name).cast(pl.String) for name in ("run", "doc", "text", "start", "length")]
-        if kind == "item":
-            names = names[1:]  # pooled: the run does not matter
-        item = pl.concat_str(names, separator="\t", ignore_nulls=True) if kind != "pair" else pl.col("question")
-        tables.append(rows.select("question", "judgment", item=item).select("question", "item", "judgment"))
-    return pl.concat(tables)

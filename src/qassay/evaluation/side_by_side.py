@@ -1,0 +1,51 @@
+"""Judgment sets side by side: what assessors said of the same things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from qassay.judgments import JudgmentSet
+
+RATINGS = ("understandability", "correctness", "content", "organization")
+
+
+def labels(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
+    """Labels of every judged item: columns question, item and one for each set (null: not judged)."""
+    joined: pl.DataFrame | None = None
+    for one in sets:
+        table = _labels(one).rename({"judgment": one.name})
+        if joined is None:
+            joined = table
+        else:
+            joined = joined.join(table, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right")
+    return joined if joined is not None else pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+
+
+def ratings(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
+    """Ratings of justifications and holistic scores; the set stands for an unnamed assessor."""
+    tables = []
+    for one in sets:
+        rows = pl.concat([one.kind("rating"), one.kind("holistic")], how="diagonal")
+        tables.append(
+            rows.select(
+                pl.lit(one.name).alias("set"), pl.col("assessor").fill_null(one.name), "question", "run", *RATINGS
+            )
+        )
+    if not tables:
+        return pl.DataFrame(schema={"set": pl.String, "assessor": pl.String, "question": pl.String, "run": pl.String})
+    return pl.concat(tables).unique(["assessor", "question", "run", "set"], keep="last", maintain_order=True)
+
+
+def _labels(judgments: JudgmentSet) -> pl.DataFrame:
+    """Question, readable item and label of every labelled item of a set."""
+    tables = []
+    for kind in ("item", "list", "pair"):
+        rows = judgments.kind(kind)
+        names = [pl.col(name).cast(pl.String) for name in ("run", "doc", "text", "start", "length")]
+        if kind == "item":
+            names = names[1:]  # pooled: the run does not matter
+        item = pl.concat_str(names, separator="\t", ignore_nulls=True) if kind != "pair" else pl.col("question")
+        tables.append(rows.select("question", "judgment", item=item).select("question", "item", "judgment"))
+    return pl.concat(tables)

@@ -1,0 +1,31 @@
+// Two decisions on the same thing: what stands, beside what was decided here, for the assessor to choose.
+
+import { h } from "./dom.js";
+import { said } from "./labels.js";
+
+/** @typedef {import("./supply.js").Verdict} Verdict */
+
+/**
+ * @param {{standing: Verdict | null, mine: Verdict | null, insist: () => void, closed: () => void}} given
+ *   `insist`: the assessor's own decision is to be used; `closed`: the choice is made, either way.
+ */
+export function askWhich({ standing, mine, insist, closed }) {
+  const again = () => {
+    insist();
+    dialog.close();
+  };
+  const dialog = h("dialog", { class: "dialog", "aria-labelledby": "conflict-title" },
+    h("h2", { id: "conflict-title" }, "Judged elsewhere in the meantime"),
+    h("dl", { class: "facts" },
+      h("dt", {}, "What stands"), h("dd", {}, said(standing)),
+      h("dt", {}, "Your decision here"), h("dd", {}, said(mine))),
+    h("div", { class: "row end" },
+      h("button", { type: "button", onclick: () => dialog.close() }, "Keep what stands"),
+      mine ? h("button", { type: "button", class: "primary", onclick: again }, "Use my decision") : null));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    closed();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}

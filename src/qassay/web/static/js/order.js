@@ -1,0 +1,30 @@
+// What of a question comes next.
+
+/** @typedef {import("./supply.js").Sheet} Sheet */
+
+/**
+ * The first item that needs something.
+ * @param {Sheet} sheet
+ */
+export function firstOpen(sheet) {
+  return sheet.items.find((one) => !one.complete);
+}
+
+/**
+ * The items after one, then those before it.
+ * @param {Sheet} sheet
+ * @param {number} current
+ */
+export function after({ items }, current) {
+  const at = items.findIndex((one) => one.id === current);
+  return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))];
+}
+
+/**
+ * The first stage, other than the one with this screen, in which something is to be done.
+ * @param {Sheet} sheet
+ * @param {string} [screen]
+ */
+export function openStage(sheet, screen) {
+  return sheet.stages.find((one) => one.screen !== screen && one.open && one.done < one.total);
+}

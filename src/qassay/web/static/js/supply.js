@@ -1,0 +1,144 @@
+// What is judged, fetched before it is wanted: the coming items of a question, and the question after it.
+
+import { get } from "./api.js";
+import { firstOpen } from "./order.js";
+
+/**
+ * @typedef {Record<string, any>} Verdict
+ * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
+ * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean}} ItemView
+ * @typedef {{id: number, complete: boolean, kind: string, label: string}} Place
+ * @typedef {object} Sheet
+ * @property {number} assignment
+ * @property {string} screen
+ * @property {{screen: string, title: string, done: number, total: number, open: boolean}[]} stages
+ * @property {{id: string, type: string, text: string}[]} earlier
+ * @property {boolean} has_collection
+ * @property {Record<string, any>} question
+ * @property {string[]} labels
+ * @property {Place[]} items
+ * @property {number} total
+ * @property {number} done
+ * @property {boolean} closed
+ * @property {number | null} next  The assignment after this one that has open work.
+ * @property {{id: number, name: string}} assessor
+ */
+
+const AHEAD = 4;
+const KEPT = 60;
+
+export class Supply {
+  /** @param {Sheet} sheet  The question that is shown. */
+  constructor(sheet) {
+    this.sheet = sheet;
+    /** @type {Map<number, Promise<ItemView>>} */
+    this.items = new Map();
+    /** @type {Promise<Sheet> | null} */
+    this.following = null;
+    /** @type {Map<number, boolean>} */
+    this.decided = new Map();
+  }
+
+  /**
+   * Another question is shown: what followed the one before does not follow it.
+   * @param {Sheet} sheet
+   */
+  begin(sheet) {
+    this.sheet = sheet;
+    this.following = null;
+  }
+
+  /**
+   * An item, fetched once.
+   * @param {number} id
+   * @param {number} assignment
+   */
+  item(id, assignment = this.sheet.assignment) {
+    let view = this.items.get(id);
+    if (!view) {
+      view = get(`/judge/${assignment}/items/${id}`);
+      view.catch(() => this.items.delete(id));
+      this.items.set(id, view);
+    }
+    return view;
+  }
+
+  /**
+   * The sheet of a question that comes after the one shown.
+   * @param {number} number
+   * @returns {Promise<Sheet>}
+   */
+  async next(number) {
+    return this.corrected(await (this.following && number === this.sheet.next ? this.following : get(`/judge/${number}`)));
+  }
+
+  /**
+   * Note whether an item needs nothing more, as decided here.
+   * @param {number} id
+   * @param {boolean} complete
+   */
+  note(id, complete) {
+    this.decided.set(id, complete);
+  }
+
+  /**
+   * A sheet with what was decided here: when the server wrote it, decisions may have been on their way to it.
+   * @param {Sheet} sheet
+   */
+  corrected(sheet) {
+    for (const place of sheet.items) {
+      const complete = this.decided.get(place.id) ?? place.complete;
+      sheet.done += Number(complete) - Number(place.complete);
+      place.complete = complete;
+    }
+    return sheet;
+  }
+
+  /**
+   * Fetch what comes next while the assessor reads.
+   * @param {Place[]} coming  The items after the one shown, in their order.
+   */
+  async prepare(coming) {
+    const { sheet } = this;
+    const open = coming.filter((one) => !one.complete).slice(0, AHEAD);
+    for (const one of open) await this.item(one.id, sheet.assignment).catch(() => null);
+    if (sheet !== this.sheet) return; // the assessor was faster
+    if (open.length < AHEAD && sheet.next !== null && !this.following) this.prepareQuestion(sheet.next, sheet.screen);
+  }
+
+  /**
+   * @param {number} number
+   * @param {string} screen  The screen that is open: the items of another are fetched by that one.
+   */
+  prepareQuestion(number, screen) {
+    /** @type {Promise<Sheet>} */
+    const following = get(`/judge/${number}`);
+    this.following = following;
+    following.then(
+      (next) => {
+        const first = firstOpen(next);
+        if (first && next.screen === screen) void this.item(first.id, next.assignment).catch(() => null);
+      },
+      () => (this.following = null),
+    );
+  }
+
+  /** @param {number} id */
+  forget(id) {
+    this.items.delete(id);
+    this.decided.delete(id);
+  }
+
+  /** What was fetched before is old. */
+  clear() {
+    this.items.clear();
+  }
+
+  /** Let go of the oldest items that were fetched. */
+  trim() {
+    for (const id of this.items.keys()) {
+      if (this.items.size <= KEPT) return;
+      this.items.delete(id);
+    }
+  }
+}

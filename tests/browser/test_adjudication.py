@@ -1,0 +1,72 @@
+"""Adjudication by keyboard: from question to question, and assessors' own lists of nuggets side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import desk as desks
+import pytest
+from playwright.sync_api import Page, expect
+
+from qassay.evaluation import open_evaluation
+from qassay.store.assignment.counting import Assessor
+from qassay.store.judging.nuggets import write_nugget
+
+Make = Callable[..., Any]
+LISTS = {
+    "first": [
+        ("discovered polonium and radium", True),
+        ("born in Warsaw", False),
+        ("her notebooks are radioactive", False),
+    ],
+    "second": [("discovered radium", True), ("born in Warsaw", True), ("first woman at the Sorbonne", False)],
+}
+
+
+@pytest.fixture
+def cleo(desk: Make, serve: Make, visit: Make) -> Callable[..., Page]:
+    """Two questions whose assessors wrote their own nuggets and found the first of them everywhere; Cleo's browser."""
+    one = desk("series", "1.7", "2.7")
+    one.give_out("Ada", "Ben")
+    people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
+    judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)
+    with one.store.write() as connection:
+        for name, nuggets in LISTS.items():
+            for question in ("1.7", "2.7"):
+                for text, vital in nuggets:
+                    body = {"vital": vital, "text": text}
+                    write_nugget(connection, list_name=name, question=question, nugget=None, body=body)
+                judging.judge_all(
+                    connection, question, name, lambda _, part: {"nuggets": ["1"] if part.name == "" else []}
+                )
+    server = serve(one.folder)
+
+    def sit_down(**options: Any) -> Page:
+        page: Page = visit(server, one, "Cleo", **options)
+        page.goto(f"{server.url}/adjudication/question?id=1.7")
+        expect(page.locator(".verdict")).to_have_count(2)
+        return page
+
+    return sit_down
+
+
+def test_lists_side_by_side_and_on_to_the_next_question(cleo: Make, accessible: Make) -> None:
+    page: Page = cleo()
+    accessible(page)
+    rows = page.locator(".side-by-side tbody.differs td")
+    expect(rows).to_have_count(4)
+    expect(page.locator(".side-by-side mark")).to_have_text(["polonium and"])
+    expect(page.locator(".side-by-side tbody.missing td.none")).to_have_count(2)
+    expect(page.locator(".side-by-side tbody.same")).to_have_count(0)
+    page.keyboard.press("g")  # skip it
+    expect(page.locator(".judge-where .badge")).to_have_text("2.7")
+    expect(page.locator("#skip")).to_have_text("Go on with 1.7")
+    page.keyboard.press("1")
+    expect(page.locator("#onward")).to_have_text("Go on with 1.7")
+    page.keyboard.press("g")
+    expect(page.locator(".judge-where .badge")).to_have_text("1.7")
+    page.keyboard.press("2")
+    expect(page.locator("#onward")).to_have_text("Back to all questions")
+    page.keyboard.press("g")
+    expect(page.get_by_text("Nothing to rule on.")).to_be_visible()

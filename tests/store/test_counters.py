@@ -1,0 +1,157 @@
+"""The sums of the store: whatever is written, by whatever statement, they are those of the rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import desk
+import pytest
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sums import check_sums
+
+from qassay.store.counters import count_everything
+from qassay.store.engine import Store, now
+from qassay.store.schema import account, assignment, item, judgment, question, settled, share, stage, standing
+
+store = desk.store
+NAMES = ("q1", "q2", "q3", "q4")
+
+
+def add_people(connection: Connection) -> None:
+    rows = [{"id": number, "name": f"P{number}", "role": "assessor", "created": now()} for number in (1, 2, 3)]
+    connection.execute(insert(account), rows)
+
+
+def ask(connection: Connection, chance: random.Random) -> None:
+    name = chance.choice(NAMES)
+    there = connection.execute(select(question.c.id).where(question.c.id == name)).first()
+    if there is None:
+        body = {"ordinal": chance.randrange(9), "body": "{}", "at": now(), "draft": chance.random() < 0.3}
+        connection.execute(insert(question).values(id=name, **body))
+    elif chance.random() < 0.3:
+        connection.execute(delete(question).where(question.c.id == name))
+    else:
+        changed = {"ordinal": chance.randrange(9), "draft": chance.random() < 0.3}
+        connection.execute(update(question).where(question.c.id == name).values(**changed))
+
+
+def rename(connection: Connection, chance: random.Random) -> None:
+    there = set(connection.execute(select(question.c.id)).scalars())
+    if there and (free := sorted(set(NAMES) - there)):
+        old = chance.choice(sorted(there))
+        connection.execute(update(question).where(question.c.id == old).values(id=free[0], draft=False))
+
+
+def give(connection: Connection, chance: random.Random) -> None:
+    there = {tuple(row) for row in connection.execute(select(assignment.c.question, assignment.c.slot))}
+    free = [(name, slot) for name in NAMES for slot in (1, 2) if (name, slot) not in there]
+    rows = [
+        {"question": name, "slot": slot, "set": "first" if slot == 1 else "second", "account": None, "total": 5}
+        for name, slot in chance.sample(free, min(2, len(free)))
+    ]
+    if rows:
+        connection.execute(insert(assignment), rows)
+
+
+def work(connection: Connection, chance: random.Random) -> None:
+    values = {
+        "done": chance.randrange(6),
+        "total": chance.randrange(5, 8),
+        "seconds": chance.choice((0, 30)),
+        "closed": chance.choice((None, now())),
+    }
+    where = chance.choice((assignment.c.slot == 1, assignment.c.question == chance.choice(NAMES)))
+    connection.execute(update(assignment).where(where).values(**values))
+
+
+def hand_over(connection: Connection, chance: random.Random) -> None:
+    name = chance.choice(NAMES)
+    values: dict[str, Any] = {"account": chance.choice((None, 1)), "done": assignment.c.done + chance.randrange(2)}
+    connection.execute(update(assignment).where(assignment.c.question == name, assignment.c.slot == 1).values(**values))
+    values["account"] = chance.choice((None, 2, 3))
+    connection.execute(update(assignment).where(assignment.c.question == name, assignment.c.slot == 2).values(**values))
+
+
+def take_away(connection: Connection, chance: random.Random) -> None:
+    where = (assignment.c.question == chance.choice(NAMES), assignment.c.slot <= chance.choice((1, 2)))
+    connection.execute(delete(assignment).where(*where))
+
+
+def pool(connection: Connection, chance: random.Random) -> None:
+    name = chance.choice(NAMES)
+    if chance.random() < 0.5:
+        number = 1 + (connection.execute(select(func.max(item.c.id))).scalar() or 0)
+        values = {"id": number, "kind": "item", "ordinal": 1, "body": "{}", "active": chance.random() < 0.8}
+        connection.execute(insert(item).values(question=name, **values))
+    elif chance.random() < 0.5:
+        connection.execute(update(item).where(item.c.question == name).values(active=chance.random() < 0.5))
+    else:
+        connection.execute(delete(item).where(item.c.question == name))
+
+
+def judge(connection: Connection, chance: random.Random) -> None:
+    name = chance.choice(NAMES)
+    if chance.random() < 0.4:
+        body = chance.choice((None, "{}"))
+        connection.execute(update(standing).where(standing.c.question == name).values(body=body))
+        return
+    if chance.random() < 0.3:
+        connection.execute(delete(standing).where(standing.c.question == name))
+        return
+    number = 1 + (connection.execute(select(func.max(judgment.c.id))).scalar() or 0)
+    said = {"set": "first", "question": name, "kind": "item", "thing": f"t{number}", "version": 1, "body": "{}"}
+    connection.execute(insert(judgment).values(id=number, at=now(), **said))
+    connection.execute(insert(standing).values(judgment=number, **said))
+
+
+def settle(connection: Connection, chance: random.Random) -> None:
+    name = chance.choice(NAMES)
+    gone = connection.execute(delete(settled).where(settled.c.question == name)).rowcount
+    if not gone:
+        values = {"unanimous": 1, "disagreements": 1, "unruled": chance.randrange(3)}
+        connection.execute(insert(settled).values(question=name, **values))
+    connection.execute(update(settled).values(unruled=settled.c.unruled + 1))
+
+
+STEPS: tuple[Callable[[Connection, random.Random], None], ...] = (
+    *(ask, rename, give, work, hand_over, take_away, pool, judge, settle),
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_are_those_of_the_rows(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    with store.write() as connection:
+        add_people(connection)
+        for _ in range(120):
+            chance.choice(STEPS)(connection, chance)
+            check_sums(connection)
+        assert connection.execute(select(stage)).first() is not None
+        # And what a migration fills in is the same.
+        for table in (share, stage):
+            connection.execute(delete(table))
+        count_everything(connection)
+        check_sums(connection)
+
+
+def test_nothing_is_left_of_a_store_that_is_emptied(store: Store) -> None:
+    chance = random.Random(1)
+    with store.write() as connection:
+        add_people(connection)
+        for step in STEPS * 5:
+            step(connection, chance)
+        for table in (stage, share, settled, standing, judgment, item, assignment, question):
+            connection.execute(delete(table))
+        assert connection.execute(select(stage)).first() is None
+        assert connection.execute(select(share)).first() is None
+
+
+def test_any_change_of_a_question_is_counted(store: Store) -> None:
+    changes = select(question.c.changes)
+    with store.write() as connection:
+        connection.execute(insert(question).values(id="q1", ordinal=1, body="{}", at=now()))
+        for number, values in enumerate(({"ordinal": 2}, {"body": "{ }"}, {"draft": True}, {"version": 2}), start=1):
+            connection.execute(update(question).values(**values))
+            assert connection.execute(changes).scalar_one() == number

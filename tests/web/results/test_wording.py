@@ -1,0 +1,64 @@
+"""No results page speaks of options of a command: whatever the library says of them has words for the page."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import qassay
+from qassay.formats.folder import Folder
+from qassay.web.results.wording import on_page
+
+HERE = Path(qassay.__file__).parent
+# What results pages are computed by.
+COMPUTING = (
+    "scores",
+    "meta",
+    "measures",
+    "analysis",
+    "tally",
+    "evaluation*",
+    "judgments.py",
+    "nuggets.py",
+    "matrix.py",
+)
+OPTION = re.compile(r"--[a-z]")
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """The texts in a file that name an option, with a word in place of what is put into them; not its docstrings."""
+    tree = ast.parse(path.read_text())
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        text = ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(one.value if isinstance(one, ast.Constant) else "word" for one in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described | within:
+            text = node.value
+        if OPTION.search(text):
+            yield text
+
+
+def said() -> list[str]:
+    places = [place for pattern in COMPUTING for place in HERE.glob(pattern)]
+    files = [path for place in places for path in (place.rglob("*.py") if place.is_dir() else [place])]
+    return [text for path in sorted(files) for text in sentences(path)]
+
+
+@pytest.mark.parametrize("text", said())
+def test_options_have_words_of_the_page(text: str) -> None:
+    assert not OPTION.search(on_page(text))
+
+
+def test_there_are_options_to_say_otherwise() -> None:
+    assert len(said()) > 5
+
+
+def test_questions_that_are_not_published_are_not_published_by_a_command() -> None:
+    told = Folder(Path("/x"), drafts=2).unpublished()
+    assert on_page(str(told)) == "2 drafts that are not published yet; publish them on the page Questions"
