@@ -13,13 +13,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, inspect, text
+from sqlalchemy import Engine, create_engine, inspect, select, text
+from sums import check_sums
 
 import qassay
 from qassay.errors import InputError
-from qassay.store.engine import connect
+from qassay.store.engine import connect, open_store
 from qassay.store.migrating import HEAD, VERSION_TABLE, migrate
-from qassay.store.schema import metadata
+from qassay.store.schema import metadata, setting, settled, stage
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -159,6 +160,21 @@ def test_a_store_of_an_earlier_release_is_brought_up_to_date(release: Path, tmp_
             assert {key: new[key] for key in old if key in new} == {key: old[key] for key in old if key in new}
     with closing(sqlite3.connect(folder / "qassay.db")) as database:
         assert database.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
+
+
+def test_what_settling_found_and_all_sums_are_brought_over(tmp_path: Path) -> None:
+    folder = load(RELEASES[0], tmp_path / "eval")
+    kept = '{"question": "1.1", "unanimous": 3, "disagreements": 2, "left": 1}'
+    with closing(sqlite3.connect(folder / "qassay.db")) as database:
+        database.execute("INSERT INTO setting VALUES ('adjudication:0f', ?)", (kept,))
+        database.commit()
+    store = open_store(folder)
+    with store.read() as connection:
+        check_sums(connection)
+        assert connection.execute(select(settled)).all() == [("1.1", 3, 2, 1)]
+        assert connection.execute(select(stage.c.unruled).where(stage.c.question == "1.1")).scalar_one() == 1
+        assert connection.execute(select(setting).where(setting.c.name.startswith("adjudication"))).all() == []
+    store.close()
 
 
 def test_the_file_is_copied_before_it_is_changed(

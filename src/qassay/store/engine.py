@@ -7,7 +7,9 @@ by itself.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -162,8 +164,8 @@ def _sqlite(url: str | URL) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(raw: Any, _: object) -> None:
         raw.isolation_level = None  # transactions begin where we say, not where the driver guesses
+        _write_ahead(raw)
         for pragma in (
-            "journal_mode = WAL",
             "synchronous = FULL",
             "foreign_keys = ON",
             f"busy_timeout = {BUSY_MILLISECONDS}",
@@ -176,6 +178,20 @@ def _sqlite(url: str | URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _write_ahead(raw: Any) -> None:
+    """Have the file keep a log; SQLite itself does not wait here for others who open or close a new file."""
+    until = time.monotonic() + BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            raw.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def is_alive(store: Store) -> bool:

@@ -11,7 +11,7 @@ nobody waits for a sum whom the assignments do not make wait already, and nobody
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table
@@ -37,5 +37,5 @@ def install_with(_: Any, connection: Connection, tables: Collection[Table], **__
 
 def _statements(name: str) -> Iterator[str]:
     """The statements of a file, which empty lines keep apart."""
-    text = files(__name__).joinpath(name).read_text(encoding="utf-8")
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return (statement for part in text.split("\n\n") if (statement := part.strip()))

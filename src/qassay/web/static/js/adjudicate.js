@@ -2,10 +2,9 @@
 import { announce, byId, fill, h, pageData } from "./dom.js";
 import { documentPanel } from "./document.js";
 import { keyFor, register } from "./keys.js";
-import { named } from "./labels.js";
+import { named, said } from "./labels.js";
 import { nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
-import { said } from "./labels.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
