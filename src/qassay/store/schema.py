@@ -143,8 +143,7 @@ question = Table(
     Column("at", At, nullable=False),
     # Counted by a trigger, whatever changes: versions are for people, who do not mind that a draft was moved.
     Column("changes", Integer, nullable=False, server_default="0"),
-    # Whether any has changed, without reading what they ask.
-    Index("ix_question_mark", "draft", "version", "at", "changes"),
+    Index("ix_question_mark", "draft", "version", "at", "changes"),  # whether any has changed
 )
 answer = Table(  # answers known from question development; the last row of (question, answer, doc) stands
     "answer",
@@ -251,13 +250,11 @@ nugget = Table(
 
 # ---- how far it is --------------------------------------------------------------------------------------------------
 
-settled = Table(  # what settling a question found, as long as it is closed
+settled = Table(  # what settling a question found, as long as it is closed; unruled: disagreements that are left
     "settled",
     metadata,
     Column("question", Name, primary_key=True),
-    Column("unanimous", Integer, nullable=False),
-    Column("disagreements", Integer, nullable=False),
-    Column("unruled", Integer, nullable=False),  # disagreements that nobody has ruled on as they are now
+    *(Column(name, Integer, nullable=False) for name in ("unanimous", "disagreements", "unruled")),
 )
 
 
@@ -294,14 +291,14 @@ OPEN = stage.c.open > _NONE
 UNASSIGNED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, stage.c.assessors == _NONE)
 UNJUDGED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, ~stage.c.judged)
 UNRULED = and_(stage.c.first.is_not(None), stage.c.unruled > _NONE, stage.c.open == _NONE)
-# What a condition is about stands in its index too: SQLite looks at it again, and need not look elsewhere.
 Index("ix_stage_place", stage.c.ordinal, stage.c.question)
-Index("ix_stage_first", *(stage.c[name] for name in ("first", "assessors")), **_only(ASSIGNED))
+# What a condition is about stands in its index too: SQLite looks at it again, and need not look elsewhere.
 for _name, _columns, _condition in (
-    ("ix_stage_open", ("open",), OPEN),
-    ("ix_stage_unassigned", ("pooled", "assessors"), UNASSIGNED),
-    ("ix_stage_unjudged", ("pooled", "judged"), UNJUDGED),
+    ("first", ("first", "assessors"), ASSIGNED),
+    ("open", ("ordinal", "question", "open"), OPEN),
+    ("unassigned", ("ordinal", "question", "pooled", "assessors"), UNASSIGNED),
+    ("unjudged", ("ordinal", "question", "pooled", "judged"), UNJUDGED),
+    ("unruled", ("first", "question", "unruled", "open"), UNRULED),
 ):
-    Index(_name, *(stage.c[name] for name in ("ordinal", "question", *_columns)), **_only(_condition))
-Index("ix_stage_unruled", *(stage.c[name] for name in ("first", "question", "unruled", "open")), **_only(UNRULED))
+    Index(f"ix_stage_{_name}", *(stage.c[name] for name in _columns), **_only(_condition))
 event.listen(metadata, "after_create", install_with)
