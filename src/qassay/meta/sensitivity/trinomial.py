@@ -62,9 +62,8 @@ class Trinomial:
         plus, minus, cells = self._halvings
         ways = _LogChoices(units)
         log = ways((differ + mean)[:, None] // 2, plus) + ways((differ - mean)[:, None] // 2, minus)
-        log += ways((units - differ)[:, None], 2 * self.size - plus - minus) - ways(
-            np.array(units), np.array(2 * self.size)
-        )
+        log += ways((units - differ)[:, None], 2 * self.size - plus - minus)
+        log -= ways(np.array(units), np.array(2 * self.size))
         return np.asarray(np.einsum("r,rck->ck", (np.exp(log) * pairs[:, None]).sum(axis=0), cells))
 
     def _shares(self, moments: PairMoments) -> tuple[Floats, Floats]:
