@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -75,6 +76,61 @@ def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved
     page.unroute("**/decisions")  # what was held goes on
     saved(page)
     assert len(one.rows("first")) == len(shown)
+
+
+def test_what_was_taken_back_in_another_tab_is_shown_again(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    first = page.url
+    for number in range(2, 6):
+        page.keyboard.press("1")
+        expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
+    saved(page)
+    sent = {
+        "item": int(parse_qs(urlsplit(first).query)["item"][0]),
+        "part": "",
+        "expected": 1,
+        "to": 0,
+        "key": "k" * 16,
+    }
+    answered = page.evaluate(
+        """([to, sent]) => fetch(to, {method: "POST", body: JSON.stringify(sent),
+            headers: {"Content-Type": "application/json"}}).then((answer) => answer.status)""",
+        [f"/api/judge/{one.first('Ada')}/undo", sent],
+    )
+    assert answered == 200
+    page.keyboard.press("1")
+    expect(page.locator("#question-id")).to_have_text("1.2")
+    while page.locator("#question-id").text_content() == "1.2" and not page.locator(".notice-done").count():
+        before = page.url
+        page.keyboard.press("1")
+        page.wait_for_function(
+            "address => location.href !== address || document.querySelector('.notice-done')", arg=before
+        )
+    expect(page.locator("#question-id")).to_have_text("1.1")
+    expect(page).to_have_url(first)
+
+
+def test_an_item_whose_decision_was_refused_is_shown_again(ada: Any, saved: Make) -> None:
+    one, _, sit_down = ada
+    page = sit_down(expected=("422",))
+    first = page.url
+    answer = {"status": 422, "json": {"message": "nothing was saved"}}
+    page.route("**/decisions", lambda route: route.fulfill(**answer), times=1)
+    page.keyboard.press("1")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    expect(page.locator("#complaint")).to_contain_text("nothing was saved")
+    saved(page)
+    for number in range(3, 6):
+        page.keyboard.press("1")
+        expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
+    page.keyboard.press("1")
+    expect(page).to_have_url(first)
+    expect(page.locator(".decision[aria-pressed=true]")).to_have_count(0)
+    page.keyboard.press("1")
+    expect(page.locator("#question-id")).to_have_text("1.2")
+    saved(page)
+    assert len(one.rows("first")) == 5
 
 
 def test_the_string_is_marked_in_its_document(ada: Any) -> None:

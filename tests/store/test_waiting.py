@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from types import ModuleType
@@ -14,21 +15,24 @@ from typing import Any
 
 import desk as desks
 import pytest
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
+from qassay.questions import Question
+from qassay.store.assignment import assignments
 from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
 from qassay.store.assignment.counting import parts_for
 from qassay.store.assignment.progress import hand_over
 from qassay.store.development import drafts
 from qassay.store.development.publishing import publish
-from qassay.store.engine import Store
+from qassay.store.engine import Store, now
 from qassay.store.folder.intake import take_in
 from qassay.store.judging import classes
 from qassay.store.judging.judgments import by_key
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of
+from qassay.store.pool.pooling import store_pool
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
 
@@ -132,14 +136,93 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
         begun = drafts.new_series(connection, task, target="a club", account=None)
         body = {"vital": True, "text": "x"}
         write_nugget(connection, list_name="development", question=begun.question.id, nugget="1", body=body)
+
+    def lock(connection: Connection) -> None:
+        assignments.keep_others_out(connection)
+        drafts.keep_others_out(connection)
+
     behind(
         store,
-        drafts.keep_others_out,
+        lock,
         lambda: take_in(store, Folder(folder)),
         lambda connection: publish(connection, task, [begun.group], account=None),
     )
     with store.read() as connection:
         assert "2.1" in connection.execute(select(questions.c.id)).scalars().all()
+
+
+def test_a_pool_waits_for_a_save_of_a_question_that_loses_its_items(store: Store, desk: Any) -> None:
+    """Setting the last item of a question aside changes how far it is; so does the save."""
+    with store.read() as connection:
+        where = desks.first_part(desk, connection)
+
+    def pool_nothing() -> int:
+        options: dict[str, Any] = {"mark": "", "holistic": False, "citations": False, "account": None}
+        with store.write() as connection:
+            return store_pool(connection, [], desk.evaluation.questions, **options).retired
+
+    wait = partial(behind, store, lambda connection: hold(connection, "1.1"), pool_nothing)
+    assert wait(lambda connection: desks.save(desk, connection, where)) > 0
+    with store.read() as connection:
+        desk.check_counts(connection)
+        assert len(desk.rows(connection, "first")) == 1
+
+
+def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: Path) -> None:
+    """Publishing moves the questions behind it, in their order; whoever hands work over goes by another."""
+    asked = [
+        {"id": "2.1", "type": "other", "text": "", "series": "2", "target": "club"},
+        {"id": "10.1", "type": "other", "text": "", "series": "10", "target": "town"},
+    ]
+    runs = {"north": "2.1 north D1 a club\n10.1 north D1 a town\n"}
+    made = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
+    desk = desks.make_desk(store, tmp_path, assessors=1, made=made, development=False)
+    take_in(store, Folder(made.folder.path))
+    with store.write() as connection:
+        drafts.new_question(connection, made.task, Question("", "factoid", "When?", "2"), account=None)
+        early, late = (desk.assigned(connection, name) for name in ("2.1", "10.1"))
+
+    def publish_all() -> dict[str, str]:
+        with store.write() as connection:
+            return publish(connection, made.task, ["2"], account=None)
+
+    names = behind(
+        store,
+        lambda connection: reassign(connection, late.id, None, by=None),
+        publish_all,
+        lambda connection: reassign(connection, early.id, None, by=None),
+    )
+    assert list(names.values()) == ["2.2"]
+    with store.read() as connection:
+        desk.check_counts(connection)
+
+
+def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk: Any) -> None:
+    """Both change the sums of the same assessors: one by one, and all at once in no order."""
+    with store.write() as connection:
+        for place, one in enumerate(desks.QUESTIONS):
+            values = {"id": one["id"], "ordinal": place, "body": json.dumps({"target": "club", **one})}
+            connection.execute(insert(questions).values(**values, at=now()))
+        desk.judge_all(connection, "1.1", "first")
+        desk.judge_all(connection, "1.1", "second")
+        ours = [desk.assigned(connection, "1.1", name).id for name in ("first", "second")]
+        connection.execute(update(assignment).where(assignment.c.id == ours[0]).values(seconds=5))
+
+    def open_again(number: int) -> Callable[[Connection], None]:
+        def step(connection: Connection) -> None:
+            hold(connection, "1.1")
+            connection.execute(update(assignment).where(assignment.c.id == number).values(closed=None))
+
+        return step
+
+    def remove() -> None:
+        with store.write() as connection:
+            drafts.remove_question(connection, "1.2", account=None)
+
+    behind(store, open_again(ours[0]), remove, open_again(ours[1]))
+    with store.read() as connection:
+        desk.check_counts(connection)
+        assert {one.question for one in all_assignments(connection)} == {"1.1", "1.3"}
 
 
 def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: list[Callable[[], Any]]) -> list[Any]:

@@ -210,6 +210,18 @@ def test_a_head_that_does_not_end_is_refused(serve: Serve) -> None:
     assert line.is_answered()
 
 
+def test_a_head_that_does_not_end_is_refused_while_an_answer_is_under_way(serve: Serve) -> None:
+    line = serve(reading_seconds=LATE)
+    with line.connect() as endless:
+        endless.sendall(line.head("GET", "/long"))
+        endless.recv(1)  # it has begun, and goes on as long as we do not read
+        endless.sendall(line.head("GET", "/health")[:-2])
+        lines = b"".join(b"X-%d: %s\r\n" % (number, b"x" * 1000) for number in range(10_000))
+        with pytest.raises(ConnectionError):
+            endless.sendall(lines)
+    assert line.is_answered()
+
+
 def test_an_answer_that_nobody_reads_is_not_kept(serve: Serve) -> None:
     line = serve(reading_seconds=SOON)
     with line.connect() as deaf:

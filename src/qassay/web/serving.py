@@ -57,8 +57,9 @@ class PunctualConnection(Protocol):
     config: Serving
     _head_deadline: asyncio.TimerHandle | None = None
     _reading_deadline: asyncio.TimerHandle | None = None
-    # Bytes of the head that is being received; None where none is.
+    # Bytes of the head that is being received; None where none is. The piece in which it begins is not counted.
     _head: int | None = None
+    _begins: bool = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as it is above
         """Wait for the first request."""
@@ -69,18 +70,19 @@ class PunctualConnection(Protocol):
         """Take a piece, of a request or of its body."""
         if self._is_idle():
             self._wait_for_head()
-        within = self._head is not None
+        self._begins = False
         super().data_received(data)
         if not self._is_idle():
             self._stop_waiting()
-        elif within and self._head is not None:
+        # Also while an answer is under way: the next request may be sent before it is read.
+        if self._head is not None and not self._begins:
             self._head += len(data)
             if self._head > HEAD_LIMIT:
                 self._refuse_head()
 
     def on_message_begin(self) -> None:
         """Count what comes from here on."""
-        self._head = 0
+        self._head, self._begins = 0, True
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -133,6 +135,9 @@ class PunctualConnection(Protocol):
         self.transport.abort()
 
     def _refuse_head(self) -> None:
+        if not self._is_idle():
+            self.transport.abort()
+            return
         head = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
         self.transport.write(head)
         self.transport.close()

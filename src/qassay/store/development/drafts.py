@@ -18,7 +18,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.formats.questions import question_of_row, question_row
 from qassay.questions import Question
-from qassay.store.assignment.assignments import hold
+from qassay.store.assignment import assignments
 from qassay.store.development.answers import forget_answers, known_answers
 from qassay.store.engine import now
 from qassay.store.schema import assignment, item, nugget, run, standing
@@ -175,7 +175,7 @@ def arrange(connection: Connection, groups: Sequence[Sequence[Stored]]) -> None:
 
 def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
     """Remove a question with its answers and noted nuggets; one of the test set only where nothing hangs on it."""
-    hold(connection, number)  # before the questions, as everybody who locks both
+    assignments.keep_others_out(connection)  # before the questions, as everybody who locks both
     keep_others_out(connection)
     gone = find_stored(connection, number)
     if gone.draft and gone.question.type == "other" and gone.question.series is not None:

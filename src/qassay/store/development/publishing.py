@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.importing.questions import check_types
 from qassay.questions import Question, TestSet, gather
+from qassay.store.assignment import assignments
 from qassay.store.development.answers import rename_answers
 from qassay.store.development.drafts import Stored, body_of, grouped, keep_others_out, read_drafts
 from qassay.store.development.questions import test_set
@@ -71,6 +72,7 @@ def publish(connection: Connection, task: Task, wanted: Sequence[str], *, accoun
 
     `wanted` are series, or drafts that are in none. Everything or nothing is published.
     """
+    assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
     keep_others_out(connection)
     published = test_set(connection)
     groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(wanted)]

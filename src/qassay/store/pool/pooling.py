@@ -47,8 +47,9 @@ def store_pool(
     account: int | None,
 ) -> Pooled:
     """Bring the items up to date with the runs, the assignments with the items, and sum it up."""
+    # Before the items, which change sums of questions: a save that holds its question would wait for those.
+    keep_others_out(connection)
     done = store_items(connection, made)
-    keep_others_out(connection)  # whoever counts many questions anew changes everybody's sums
     for name in sorted(_assigned(connection) & done.touched):
         recount_question(connection, name)
     kinds = _kinds(connection)

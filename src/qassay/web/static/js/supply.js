@@ -28,9 +28,13 @@ const AHEAD = 4;
 const KEPT = 60;
 
 export class Supply {
-  /** @param {Sheet} sheet  The question that is shown. */
-  constructor(sheet) {
+  /**
+   * @param {Sheet} sheet  The question that is shown.
+   * @param {() => import("./outbox.js").Letter[]} letters  Decisions on their way to the server.
+   */
+  constructor(sheet, letters) {
     this.sheet = sheet;
+    this.letters = letters;
     /** @type {Map<number, Promise<ItemView>>} */
     this.items = new Map();
     /** @type {Promise<Sheet> | null} */
@@ -66,28 +70,43 @@ export class Supply {
   /**
    * The sheet of a question that comes after the one shown.
    * @param {number} number
-   * @returns {Promise<Sheet>}
    */
-  async next(number) {
-    return this.corrected(await (this.following && number === this.sheet.next ? this.following : get(`/judge/${number}`)));
+  next(number) {
+    return this.following && number === this.sheet.next ? this.following : this.question(number);
   }
 
   /**
    * Note whether an item needs nothing more, as decided here.
-   * @param {number} id
-   * @param {boolean} complete
+   * @param {ItemView} view
    */
-  note(id, complete) {
-    this.decided.set(id, complete);
+  note(view) {
+    this.decided.set(view.id, view.complete);
+    this.count(view);
   }
 
   /**
-   * A sheet with what was decided here: when the server wrote it, decisions may have been on their way to it.
-   * @param {Sheet} sheet
+   * Count an item of the question shown as it stands.
+   * @param {ItemView} view
    */
-  corrected(sheet) {
+  count({ id, complete }) {
+    const place = this.sheet.items.find((one) => one.id === id);
+    if (!place || place.complete === complete) return;
+    place.complete = complete;
+    this.sheet.done += complete ? 1 : -1;
+  }
+
+  /**
+   * The sheet of a question, with the decisions that are on their way as it is asked for. What has arrived the server
+   * knows better: another tab may have taken it back.
+   * @param {number} number
+   * @returns {Promise<Sheet>}
+   */
+  async question(number) {
+    const underWay = new Set(this.letters().map(({ body }) => body.item));
+    /** @type {Sheet} */
+    const sheet = await get(`/judge/${number}`);
     for (const place of sheet.items) {
-      const complete = this.decided.get(place.id) ?? place.complete;
+      const complete = underWay.has(place.id) ? this.decided.get(place.id) ?? place.complete : place.complete;
       sheet.done += Number(complete) - Number(place.complete);
       place.complete = complete;
     }
@@ -111,8 +130,7 @@ export class Supply {
    * @param {string} screen  The screen that is open: the items of another are fetched by that one.
    */
   prepareQuestion(number, screen) {
-    /** @type {Promise<Sheet>} */
-    const following = get(`/judge/${number}`);
+    const following = this.question(number);
     this.following = following;
     following.then(
       (next) => {

@@ -4,7 +4,6 @@
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
 import { asked, go, show, watch } from "./address.js";
-import { get } from "./api.js";
 import { askWhich } from "./conflict.js";
 import { announce, byId, pageData } from "./dom.js";
 import { register } from "./keys.js";
@@ -37,7 +36,7 @@ export class Workbench {
     this.view = null;
     // The item shown last: where the next one is looked for, also when none is shown any more.
     this.current = 0;
-    this.supply = new Supply(this.sheet);
+    this.supply = new Supply(this.sheet, () => this.outbox.letters());
     /** @type {Step[]} */
     this.steps = [];
     // While the next item is on its way, a key does not decide on the one before it.
@@ -200,12 +199,7 @@ export class Workbench {
     part.verdict = verdict;
     part.version = version;
     view.complete = this.screen.complete?.(this, view) ?? view.parts.every((one) => !one.required || one.verdict !== null);
-    this.supply.note(view.id, view.complete);
-    const place = this.sheet.items.find((one) => one.id === view.id);
-    if (place && place.complete !== view.complete) {
-      place.complete = view.complete;
-      this.sheet.done += view.complete ? 1 : -1;
-    }
+    this.supply.note(view);
     this.tellProgress();
   }
 
@@ -214,7 +208,7 @@ export class Workbench {
     const step = this.steps.pop();
     if (!step) return announce("There is nothing to take back.");
     if (step.assignment !== this.sheet.assignment) {
-      this.sheet = this.supply.corrected(await get(`/judge/${step.assignment}`));
+      this.sheet = await this.supply.question(step.assignment);
       this.begin();
     }
     const view = await this.supply.item(step.item);
@@ -256,9 +250,17 @@ export class Workbench {
     const item = Number(letter.body.item);
     this.supply.forget(item);
     this.steps = this.steps.filter((one) => one.item !== item);
+    const again = this.lookAgain(item);
     if (status === 409 && answer?.standing !== undefined) this.showConflict(letter, answer);
-    else this.complain(answer?.message ?? `The server refused a decision (${status}).`);
-    if (this.view?.id === item) void this.open(item);
+    else void again.then(() => this.complain(answer?.message ?? `The server refused a decision (${status}).`));
+  }
+
+  /** @param {number} item  One that was decided on in vain; if it is open after all, it is come back to. */
+  async lookAgain(item) {
+    if (this.view?.id === item) await this.open(item);
+    if (!this.sheet.items.some((one) => one.id === item)) return;
+    await this.supply.item(item).then((view) => this.supply.count(view), () => null);
+    this.tellProgress();
   }
 
   /**
