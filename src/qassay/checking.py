@@ -29,6 +29,7 @@ class Checked:
     judgments: dict[str, int] = field(default_factory=dict)
     nuggets: dict[str, dict[str, int]] = field(default_factory=dict)
     answers: int = 0
+    documents: int | None = None  # of the collection, where there is one
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -102,6 +103,7 @@ def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> No
     if not evaluation.folder.collection.is_dir():
         return
     lengths = checked.attempt(lambda: open_collection(evaluation.folder.collection).lengths())
+    checked.documents = None if lengths is None else len(lengths)
     refused = {name: name for name in found.refused["run"].unique()} if found.refused.height else {}
     for table, files in ((found.runs.table, found.files), (found.refused, refused)):
         if lengths and "doc" in table.columns:

@@ -94,6 +94,15 @@ def show(cell: Cell, spec: str = "") -> str:
     return str(cell)
 
 
+def plural(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "question"), plural(1203, "judgment")
+    ('1 question', '1,203 judgments')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def _broken(header: str, width: int) -> list[str]:
     """A header on as many lines as its column is narrow; words are not cut.
 

@@ -33,6 +33,8 @@ def test_every_page_of_results(desk: Make, serve: Make, visit: Make, accessible:
         _computed(page)
         accessible(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], path
+        if page.locator(".tabs [aria-current]").count():
+            expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
 
 
 def test_provisional_then_published(desk: Make, serve: Make, visit: Make, accessible: Make) -> None:

@@ -41,6 +41,8 @@ def test_files_are_checked_at_once_and_the_faulty_are_not_kept(olga: Any, access
     expect(reports.nth(1)).to_contain_text("NO-SUCH-DOC is not in the collection")
     expect(reports.nth(1)).to_contain_text("line 2")
     expect(reports.nth(2)).to_contain_text("is a zip archive")
+    # The list below is that of now, and the reports stay.
+    expect(page.get_by_role("rowheader", name="fresh")).to_be_visible()
     accessible(page)
     reports.nth(1).get_by_role("link").click()
     expect(page.get_by_text("nothing of this file was kept")).to_be_visible()

@@ -106,11 +106,16 @@ def test_the_summary_for_people(folder: Path, capsys: pytest.CaptureFixture[str]
         "questions  1 factoid, 1 list, 1 other in 1 series",
         "runs       1: a",
         "judgments  adjudicated: 2",
-        "nuggets    adjudicated: 2 (1 vital) for 1 questions",
-        "nuggets    development: 1 (0 vital) for 1 questions",
+        "nuggets    adjudicated: 2 (1 vital) for 1 question",
+        "nuggets    development: 1 (0 vital) for 1 question",
         "answers    2 known from question development",
         "no errors",
     ]
+
+
+def test_the_documents_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, {"collection/c.jsonl": rows({"id": "D", "text": "x"}, {"id": "E", "text": "y"})})
+    assert "documents  2" in said(capsys, "check", folder)[1].splitlines()
 
 
 FAULTS: list[tuple[str, dict[str, str], list[tuple[str, int | None, str | None, str]]]] = [
@@ -289,6 +294,13 @@ def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: 
     assert err.count("is not in the test set") == 10
     assert "... and 90 more of rule unknown-question" in err
     assert out.splitlines()[-1] == "103 errors"
+
+
+def test_other_faults_of_one_kind_are_not_called_by_a_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "scores.csv").write_text("qid,A\n" + "".join(f"q{n},\n" for n in range(40)))
+    status, _, err = said(capsys, "describe", tmp_path / "scores.csv")
+    assert status == 1
+    assert err.splitlines()[-1].endswith("... and 30 more like these (--json lists all)")
 
 
 # ---------------------------------------------------------------- runs before they are added

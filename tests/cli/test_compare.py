@@ -124,6 +124,7 @@ def test_gate(call: Call, scores: str, a: str, b: str, margin: str, decision: st
         (["A", "B", "--method", "holm"], "--method is for all pairs"),
         (["--method", "fisher"], "fisher"),
         (["--alpha", "1.5"], "between 0 and 1"),
+        (["--top", "3"], "--top shows units of two runs"),
     ],
 )
 def test_wrong_usage(call: Call, scores: str, arguments: list[str], message: str) -> None:
@@ -159,3 +160,29 @@ def test_few_units_say_what_cannot_be_said(call: Call, tmp_path: Path) -> None:
 def test_real_scores(call: Call, data: Callable[[str], Path]) -> None:
     _, out, _ = call(str(data("nq301/matrix.csv")), "--json")
     assert json.loads(out)["different"] == 9  # FORMATS 6
+
+
+def test_units_that_are_not_shown_are_counted(call: Call, scores: str) -> None:
+    assert "70 more units differ (--top)." in call(scores, "A", "B")[1]
+    assert "79 more units differ (--top)." in call(scores, "A", "B", "--top", "1")[1]
+    assert "more unit" not in call(scores, "A", "B", "--top", "80")[1]
+
+
+def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "shift.csv"
+    path.write_text("A,B\n" + "0.7,0.5\n" * 20, encoding="utf-8")
+    document = json.loads(call(str(path), "A", "B", "--json")[1])
+    assert document["error_rate"] == {"fit": None, "predicted": 0.0}
+    assert "No fitted error rate: so large a difference has no curve." in document["notes"]
+    assert (document["effect_size"], document["units_needed"]) == (None, None)
+    assert any("no effect size and no number of units needed" in note for note in document["notes"])
+    assert "The error rates rest on 1 pair of runs only." in document["notes"]
+
+
+def test_error_rates_of_scores_beyond_one_are_looked_up_in_wider_bins(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "hundred.csv"
+    values = np.random.default_rng(0).integers(0, 101, (4, 40)) + np.arange(4.0)[:, None] * 3
+    write_matrix(ScoreMatrix(tuple("ABCD"), tuple(map(str, range(40))), values), path)
+    document = json.loads(call(str(path), "D", "A", "--json")[1])
+    assert abs(document["difference"]) > 1
+    assert document["error_rate"]["fit"] is not None

@@ -52,3 +52,16 @@ def test_series_hide_the_questions_that_nobody_answers(
     assert (questions["units"], series["units"]) == (386, 75)
     assert questions["share"] == pytest.approx(0.64, abs=0.01)
     assert series["share"] == pytest.approx(0.08, abs=0.005)
+
+
+def test_the_summary_comes_first_and_top_limits_the_units(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("qid,A,B\n" + "".join(f"q{i},0,1\n" for i in range(30)))
+    assert main(["describe", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.index("Units with a median score of 0") < out.index("Scores of 2 runs")
+    assert "q19" in out
+    assert "q20" not in out
+    assert "10 more units (--top)" in out
+    assert main(["describe", str(path), "--top", "0"]) == 0
+    assert "Scores of 2 runs" not in capsys.readouterr().out

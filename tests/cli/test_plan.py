@@ -11,7 +11,7 @@ import pytest
 
 from qassay.cli.app import run
 from qassay.formats.matrix import write_matrix
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -94,3 +94,36 @@ def test_too_little_is_said(call: Call, tmp_path: Path) -> None:
     assert status == 0
     for words in ("no power can be said", "No variances", "No error rates"):
         assert words in notes
+
+
+def file_of(tmp_path: Path, values: Floats) -> str:
+    runs, units = values.shape
+    path = tmp_path / "scores.csv"
+    write_matrix(ScoreMatrix(tuple("ABCDEF"[:runs]), tuple(map(str, range(units))), values), path)
+    return str(path)
+
+
+def test_one_pair_of_runs_has_no_sizes_by_error_rate(call: Call, tmp_path: Path) -> None:
+    document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((2, 30))), "--json")[1])
+    assert all(row["units"]["fit"] is None and row["units"]["predicted"] is None for row in document["differences"])
+    assert any("three runs or more" in note for note in document["notes"])
+    document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((3, 30))), "--json")[1])
+    assert any(row["units"]["fit"] is not None for row in document["differences"])
+    assert "The error rates rest on 3 pairs of runs only." in document["notes"]
+
+
+def test_scores_up_to_a_hundred_have_differences_of_their_own(call: Call, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 101, (4, 40)) + np.arange(4.0)[:, None]
+    document = json.loads(call(file_of(tmp_path, np.minimum(values, 100.0)), "--json")[1])
+    assert [row["difference"] for row in document["differences"]] == [1, 2, 3, 5, 7, 10, 15]
+    assert any(row["units"]["fit"] is not None for row in document["differences"])
+
+
+def test_sizes_that_are_missing_have_a_reason(call: Call, tmp_path: Path) -> None:
+    same = np.full((3, 20), 0.5)
+    notes = json.loads(call(file_of(tmp_path, same), "--json")[1])["notes"]
+    assert "No size by error rate: runs differ by so much at too few of the sizes measured." in notes
+    some = np.random.default_rng(1).random((4, 40))
+    notes = json.loads(call(file_of(tmp_path, some), "-d", "0.005", "-d", "0.05", "-d", "0.9", "--json")[1])["notes"]
+    assert "No size by error rate for 0.005: so small a difference has no curve." in notes
+    assert "No size by error rate for 0.9: so large a difference has no curve." in notes

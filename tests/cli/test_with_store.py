@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,20 @@ def test_check_warns_of_each_file_that_differs(folder: Path, capsys: Captured) -
     ]
     main(["check", str(folder)])
     assert "answers.jsonl: differs from the store" in capsys.readouterr().err
+
+
+def test_a_file_that_only_lacks_something_is_written_anew_by_what_check_says(folder: Path, capsys: Captured) -> None:
+    judge(folder, **wrong_item(folder))
+    questions = folder / "questions.jsonl"
+    *kept, _ = questions.read_text().splitlines(keepends=True)
+    questions.write_text("".join(kept))
+    told = [one["message"] for one in output(capsys, "check", folder)["warnings"]]
+    assert len(told) == 2
+    for message in told:
+        advice, command = message.split("; to write it anew: qassay ")
+        assert advice == "lacks what the store has, which is what counts"
+    assert main(shlex.split(command)) == 0
+    assert warnings(capsys, folder) == []
 
 
 @both_databases

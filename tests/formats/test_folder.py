@@ -95,7 +95,7 @@ def test_a_configuration_that_is_no_text(tmp_path: Path, data: bytes) -> None:
 
 def test_what_is_no_evaluation(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for path, says in ((tmp_path / "no", "does not exist"), (tmp_path / "file", "is a file, not an evaluation")):
+    for path, says in ((tmp_path / "no", "does not exist"), (tmp_path / "file", "and stability take a table")):
         with pytest.raises(InputError, match=says):
             open_folder(path)
     with pytest.raises(InputError, match=re.escape("has no qassay.toml")):

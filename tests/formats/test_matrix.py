@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.matrix import UNIT_HEADERS, average_series, format_matrix, read_matrix, write_matrix
+from qassay.formats.matrix import UNIT_HEADERS, Missing, average_series, format_matrix, read_matrix, write_matrix
 from qassay.matrix import ScoreMatrix
 
 
@@ -138,10 +138,52 @@ def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path])
         read_matrix(write("run,q1,q2\nA,1,1\nB,0,\n"), runs_as_rows=True)
 
 
+@pytest.mark.parametrize(
+    ("cell", "way_out"),
+    [
+        ("NA", " (see --missing)"),
+        ("n/a", " (see --missing)"),
+        ("-", " (see --missing)"),
+        ("50%", " (write 0.5)"),
+        ('"12,5 %"', " (write 0.125)"),
+        ('"0,5"', " (write 0.5)"),
+        ("True", " (write 1 for yes and 0 for no)"),
+        ("who?", ""),
+    ],
+)
+def test_text_is_not_steered_to_zero(write: Callable[..., Path], cell: str, way_out: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_matrix(write(f"qid,A,B\nq1,1,0\nq2,{cell},1\n"))
+    stripped = cell.strip('"')
+    assert messages(error) == [f"row q2, column A: {stripped!r} is not a number{way_out}"]
+
+
+@pytest.mark.parametrize("missing", ["stop", "zero", "skip"])
+def test_a_column_of_text_is_no_run_that_misses_scores(write: Callable[..., Path], missing: Missing) -> None:
+    with pytest.raises(InputError) as error:
+        read_matrix(write("qid,asks,A\nq1,,1\nq2,who?,0\nq3,what?,1\n"), missing=missing)
+    assert messages(error) == [
+        "row q2, column asks: 'who?' is not a number; the column holds no number at all: mend it, or leave it out"
+    ]
+    with pytest.raises(InputError, match="column organisation: 'Ours' is not a number; the column holds no number"):
+        read_matrix(write("run,organisation,q1\nA,Ours,1\nB,Theirs,0\n"), runs_as_rows=True, missing=missing)
+
+
+def test_a_run_without_any_score_is_still_a_run(write: Callable[..., Path]) -> None:
+    assert read_matrix(write("qid,A,B\nq1,NA,1\nq2,,0\n"), missing="zero").values.tolist() == [[0, 0], [1, 0]]
+
+
+def test_a_tag_may_hold_a_semicolon(write: Callable[..., Path]) -> None:
+    assert read_matrix(write("a;b\n1\n0\n")).runs == ("a;b",)
+
+
 def test_missing_zero(write: Callable[..., Path]) -> None:
     matrix = read_matrix(write("qid,A,B\nq1,1,\nq2,x,1\n"), missing="zero")
     assert matrix.values.tolist() == [[1, 0], [0, 1]]
-    assert matrix.notes == ("2 cells without a score counted as 0 (missing: zero).",)
+    assert matrix.notes == (
+        "2 cells without a score counted as 0 (missing: zero).",
+        "1 of the cells without a score holds text, such as 'x'.",
+    )
 
 
 def test_missing_skip_drops_the_unit(write: Callable[..., Path]) -> None:
@@ -194,6 +236,8 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ('qid,A\n"q1,1\n', "not CSV"),
         ("query,A\nwhat?,1\nwho?,0\n", "column 'query' holds no numbers; a column of unit ids has an empty header"),
         ("A;B\n1;0\n", "separated by semicolons"),
+        ("qid;A;B\nq1;0,5;0,1\nq2;1;0\n", "separated by semicolons"),
+        ("qid\tA\nq1\t0,5\n", "separated by tabs"),
     ],
 )
 def test_what_is_no_matrix(write: Callable[..., Path], text: str, message: str) -> None:

@@ -62,10 +62,31 @@ def test_tables_and_json() -> None:
     result = score_distributions(one_unit([0.0, 0.0, 1.0]))
     document = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert document["zero_medians"] == {"all": {"zero": 1, "units": 1, "share": 1.0}}
-    boxes, zeros = result.tables()
-    assert boxes.rows[0][:2] == ("u", None)
+    zeros, boxes = result.tables()
+    assert [column.header for column in boxes.columns][:2] == ["unit", "lower whisker"]  # no type: there are none
+    assert boxes.rows[0][:2] == ("u", 0.0)
+    typed = score_distributions(one_unit([0.0, 0.0, 1.0]), types=["list"]).table()
+    assert typed.rows[0][:3] == ("u", "list", 0.0)
     assert zeros.rows == (("all", 1, 1, 1.0),)
     assert "no quartiles to speak of" in result.notes[0]
+
+
+def test_a_whisker_that_ends_inside_the_box_is_explained() -> None:
+    # q3 lies between 0.2 and the outlier 1: above every score that is none.
+    result = score_distributions(one_unit([0.0, 0.1, 0.2, 1.0]))
+    (box,) = result.boxes
+    assert box.outliers
+    assert box.high < box.q3
+    assert "can end inside the box" in " ".join(result.table().notes)
+
+
+def test_the_first_units_are_shown_and_the_others_counted() -> None:
+    matrix = ScoreMatrix(("A",), ("1", "2", "3"), np.zeros((1, 3)))
+    shown = score_distributions(matrix).table(2)
+    assert shown.title.startswith("Scores of 1 run on")
+    assert len(shown.rows) == 2
+    assert shown.notes[0].startswith("1 more unit (")
+    assert len(score_distributions(matrix).table().rows) == 3
 
 
 def test_wrong_calls() -> None:

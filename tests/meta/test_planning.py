@@ -13,7 +13,7 @@ from scipy import stats
 from qassay.errors import UsageError
 from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.generalizability import assumed, generalizability
-from qassay.meta.planning import Wanted, plan, plan_from_variances
+from qassay.meta.planning import Wanted, differences_for, plan, plan_from_variances
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -144,3 +144,21 @@ def test_identical_and_two_runs() -> None:
 def test_what_cannot_be_wanted(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Wanted(**wrong)
+
+
+@pytest.mark.parametrize(("top", "first", "last"), [(1, 0.01, 0.15), (4, 0.05, 0.75), (100, 1.0, 15.0)])
+def test_differences_to_plan_for_follow_the_scale_of_the_scores(top: float, first: float, last: float) -> None:
+    differences = differences_for(matrix_of(np.array([[0.0, top, 0.0], [top, top, 0.0]])))
+    assert (differences[0], differences[-1], len(differences)) == (first, last, 7)
+
+
+def test_a_coefficient_out_of_reach_has_its_reason() -> None:
+    alike = plan_from_variances(assumed({"run": 0.0, "unit": 0.1, "residual": 0.1}))
+    assert any("no more than chance" in note for note in alike.tables()[-1].notes)
+    assert "no more than chance" in str(alike.as_json()["notes"])
+    leaning = plan_from_variances(assumed({"run": 0.01, "unit": 0.02, "residual": 0.05, "run x assessor": 0.01}))
+    assert "so few assessors lean" in str(leaning.as_json()["notes"])
+    constant = plan_from_variances(assumed({"run": 0.0, "unit": 0.0, "residual": 0.0}))
+    assert "do not vary at all" in str(constant.as_json()["notes"])
+    reached = plan_from_variances(assumed({"run": 0.1, "unit": 0.1, "residual": 0.1}))
+    assert "coefficient" not in str(reached.as_json()["notes"])

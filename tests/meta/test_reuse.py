@@ -76,6 +76,7 @@ def test_by_organisation_its_runs_leave_together(evaluation: Evaluation) -> None
     assert rows["b"].score_without == pytest.approx((2 / 3) * 0.5)
     assert found.as_json()["by"] == "organisation"
     assert "Leave out one organisation" in found.table().title
+    assert "Every row leaves out one organisation only" in found.table().notes[1]
 
 
 def test_a_task_without_a_pool_says_so(evaluation: Evaluation, tmp_path: Path) -> None:

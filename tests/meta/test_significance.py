@@ -7,6 +7,7 @@ import json
 import math
 import string
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -187,6 +188,28 @@ def test_identical_runs() -> None:
     assert result.gate(0.0) == "INCONCLUSIVE"
     assert result.gate(0.01) == "ALLOW"
     assert any("same on every unit" in note for note in result.notes)
+    assert "equal on every unit" in str(result.table())
+    assert "chance alone" not in str(result.table())
+
+
+def test_an_interval_shows_on_which_side_of_0_it_lies() -> None:
+    result = compare(some_runs(4), "A", "B")
+    for interval, shown in (
+        ((0.00001, 0.1195), "+0.00001 to +0.1195"),
+        ((-0.1, -0.000002), "-0.1000 to -0.000002"),
+        ((0.02, 0.03), "+0.0200 to +0.0300"),
+    ):
+        text = str(replace(result, interval=interval).table())
+        assert shown in text
+        assert "0 is outside" in text
+    for interval in ((0.0, 0.1), (-0.00001, 0.1)):
+        assert "0 is inside" in str(replace(result, interval=interval).table())
+
+
+def test_a_difference_of_0_needs_no_number_of_units() -> None:
+    result = compare(matrix_of(np.stack([np.tile([0.0, 1.0], 10), np.tile([1.0, 0.0], 10)])), "A", "B")
+    assert result.units_needed is None
+    assert any("a difference of 0" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("units", [1, 2, 5])
@@ -455,6 +478,21 @@ def test_degenerate_matrices(method: Method) -> None:
     assert alone.as_json()["pairs"] == []
     assert any("One run alone" in note for note in alone.notes)
     assert len(alone.tables()) == 2
+
+
+@pytest.mark.parametrize(("runs", "units", "found"), [(2, 2, False), (2, 5, False), (2, 8, True), (3, 2, False)])
+def test_no_line_is_drawn_that_nothing_can_pass(runs: int, units: int, found: bool) -> None:
+    values = np.arange(runs)[:, None] + np.linspace(0, 0.3, units)
+    result = compare_all(matrix_of(values))
+    assert (result.margin is not None) == (result.different > 0) == found
+    assert any("no pair can be called different" in note for note in result.notes) != found
+    assert ("scores are more than" in str(result.table())) == found
+
+
+def test_runs_that_are_all_equal_are_said_to_be() -> None:
+    result = compare_all(matrix_of(np.full((3, 20), 0.5)))
+    assert any("All runs are equal on every unit" in note for note in result.notes)
+    assert "more than 0.0000" not in str(result.table())
 
 
 def test_constant_differences_leave_no_chance() -> None:

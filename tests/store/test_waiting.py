@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,13 @@ from typing import Any
 
 import desk as desks
 import pytest
-from sqlalchemy import Connection, insert, select, text, update
+from behind import behind
+from sqlalchemy import Connection, insert, select, update
 
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.questions import Question
+from qassay.runs import RunInformation
 from qassay.store.assignment import assignments
 from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
 from qassay.store.assignment.counting import parts_for
@@ -27,42 +28,19 @@ from qassay.store.assignment.progress import hand_over
 from qassay.store.development import drafts
 from qassay.store.development.publishing import publish
 from qassay.store.engine import Store, now
+from qassay.store.fingerprint import WAITING
 from qassay.store.folder.intake import take_in
 from qassay.store.judging import classes
 from qassay.store.judging.judgments import by_key
 from qassay.store.judging.nuggets import write_nugget
+from qassay.store.pool import uploads
 from qassay.store.pool.items import items_of
 from qassay.store.pool.pooling import store_pool
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
+from qassay.store.settings import get_setting
 
 store, desk = desks.store, desks.desk
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-def until_it_waits(store: Store, other: Future[Any]) -> None:
-    """Wait until the other one waits for us, or is done; SQLite lets nobody in anyway."""
-    for _ in range(200 if not store.is_file else 0):
-        with store.read() as connection:
-            if other.done() or connection.execute(text(WAITING)).scalar_one():
-                return
-        time.sleep(0.02)
-
-
-def behind(
-    store: Store,
-    first: Callable[[Connection], object],
-    second: Callable[[], object],
-    then: Callable[[Connection], object] = lambda _: None,
-) -> Any:
-    """Do the first thing, have the second one begun before it is committed, and return what the second came to."""
-    with ThreadPoolExecutor(1) as pool:
-        with store.write() as connection:
-            first(connection)
-            other = pool.submit(second)
-            until_it_waits(store, other)
-            then(connection)
-        return other.result()
 
 
 def test_work_that_is_taken_meanwhile_is_not_given_to_the_same_person(store: Store, desk: Any) -> None:
@@ -223,6 +201,23 @@ def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk:
     with store.read() as connection:
         desk.check_counts(connection)
         assert {one.question for one in all_assignments(connection)} == {"1.1", "1.3"}
+
+
+def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
+    """What was said of a run before it came is used up with it; an import adds to that after it has locked the runs."""
+    folder = desk.evaluation.folder.path
+    for tag in ("east", "coast"):
+        (folder / "runs.jsonl").write_text(json.dumps({"run": tag, "organisation": "x"}) + "\n", encoding="utf-8")
+        if tag == "east":
+            take_in(store, Folder(folder))
+
+    def keep(connection: Connection) -> None:
+        said = RunInformation(None, None, False, None)
+        uploads.keep_run(connection, "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said, account=None)
+
+    behind(store, lambda connection: uploads._waiting(connection, "east"), lambda: take_in(store, Folder(folder)), keep)
+    with store.read() as connection:
+        assert list(get_setting(connection, WAITING)) == ["coast"]
 
 
 def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: list[Callable[[], Any]]) -> list[Any]:

@@ -202,6 +202,9 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, peopl
     rows = {one["name"]: (one["left"], one["minutes_left"]) for one in page["people"]}
     assert rows["Ada"][0] == rows["Ada"][1]  # a minute an item
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
+    with place.store.write() as connection:
+        connection.execute(text("UPDATE assignment SET seconds = 0.001 WHERE seconds > 0"))
+    assert "left: less than a minute of judging" in organiser.get("/assignments").text
 
 
 def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, people: dict[str, int]) -> None:

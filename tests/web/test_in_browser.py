@@ -100,6 +100,7 @@ def test_an_invitation_is_shown_once(page: Page) -> None:
     page.get_by_role("button", name="Make a link").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("/welcome#")
+    expect(dialog).to_contain_text("It works on this machine only")
     dialog.get_by_role("button", name="I have it").click()
     expect(page.get_by_role("region", name="Open invitations")).to_contain_text("Eve <b>")
     page.get_by_role("button", name="Withdraw").click()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of
@@ -148,10 +149,13 @@ def test_a_question_that_was_ruled_on_is_locked_until_it_is_opened_again(judging
     ruling = {"key": secrets.token_hex(16), "question": "1.1", "item": number, "part": "", "expected": 0}
     assert cleo.post("/api/adjudication/rulings", json={**ruling, "verdict": {"judgment": "X"}}).status_code == 200
     one = judging["work"]["mine"]["1.1"]
+    assert judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
     late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
     assert late.status_code == 423
+    assert late.json()["message"].startswith("an adjudicator has ruled on question 1.1;")
     opened = cleo.post("/api/adjudication/reopen", json={"question": "1.1", "reason": "look again"})
     assert opened.status_code == 200
+    assert not judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
     again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
     assert again.status_code == 200
     assert cleo.get("/api/adjudication/question", params={"id": "1.1"}).status_code == 409
@@ -205,6 +209,9 @@ def test_work_tells_how_far_it_is(judging: Any) -> None:
     assert (piece["done"], piece["closed"]) == (5, True)
     left = page["total"] - page["done"]
     assert page["minutes_left"] == round(30 * left / 60)
+    with judging["place"].store.write() as connection:
+        connection.execute(text("UPDATE assignment SET seconds = 0.001 WHERE seconds > 0"))
+    assert "takes about 1 minute." in " ".join(judging["mine"].get("/work").text.split())
     assert "finished" in judging["mine"].get("/work").text
     assert judging["mine"].post("/api/take").status_code == 404
 

@@ -171,6 +171,19 @@ def test_a_run_that_comes_after_the_pool_makes_it_stale(organiser: Any, place: A
     assert "have changed since the pool was made" in organiser.get("/runs").text
 
 
+def test_what_to_do_about_a_run_is_what_can_be_done_here(organiser: Any, good: bytes) -> None:
+    made = organiser.post("/api/development/series", json={"target": "Hudson Bay Company"}).json()["series"]
+    asked = {"series": made, "type": "factoid", "text": "Was it founded in London?"}
+    assert organiser.post("/api/development/questions", json=asked).status_code in (200, 201)
+    lines = [line for line in good.decode().splitlines() if not line.startswith("1.1 ")]
+    [bad] = send(organiser, ("bad.txt", "\n".join([*lines, "17.1 fresh NIL", "99.9 fresh NIL"]).encode()))
+    assert [one["message"] for one in bad["first"]] == [
+        "question 17.1 is a draft; publish it on the page Questions, or remove the line",
+        "question 99.9 is not in the test set; remove the line or correct the id",
+        "question 1.1 has no response; a run answers every question",
+    ]
+
+
 def test_runs_wait_for_questions(place: Any) -> None:
     [report] = send(place.client("organiser"), ("a.txt", b"1.1 a NIL\n"))
     assert "there are no questions yet" in report["first"][0]["message"]

@@ -141,18 +141,20 @@ def _error_rate(
     matrix: ScoreMatrix, difference: float, seed: int, progress: Progress | None
 ) -> tuple[dict[str, float | None], list[str]]:
     """What the sensitivity curves say of such a difference, or why they say nothing."""
+    from qassay.meta.sensitivity import rests_on, why_not_fitted, width_for
     from qassay.meta.sensitivity import sensitivity as study
 
     try:
-        curves = study(matrix, intervals=0, seed=seed, progress=progress)
+        curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
     found = curves.error_rate_at(difference)
     rates: dict[str, float | None] = {"fit": found.fit, "predicted": found.predicted}
     if found.fit is None and found.predicted is None:
-        return rates, []
+        return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
     largest = max(curves.sizes)
     notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
-    if matrix.pairs < 10:
-        notes.append(f"The error rate rests on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
-    return rates, notes
+    reason = why_not_fitted(curves, difference)
+    if reason is not None:
+        notes.append(f"No fitted error rate: {reason}.")
+    return rates, [*notes, *rests_on(matrix.pairs)]

@@ -12,6 +12,7 @@ from qassay.checking import Checked, check_folder, check_run_files
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
 from qassay.errors import UsageError
+from qassay.tables import plural
 
 PathsArgument = Annotated[list[Path], typer.Argument(metavar="FOLDER|RUN...", help="An evaluation, or files of runs.")]
 InOption = Annotated[Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")]
@@ -65,11 +66,12 @@ def _tell(checked: Checked) -> None:
     for name, number in checked.judgments.items():
         print(f"judgments  {visible(name)}: {number:,}")
     for name, counts in checked.nuggets.items():
-        print(
-            f"nuggets    {visible(name)}: {counts['nuggets']} ({counts['vital']} vital) for {counts['lists']} questions"
-        )
+        asked = plural(counts["lists"], "question")
+        print(f"nuggets    {visible(name)}: {counts['nuggets']} ({counts['vital']} vital) for {asked}")
+    if checked.documents is not None:
+        print(f"documents  {checked.documents:,}")
     if checked.answers:
         print(f"answers    {checked.answers} known from question development")
     errors, warnings = len(checked.errors), len(checked.warnings)
-    verdict = "no errors" if not errors else "1 error" if errors == 1 else f"{errors:,} errors"
-    print(verdict + (f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""))
+    verdict = plural(errors, "error") if errors else "no errors"
+    print(verdict + (f", {plural(warnings, 'warning')}" if warnings else ""))

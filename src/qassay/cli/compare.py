@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Exit statuses of a gate.
 GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
+# Units shown that make the difference.
+TOP = 10
 
 
 @takes_scoring
@@ -35,7 +37,12 @@ def command(
     alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests; intervals hold 1 - alpha.")] = 0.05,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")] = False,
     margin: Annotated[float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")] = 0.0,
-    top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show N units that make the difference.")] = 10,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", min=0, metavar="N", help="Show N units that make the difference of A and B (default: 10)."
+        ),
+    ] = None,
     *,
     scoring: ScoringOptions,
     seed: SeedOption = 0,
@@ -61,7 +68,7 @@ def command(
       qassay compare scores.csv --method holm --json
       qassay compare factoids.csv --series-from '^([^.]+)'
     """
-    _check(a, b, method, gate=gate, margin=margin)
+    _check(a, b, method, gate=gate, margin=margin, top=top)
     matrix = scoring.matrix(source)
     if a is None or b is None:
         from qassay.meta.significance import compare_all
@@ -75,27 +82,30 @@ def command(
         return
     from qassay.analysis import compare
 
+    shown = TOP if top is None else top
     with progress("trials") as update:
         result = compare(
-            matrix, a, b, alpha=alpha, permutations=permutations or 100_000, seed=seed, top=top, progress=update
+            matrix, a, b, alpha=alpha, permutations=permutations or 100_000, seed=seed, top=shown, progress=update
         )
     decision = result.gate(margin) if gate else None
     if as_json:
         print_json(result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin}))
     else:
-        print_tables(result.tables() if top else [result.table()])
+        print_tables(result.tables() if shown else [result.table()])
         if decision is not None:
             print(visible(_gate_line(result, decision, margin)))
     if decision is not None:
         raise typer.Exit(GATE_STATUS[decision])
 
 
-def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, margin: float) -> None:
+def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, margin: float, top: int | None) -> None:
     """Stop at options that do not go together."""
     if a is not None and b is None:
         raise UsageError(f"compare takes two runs, or none for all pairs; what is {a!r} to be compared with?")
     if a is None and gate:
         raise UsageError("--gate compares two runs: name them after the file or folder")
+    if a is None and top is not None:
+        raise UsageError("--top shows units of two runs: name them after the file or folder")
     if margin and not gate:
         raise UsageError("--margin goes with --gate")
     if a is not None and method is not None:
@@ -107,6 +117,8 @@ def _gate_line(result: PairComparison, decision: str, margin: float) -> str:
     level = f"{1 - result.alpha:.0%} interval of {result.a} - {result.b}"
     if result.interval is None:
         return f"{decision}: there is no {level}"
-    low, high = result.interval
+    from qassay.meta.significance import signed
+
+    low, high = (signed(end, -margin) for end in result.interval)
     where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "holds"}[decision]
-    return f"{decision}: the {level}, {low:+.4f} to {high:+.4f}, {where} {-margin if margin else 0:g}"
+    return f"{decision}: the {level}, {low} to {high}, {where} {-margin if margin else 0:g}"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from qassay.cli.inputs import JsonOption, ScoringOptions, SourceArgument, takes_scoring
 from qassay.cli.output import print_json, print_tables
 
@@ -11,18 +15,19 @@ def command(
     source: SourceArgument,
     *,
     scoring: ScoringOptions,
+    top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show the first N units.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """How scores spread over units, and what the ranking owes to weights.
 
-    Box statistics of the runs' scores on every unit, and the units with a median of 0, by question type. For an
+    The units with a median of 0, by question type, and box statistics of the runs' scores on every unit. For an
     evaluation with several question types also: the ranking by series against the ranking by type, and the ranking
     when each weight moves by 0.05.
 
     Examples
 
       qassay describe my-eval
-      qassay describe my-eval --component list
+      qassay describe my-eval --component list --top 100
       qassay describe scores.csv --json
     """
     from qassay.meta.distributions import score_distributions
@@ -39,4 +44,4 @@ def command(
     if as_json:
         print_json({"units": boxes.as_json(), **(found.as_json() if found else {})})
     else:
-        print_tables([boxes.table(), *(found.tables() if found else [boxes.zero_table()])])
+        print_tables([*(found.tables() if found else [boxes.zero_table()]), *([boxes.table(top)] if top else [])])

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.tables import plural
 
 
 def command(
@@ -56,7 +57,7 @@ def command(
         return
     from qassay.cli.output import visible
 
-    print(f"Wrote {len(export.names)} files to {target}:")
+    print(f"Wrote {plural(len(export.names), 'file')} to {target}:")
     for line in _by_place(export.names):
         print(visible(f"  {line}"))
     for note in export.notes:
@@ -69,4 +70,4 @@ def _by_place(names: list[str]) -> list[str]:
     for name in names:
         place = name.split("/")[0] + ("/" if "/" in name else "")
         folders[place] = folders.get(place, 0) + 1
-    return [f"{place} ({count} files)" if place.endswith("/") else place for place, count in folders.items()]
+    return [f"{place} ({plural(count, 'file')})" if place.endswith("/") else place for place, count in folders.items()]

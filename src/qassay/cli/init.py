@@ -54,7 +54,7 @@ def command(
     print(f"Made {folder}: {made.title}.")
     print(f"What can be changed is explained in {folder / 'qassay.toml'}.")
     print("Next:")
-    print(f"  {where}/collection/                    documents go there, where you have them")
+    print(f"  {where}/collection/                    make it for documents, where you have them")
     print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(made.types)})")
     print(f"  qassay import {where} RUN...           the runs ({', '.join(made.forms)})")
     print(f"  qassay import {where} JUDGMENTS...     judgments, nuggets, known answers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import textwrap
 from collections import Counter
@@ -13,8 +14,9 @@ from dataclasses import replace
 from qassay.errors import Problem
 from qassay.tables import Table
 
-# Notes below a table are prose, and are filled to a width that reads well.
+# Prose around a table is filled to a width that reads well, or to that of a narrower terminal.
 NOTE_WIDTH = 100
+NARROWEST = 40
 
 # Of one rule in one file, so many problems are shown to people; machines get all.
 MOST_SHOWN = 10
@@ -34,11 +36,24 @@ def print_tables(tables: Iterable[Table]) -> None:
     for number, table in enumerate(tables):
         if number:
             print()
-        folded = replace(table, notes=tuple(textwrap.fill(note, NOTE_WIDTH) for note in table.notes))
+        folded = replace(table, notes=tuple(map(fold, table.notes)))
         if sys.stdout.isatty():
-            _print_rich(folded)
+            _print_rich(replace(folded, title=headline(table.title)))
         else:
             print(visible(str(folded)))
+
+
+def fold(prose: str) -> str:
+    """The text in lines as long as the terminal is wide, within bounds; of a fixed length where there is none."""
+    width = NOTE_WIDTH
+    if sys.stdout.isatty():
+        width = max(NARROWEST, min(width, shutil.get_terminal_size().columns))
+    return textwrap.fill(prose, width)
+
+
+def headline(sentence: str) -> str:
+    """A line above tables: folded on a terminal, and one line for everything that reads lines."""
+    return fold(sentence) if sys.stdout.isatty() else sentence
 
 
 def _print_rich(table: Table) -> None:
@@ -94,7 +109,7 @@ def first_few(problems: Iterable[Problem]) -> list[Problem]:
             shown.append(problem)
     for (file, rule), number in seen.items():
         if number > MOST_SHOWN:
-            shown.append(
-                Problem("syntax", f"... and {number - MOST_SHOWN:,} more of rule {rule} (--json lists all)", file)
-            )
+            # The rules of runs have names that people can look up; a fault of syntax is told by its message alone.
+            which = "like these" if rule in ("syntax", "configuration", "encoding") else f"of rule {rule}"
+            shown.append(Problem("syntax", f"... and {number - MOST_SHOWN:,} more {which} (--json lists all)", file))
     return shown

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
     from qassay.meta.generalizability import Generalizability
     from qassay.meta.planning import Plan, Wanted
+    from qassay.meta.sensitivity import SensitivityCurves
 
-# Bins of this width are looked up for a wanted difference.
-BIN_WIDTH = 0.01
+# Fewer runs make a single pair, whose curve says nothing of another one.
+FEWEST_RUNS = 3
 
 
 @takes_scoring
@@ -64,7 +65,7 @@ def command(
       qassay plan my-eval --sets first,second
       qassay plan --assume run=0.003 --assume unit=0.03 --assume residual=0.01
     """
-    from qassay.meta.planning import DIFFERENCES, Wanted
+    from qassay.meta.planning import DIFFERENCES, Wanted, differences_for
 
     wanted = Wanted(tuple(difference or DIFFERENCES), error, power, alpha, coefficient)
     if (source is None) == (not assume):
@@ -75,6 +76,7 @@ def command(
         result = plan_from_variances(_assumed(assume or []), wanted=wanted)
     else:
         matrix = scoring.matrix(source)
+        wanted = replace(wanted, differences=tuple(difference or differences_for(matrix)))
         matrices = [matrix]
         if sets:
             matrices = _by_assessor(source, sets, scoring)
@@ -85,30 +87,37 @@ def command(
 def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted, seed: int) -> Plan:
     """The plan, with what the curves and the variances add; what they cannot say is said."""
     from qassay.meta.generalizability import generalizability
-    from qassay.meta.planning import plan
-    from qassay.meta.sensitivity import sensitivity
+    from qassay.meta.planning import notes_on_curves, plan
+    from qassay.meta.sensitivity import width_for
 
     notes: list[str] = []
     study: Generalizability | None = None
-    sizes: dict[str, dict[str, float | None]] = {}
-    measured = 0
+    curves: SensitivityCurves | None = None
     try:
         study = generalizability(matrices)
     except QassayError as failure:
         notes.append(f"No variances: {failure}.")
     try:
-        with progress("trials") as update:
-            curves = sensitivity(
-                matrix, error=wanted.error, intervals=0, seed=seed, bin_width=BIN_WIDTH, progress=update
-            )
-        sizes = {limit: both.as_json() for limit, both in curves.size_needed().items()}
-        measured = max(curves.sizes)
+        curves = _curves(matrix, wanted, seed)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
-    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=BIN_WIDTH, study=study)
-    if any(size is not None and size > measured for row in result.differences for size in (row.fit, row.predicted)):
-        notes.append(f"Sizes by error rate above {measured} units are extrapolated.")
+    sizes = {} if curves is None else {limit: both.as_json() for limit, both in curves.size_needed().items()}
+    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width_for(matrix)), study=study)
+    if curves is not None:
+        notes += notes_on_curves(curves, result)
     return replace(result, notes=(*result.notes, *notes))
+
+
+def _curves(matrix: ScoreMatrix, wanted: Wanted, seed: int) -> SensitivityCurves:
+    """Error rates in bins that suit the scores."""
+    from qassay.meta.sensitivity import sensitivity, width_for
+
+    if len(matrix.runs) < FEWEST_RUNS:
+        raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
+    with progress("trials") as update:
+        return sensitivity(
+            matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width_for(matrix), progress=update
+        )
 
 
 def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:

@@ -188,15 +188,18 @@ def _refuse_form(evaluation: Evaluation, form: str) -> None:
 
 def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
     from qassay.cli.output import visible
+    from qassay.tables import plural
 
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
-    print(visible(f"Asked {result['system']} {result['questions']} questions{again}."))
+    print(visible(f"Asked {result['system']} {plural(result['questions'], 'question')}{again}."))
     counts = [f"{result['nil']} NIL"] * bool(result["nil"]) + [f"{result['empty']} empty"] * bool(result["empty"])
     where = " to the store of the evaluation" if result["stored"] else ""
     print(visible(f"Wrote {result['file']}{where}, checked{': ' + ', '.join(counts) if counts else ''}."))
     if result["failed"]:
         shown = ", ".join(result["failed"][:10]) + (", ..." if len(result["failed"]) > 10 else "")
-        print(visible(f"warning: {len(result['failed'])} questions failed and are empty: {shown}"), file=sys.stderr)
+        failed = plural(len(result["failed"]), "question")
+        verb = "is" if len(result["failed"]) == 1 else "are"
+        print(visible(f"warning: {failed} failed and {verb} empty: {shown}"), file=sys.stderr)
     if unpublished:
         print(visible(f"warning: not asked: {unpublished}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
-from qassay.cli.output import print_json, print_tables, progress, visible
+from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def command(
 
 def _show(curves: SensitivityCurves) -> None:
     """The plain answer first, then what it rests on."""
-    print(visible(curves.summary()))
+    print(visible(headline(curves.summary())))
     print()
     print_tables(curves.tables())
 

@@ -106,7 +106,8 @@ def _seed(evaluation: Evaluation) -> str:
 
 def _say(content: Content, path: Path, size: int, key: str, *, as_json: bool) -> None:
     from qassay.cli.output import print_json, visible
-    from qassay.formats.importing.plan import few, plural
+    from qassay.formats.importing.plan import few
+    from qassay.tables import plural
 
     if as_json:
         print_json(

@@ -142,7 +142,8 @@ def open_folder(path: Path | str) -> Folder:
     if not folder.path.is_dir():
         what = "does not exist"
         if folder.path.exists():
-            what = "is a file, not an evaluation (compare, sensitivity, plan and describe take a table of scores)"
+            takes = "compare, describe, plan, sensitivity and stability take a table of scores"
+            what = f"is a file, not an evaluation ({takes})"
         raise InputError(Problem("configuration", f"{what}; make an evaluation with: qassay init FOLDER", str(path)))
     if not folder.configuration.is_file():
         message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"

@@ -68,6 +68,7 @@ def _csv(path: Path, text: str) -> Grid:
     if not rows:
         raise InputError(Problem("syntax", "the file is empty", str(path)))
     header = rows[0]
+    _refuse_separator(path, rows, lines[0])
     # In a file of one column a blank line is an empty cell; else it is no row at all.
     kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
     problems = [
@@ -78,6 +79,14 @@ def _csv(path: Path, text: str) -> Grid:
     if problems:
         raise InputError(problems)
     return Grid(path, header, [row for row, _ in kept[1:]], [line for _, line in kept[1:]], lines[0])
+
+
+def _refuse_separator(path: Path, rows: list[list[str]], line: int) -> None:
+    """Stop at a table that is separated by something else; commas in it are then those of decimals."""
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(rows[0]) == 1 and separator in rows[0][0] and any(separator in cell for row in rows[1:] for cell in row):
+            message = f"the columns are separated by {name}; a score matrix is separated by commas, with decimal points"
+            raise InputError(Problem("syntax", message, str(path), line))
 
 
 def _parquet(path: Path, content: bytes) -> Grid:

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.grid import Grid, read_grid
+from qassay.formats.matrix_cells import complaint, is_absent, text_among
 from qassay.matrix import Floats, ScoreMatrix
+from qassay.tables import plural
 
 Missing: TypeAlias = Literal["stop", "zero", "skip"]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -46,7 +48,8 @@ def read_matrix(
     """Read a score matrix from a CSV file (plain, gzip or zstandard) or a Parquet file.
 
     A cell that is empty or no number stops the reading, and so all of them are reported; with `missing="zero"`
-    it counts as 0, with `"skip"` its unit is left out for every run. `series_from` is a regular expression whose
+    it counts as 0, with `"skip"` its unit is left out for every run. A column of text is no run that misses scores,
+    and stops the reading whatever `missing` says. `series_from` is a regular expression whose
     first group, found in a unit's id, names its series: the units of the matrix are then the series, each with
     the mean of its units. What was applied stands in the notes of the matrix.
     """
@@ -66,7 +69,9 @@ def read_matrix(
         denominator=_denominator(values[~bad], digits, units=len(labelled.units(runs_as_rows))),
     )
     if holes.any():
+        said = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
         matrix = _fill(matrix, holes, missing, path)
+        matrix = replace(matrix, notes=(*matrix.notes, *said))
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
@@ -161,7 +166,7 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
         numbers = ", ".join(str(grid.line(i) if axis == "row" else i + offset) for i in where)
         what = "column" if axis == "column" else "row" if grid.lines is None else "line"
         if not name:
-            yield grid.problem(f"{_plural(what, len(where))} {numbers}: no {kind}", line=line)
+            yield grid.problem(f"{what}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
             yield grid.problem(f"{kind} {name!r} stands {len(where)} times, in {what}s {numbers}", line=line)
 
@@ -206,29 +211,34 @@ def _denominator(values: Floats, digits: int | None, *, units: int) -> int | Non
     return denominator if denominator * max(1.0, largest) * units < EXACT else None
 
 
-def _refuse(
-    grid: Grid,
-    labelled: _Labelled,
-    bad: Booleans,
-    *,
-    stop: bool,
-    runs_as_rows: bool,
-) -> None:
-    """Stop at a column that holds names where scores are due and, unless told otherwise, at every bad cell."""
+def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool, runs_as_rows: bool) -> None:
+    """Stop at a column that holds text where scores are due and, unless told otherwise, at every bad cell."""
     problems = []
+    text = _text_columns(grid, labelled, bad)
     names = not runs_as_rows and bad[:, 0].all() and any(row[labelled.first].strip() for row in grid.rows)
     if names and labelled.first == 0:
         problems.append(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
-    if stop:
-        for i, j in np.argwhere(bad).tolist():
-            if problems and names and labelled.first == 0 and j == 0:
-                continue  # said once, for the whole column
-            cell = grid.rows[i][labelled.first + j].strip()
-            what = (f"{cell!r} is not a number" if cell else "empty cell") + " (see --missing)"
-            place = f"row {labelled.rows[i]}, column {labelled.columns[j]}"
-            problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
+        text[0] = -1
+    for i, j in np.argwhere(bad).tolist():
+        if (j in text and i != text[j]) or not (stop or j in text):
+            continue  # said once, for the whole column
+        what = complaint(grid.rows[i][labelled.first + j].strip())
+        if j in text:
+            what += "; the column holds no number at all: mend it, or leave it out"
+        place = f"row {labelled.rows[i]}, column {labelled.columns[j]}"
+        problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
     if problems:
         raise InputError(problems)
+
+
+def _text_columns(grid: Grid, labelled: _Labelled, bad: Booleans) -> dict[int, int]:
+    """The columns without a number in which two cells or more say something, each with the row of the first."""
+    found = {}
+    for j in np.flatnonzero(bad.all(axis=0)).tolist():
+        saying = [i for i, row in enumerate(grid.rows) if not is_absent(row[labelled.first + j])]
+        if len(saying) > 1:
+            found[j] = saying[0]
+    return found
 
 
 def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans) -> None:
@@ -247,9 +257,6 @@ def _not_scores(header: str) -> str:
     """What to say of a first column without a single number."""
     if header.lower() in RUN_HEADERS:
         return f"column {header!r} holds run tags, not scores; runs as rows are read with --runs-as-rows"
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if separator in header:
-            return f"the columns are separated by {name}; a score matrix is separated by commas"
     ids = ", ".join(UNIT_HEADERS[1:])
     return f"column {header!r} holds no numbers; a column of unit ids has an empty header or one of {ids}"
 
@@ -258,13 +265,13 @@ def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, path: Path) ->
     """Apply the rule for missing cells, and say so."""
     cells = int(holes.sum())
     if missing == "zero":
-        note = f"{cells} {_plural('cell', cells)} without a score counted as 0 (missing: zero)."
+        note = f"{plural(cells, 'cell')} without a score counted as 0 (missing: zero)."
         return replace(matrix, notes=(*matrix.notes, note))
     kept = np.flatnonzero(~holes.any(axis=0))
     if not len(kept):
         raise InputError(Problem("syntax", "every unit has a cell without a score; none is left", str(path)))
     gone = len(matrix.units) - len(kept)
-    note = f"{gone} of {len(matrix.units)} units left out: a run has no score for them (missing: skip)."
+    note = f"{gone} of {plural(len(matrix.units), 'unit')} left out: a run has no score for them (missing: skip)."
     units = tuple(matrix.units[i] for i in kept)
     return replace(matrix, units=units, values=matrix.values[:, kept], notes=(*matrix.notes, note))
 
@@ -283,7 +290,3 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
         shown = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
         raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {shown}")
     return [match[1] for match in found if match is not None]
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else word + "s"

@@ -9,10 +9,14 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, TypeWeighted
-from qassay.tables import Column, Table, table
+from qassay.tables import Cell, Column, Table, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
 REACH = 1.5
+READING = (
+    "A whisker ends at the most extreme score within 1.5 times the distance from q1 to q3; outliers lie beyond. It can "
+    "end inside the box: quartiles lie between scores, and outliers count towards them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +72,22 @@ class ScoreDistributions:
     notes: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """The boxes, and the units with a median of 0."""
-        return [self.table(), self.zero_table()]
+        """The units with a median of 0, and the boxes."""
+        return [self.zero_table(), self.table()]
 
-    def table(self) -> Table:
-        """One row a unit."""
-        names = ("low", "q1", "median", "q3", "high", "mean")
+    def table(self, most: int | None = None) -> Table:
+        """One row a unit, for the first so many units; question types where there are any."""
+        names = ("lower whisker", "q1", "median", "q3", "upper whisker", "mean")
         columns: list[Column | str] = ["unit", "type", *(Column(name, ".3f") for name in names), Column("outliers")]
-        rows = [(b.unit, b.kind, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.boxes]
-        return table(f"Scores of {self.runs} runs on each unit, {self.measure}", columns, rows, self.notes)
+        rows: list[tuple[Cell, ...]] = [
+            (b.unit, b.kind, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.boxes[:most]
+        ]
+        if all(box.kind is None for box in self.boxes):
+            columns, rows = [columns[0], *columns[2:]], [(row[0], *row[2:]) for row in rows]
+        left = len(self.boxes) - len(rows)
+        more = [f"{plural(left, 'more unit')} (--top)."] if left else []
+        title = f"Scores of {plural(self.runs, 'run')} on each unit, {self.measure}"
+        return table(title, columns, rows, (*more, READING, *self.notes))
 
     def zero_table(self) -> Table:
         """Number and share of the units with a median of 0."""
@@ -124,7 +135,8 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     boxes = tuple(_box(matrix, unit, None if types is None else types[unit]) for unit in range(len(matrix.units)))
     notes = list(matrix.notes)
     if len(matrix.runs) < 4:
-        notes.append(f"{len(matrix.runs)} runs have no quartiles to speak of: they are interpolated.")
+        have = "1 run has" if len(matrix.runs) == 1 else f"{len(matrix.runs)} runs have"
+        notes.append(f"{have} no quartiles to speak of: they are interpolated.")
     return ScoreDistributions(matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
 from qassay.meta.intervals import contributions
-from qassay.tables import Column, Table, table
+from qassay.tables import Column, Table, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
 
@@ -87,9 +87,11 @@ class Generalizability:
         """The variance of each source and its share."""
         total = sum(self.variances.values())
         rows = [(name, value, value / total if total > 0 else None) for name, value in self.variances.items()]
-        size = "assumed" if self.units is None else f"{self.runs} runs x {self.units} units"
+        size = "assumed"
+        if self.runs is not None and self.units is not None:
+            size = f"{plural(self.runs, 'run')} x {plural(self.units, 'unit')}"
         if self.assessors is not None:
-            size += f" x {self.assessors} assessors"
+            size += f" x {plural(self.assessors, 'assessor')}"
         found = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]
         said = [f"{name} {value:.3f}" for name, value in found if value is not None]
         notes = [f"At this size: {', '.join(said)}."] if said else []

@@ -25,6 +25,10 @@ from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
 POOLED = ("doc", "text", "start", "length")
+READING = (
+    "Every row leaves out one {by} only: its rank left out is the place among the others, which keep what they brought."
+    " Rows can share such a rank. Tau and swaps compare the columns score and left out."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Reuse:
         said = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
         if tau is not None:
             said += f" Kendall's tau of the two rankings: {tau:.3f} (swaps: {self.comparison.swaps})."
-        return (said, *self.notes, *self.comparison.notes)
+        return (said, READING.format(by=self.by), *self.notes, *self.comparison.notes)
 
 
 def reuse(

@@ -12,7 +12,7 @@ import unicodedata
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -23,8 +23,10 @@ from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation, check_documents
 from qassay.store.pool.uploads import keep_run
 from qassay.web.documents import collection_of
+from qassay.web.drafts import bench
 from qassay.web.place import Premises
 from qassay.web.questions import questions_of
+from qassay.web.results.wording import on_page
 
 # What an upload may unpack to, in upload limits.
 UNPACKED = 4
@@ -174,10 +176,25 @@ def _checked(place: Premises, path: Path, called: str) -> str:
         if found.refused.height and "doc" in found.refused.columns:
             problems += check_documents(found.refused, {called: called}, lengths)
     if problems:
+        problems = _in_words_of_the_page(place, problems)
         # By line; what is missing has none and comes last.
         raise InputError(sorted(problems, key=lambda one: (one.line is None, one.line or 0)))
     # The warning that the file is not named after its run says nothing here: the store names it.
     return found.runs.tags[0]
+
+
+def _in_words_of_the_page(place: Premises, problems: Iterable[Problem]) -> list[Problem]:
+    """What is wrong, with the ways out that there are here."""
+    with place.store.read() as connection:
+        found = bench(place, connection)
+    drafts = {found.names[name] for name in found.draft_ids}
+    told = []
+    for one in problems:
+        message = on_page(one.message)
+        if one.rule == "unknown-question" and one.question in drafts:
+            message = f"question {one.question} is a draft; publish it on the page Questions, or remove the line"
+        told.append(replace(one, message=message))
+    return told
 
 
 def _reports(place: Premises) -> OrderedDict[str, Report]:

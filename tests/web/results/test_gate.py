@@ -110,6 +110,19 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     assert note.endswith("counted as wrong.")
 
 
+def test_runs_that_came_after_the_pool_are_named(rag) -> None:
+    organiser = rag.client("organiser")
+    assert rag.page("/results")["pool"] == ""
+    organiser.post("/api/assignments/pool", json={})
+    rag.app.state.place.kept["job pool"].ended.wait(20)
+    assert rag.page("/results")["pool"] == ""
+    late = (rag.folder / "runs" / "harbor.jsonl").read_text().replace('"harbor"', '"late"').encode()
+    assert organiser.post("/api/runs", files=[("files", ("late.jsonl", late))]).json()["files"][0]["tag"] == "late"
+    page = rag.html("/results")
+    assert "The pool is older than run late: what came later is not judged." in page
+    assert '<a href="/assignments">Make the pool anew</a>' in page
+
+
 def test_disagreements_that_wait_for_an_adjudicator_are_named(rag) -> None:
     rag.give_out()
     close_all(rag)

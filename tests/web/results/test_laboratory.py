@@ -66,6 +66,14 @@ def test_another_state_is_computed_anew_unless_the_last_is_young(laboratory, mon
     assert laboratory.ask(order("spread"), "c") is not fresh
 
 
+@pytest.mark.parametrize("missing", ["run", "folder"])
+def test_a_refusal_holds_for_its_state_alone(laboratory, tmp_path: Path, missing: str) -> None:
+    asked = order("run", run="nobody") if missing == "run" else order(folder=str(tmp_path / "none"))
+    first = waited(laboratory, laboratory.ask(asked, "a"))
+    assert laboratory.ask(asked, "a") is first
+    assert laboratory.ask(asked, "b") is not first, "the cause may be gone"
+
+
 def test_what_cannot_be_computed_is_said_with_what_there_is_to_choose(laboratory) -> None:
     job = waited(laboratory, laboratory.ask(order("run", run="nobody"), "a"))
     reply = job.found()

@@ -19,6 +19,7 @@ from qassay.formats import files, jsonl
 from qassay.formats.exporting.nist import nist_files
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, set_name, with_two_way
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
+from qassay.tables import plural
 
 # Lists what an export wrote, so that the next one knows what it may replace.
 MANIFEST = "export.json"
@@ -60,7 +61,8 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
         contents |= _copied(folder, [folder.answers, *(path for found in sets for path in found.values())])
     documents = _documents(folder)
     if documents and not collection:
-        notes.append(f"collection/ is left out ({len(documents)} files); scores do not need it. With it: --collection")
+        many = plural(len(documents), "file")
+        notes.append(f"collection/ is left out ({many}); scores do not need it. With it: --collection")
     return Export(contents, tuple(notes), documents if collection else {})
 
 

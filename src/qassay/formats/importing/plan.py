@@ -117,15 +117,6 @@ class Plan:
             path.unlink(missing_ok=True)
 
 
-def plural(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "question"), plural(1203, "judgment")
-    ('1 question', '1,203 judgments')
-    """
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def few(names: Iterable[str], most: int = 5) -> str:
     """The first few names, for a message."""
     listed = list(names)

@@ -12,11 +12,12 @@ import polars as pl
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl, nist
 from qassay.formats.folder import name_fault, set_name
-from qassay.formats.importing.plan import Plan, Source, few, plural
+from qassay.formats.importing.plan import Plan, Source, few
 from qassay.judgments import ANSWER_COLUMNS, IDENTITY, JUDGMENT_COLUMNS, check_nuggets, sort_out
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
+from qassay.tables import plural
 
 Numbered = tuple[int, jsonl.Row]
 Identity = Callable[[jsonl.Row], Hashable]

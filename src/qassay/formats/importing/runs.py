@@ -8,9 +8,10 @@ from pathlib import Path
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl, rag24
 from qassay.formats.folder import set_name
-from qassay.formats.importing.plan import Plan, Source, few, plural
+from qassay.formats.importing.plan import Plan, Source, few
 from qassay.formats.importing.questions import check_types, merge
 from qassay.formats.importing.rows import add_judgments, add_nuggets
+from qassay.tables import plural
 
 
 def import_runs(plan: Plan, sources: Sequence[Source]) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl, sheets
-from qassay.formats.importing.plan import Plan, Source, few, plural
+from qassay.formats.importing.plan import Plan, Source, few
 from qassay.formats.importing.rows import Numbered, add_answers, add_judgments, add_nuggets, judgment_identity
 from qassay.formats.sheets import Handed, SheetKey, read_key, read_result
+from qassay.tables import plural
 
 
 def import_sheet(plan: Plan, source: Source) -> None:

@@ -24,7 +24,7 @@ from qassay.meta.intervals.flips import (
     flip_test,
     hits_needed,
 )
-from qassay.tables import Column, Table, table
+from qassay.tables import Column, Table, plural, table
 
 __all__ = [
     "Blocks",
@@ -113,7 +113,9 @@ def score_intervals(
         raise UsageError(f"the level of an interval lies between 0 and 1, not {level}")
     _, sizes = block_index(matrix)
     scores = matrix.scores() if len(matrix.units) else np.zeros(len(matrix.runs))
-    over = f"{len(sizes)} units" if matrix.clusters is None else f"{len(sizes)} series of {len(matrix.units)} questions"
+    over = plural(len(sizes), "unit")
+    if matrix.clusters is not None:
+        over = f"{len(sizes)} series of {plural(len(matrix.units), 'question')}"
     few = _few(matrix)
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
     notes = list(matrix.notes)

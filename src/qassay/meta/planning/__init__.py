@@ -5,7 +5,18 @@ sensitivity curves), the power of a test (noncentral t), and the stability of a 
 from pilot scores, or from assumed variances.
 """
 
-from qassay.meta.planning.compute import plan, plan_from_variances
+from qassay.meta.planning.compute import differences_for, plan, plan_from_variances
+from qassay.meta.planning.remarks import notes_on_curves
 from qassay.meta.planning.result import DIFFERENCES, Plan, UnitsFor, UnitsForCoefficient, Wanted
 
-__all__ = ["DIFFERENCES", "Plan", "UnitsFor", "UnitsForCoefficient", "Wanted", "plan", "plan_from_variances"]
+__all__ = [
+    "DIFFERENCES",
+    "Plan",
+    "UnitsFor",
+    "UnitsForCoefficient",
+    "Wanted",
+    "differences_for",
+    "notes_on_curves",
+    "plan",
+    "plan_from_variances",
+]

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 
 import numpy as np
 
 from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import RESIDUAL, Generalizability
 from qassay.meta.intervals import Blocks, blocks
-from qassay.meta.planning.result import Plan, UnitsFor, UnitsForCoefficient, Wanted
+from qassay.meta.planning.result import DIFFERENCES, Plan, UnitsFor, UnitsForCoefficient, Wanted
+from qassay.meta.sensitivity.scale import WIDTH, width_for
 from qassay.meta.significance import detectable, power, residual_variance, units_for_power
 
 ASSESSORS = (1, 2, 3, 4, 5)
 # The harder pairs: nine of ten pairs vary less than this.
 HARD = 0.9
+
+
+def differences_for(matrix: ScoreMatrix) -> tuple[float, ...]:
+    """Differences to plan for unless told: those of scores within [0, 1], on the scale of the scores."""
+    scale = width_for(matrix) / WIDTH
+    return tuple(float(Decimal(str(difference)) * scale) for difference in DIFFERENCES)
 
 
 def plan(

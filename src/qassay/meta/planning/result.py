@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qassay.errors import UsageError
 from qassay.meta.generalizability import Generalizability
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, plural, table
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
 
@@ -100,7 +100,9 @@ class Plan:
             for row in self.differences
         ]
         kept = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
-        at_hand = "assumed variances" if self.units is None else f"{self.runs} runs on {self.units} units"
+        at_hand = "assumed variances"
+        if self.runs is not None and self.units is not None:
+            at_hand = f"{plural(self.runs, 'run')} on {plural(self.units, 'unit')}"
         return table(
             f"Units needed to see a difference, from {at_hand}",
             [columns[i] for i in kept],
@@ -138,7 +140,7 @@ class Plan:
             "units_for_coefficient": [
                 {"assessors": row.assessors, "e_rho2": row.e_rho2, "phi": row.phi} for row in self.coefficients
             ],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self._unreachable()],
         }
 
     def _reading(self) -> list[str]:
@@ -153,6 +155,16 @@ class Plan:
             said.append(f"The {self.units} units at hand show a difference of {self.detectable:.3g} with that power.")
         return said
 
+    def _unreachable(self) -> list[str]:
+        """Why there is no number of units for a coefficient."""
+        if self.study is None or all(row.e_rho2 is not None and row.phi is not None for row in self.coefficients):
+            return []
+        if not any(self.study.variances.values()):
+            return ["The scores do not vary at all: there is no coefficient."]
+        if self.study.variances["run"] <= 0:
+            return ["The runs differ no more than chance makes them: no number of units gives such a coefficient."]
+        return ["Where a number is missing, so few assessors lean too far apart for any number of units to make up."]
+
     def _coefficient_table(self) -> Table:
         with_assessors = self.study is not None and self.study.with_assessors
         columns = [Column("units, E-rho-squared"), Column("units, Phi")]
@@ -162,4 +174,5 @@ class Plan:
             columns = [Column("assessors"), *columns, Column("judgments a run")]
             rows = [(c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.coefficients]
             notes.append("judgments a run: units x assessors, for E-rho-squared.")
+        notes += self._unreachable()
         return table(f"Units needed for a coefficient of {self.wanted.coefficient:g}", columns, rows, notes)

@@ -15,6 +15,7 @@ The modules in the order of the work:
     expectation  the closed form with ties, for fresh units and for units dealt from those at hand
     plausible    true means that the runs could have
     resampling   intervals
+    remarks      what a reader has to know before believing the curves
     findings     groups, rank ranges, share of pairs
     display      tables for people
     curves       the result, and the questions it answers
@@ -26,18 +27,24 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import get_args
 
-import numpy as np
-
 from qassay.errors import UsageError, unknown
 from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Ties
 from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
-from qassay.meta.sensitivity.predictor import PairMoments, pair_moments
+from qassay.meta.sensitivity.predictor import pair_moments
 from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
+from qassay.meta.sensitivity.remarks import (
+    notes_on_bins,
+    notes_on_extended,
+    notes_on_runs,
+    rests_on,
+    why_not_fitted,
+    wider_bins,
+)
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals
-from qassay.meta.sensitivity.scale import BINS, checked_width, prepare
+from qassay.meta.sensitivity.scale import checked_width, prepare, width_for
 from qassay.meta.sensitivity.study import Path, Progress, Study, count
 
 __all__ = [
@@ -52,13 +59,11 @@ __all__ = [
     "Schedule",
     "SensitivityCurves",
     "find_preset",
+    "rests_on",
     "sensitivity",
+    "why_not_fitted",
+    "width_for",
 ]
-
-
-# From this share of the comparisons in the open bin on, the bins are too narrow; below this many pairs, say so.
-MOST = 0.9
-FEW_PAIRS = 15
 
 
 def sensitivity(
@@ -94,7 +99,7 @@ def sensitivity(
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
     counts = Counts(count(study, path=path, threads=threads, progress=first))
-    moments = pair_moments(matrix)
+    moments, wider = pair_moments(matrix), wider_bins(matrix, counts, width)
     found = (
         rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
         if intervals
@@ -115,10 +120,13 @@ def sensitivity(
         moments=moments,
         resamples=intervals,
         floor=floor,
+        wider=wider,
         notes=(
             *matrix.notes,
-            *_notes(matrix, counts, moments),
+            *notes_on_runs(matrix, moments),
+            *notes_on_bins(study, counts, ties, wider),
             *interval_notes(study, counts, ties, found, resamples=intervals),
+            *notes_on_extended(study, counts, ties, found),
         ),
     )
 
@@ -132,23 +140,3 @@ def _two_parts(progress: Progress | None, trials: int, closed_forms: int) -> tup
         lambda done, _: progress(done, total),
         lambda done, of: progress(trials + done * closed_forms // of, total),
     )
-
-
-def _notes(matrix: ScoreMatrix, counts: Counts, moments: PairMoments) -> list[str]:
-    """What a reader has to know before believing the curves."""
-    notes = []
-    if len(matrix.runs) < 2:
-        return ["An error rate needs two runs or more."]
-    if matrix.pairs < FEW_PAIRS:
-        notes.append(f"The curves rest on {matrix.pairs} {'pair' if matrix.pairs == 1 else 'pairs'} of runs only.")
-    alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
-    if alike == matrix.pairs:
-        notes.append("All runs have the same scores on every unit: there is nothing to tell apart.")
-    elif alike:
-        notes.append(
-            f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every unit."
-        )
-    last = counts.comparisons[-1]
-    if last[BINS - 1] > MOST * last.sum():
-        notes.append("Nearly all differences fall into the open bin: choose wider bins (--bin-width).")
-    return notes

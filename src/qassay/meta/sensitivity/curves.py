@@ -13,7 +13,7 @@ from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats
 from qassay.meta.sensitivity import display
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.findings import Both, Findings, Way, findings, first_trusted
+from qassay.meta.sensitivity.findings import Both, Findings, Way, above_again, findings, first_trusted
 from qassay.meta.sensitivity.fitting import Fit, fit_curve
 from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.presets import Schedule
@@ -69,6 +69,7 @@ class SensitivityCurves:
 
     `counts` are what was seen; `bins` are the curves through it. `floor` is the largest difference between runs with
     identical responses that were judged separately, where that is known: no smaller difference means anything.
+    `wider` is a better width of the bins, where most differences fall into the open one.
     """
 
     schedule: Schedule
@@ -85,6 +86,7 @@ class SensitivityCurves:
     moments: PairMoments
     resamples: int = 0
     floor: float | None = None
+    wider: Decimal | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -161,10 +163,21 @@ class SensitivityCurves:
         one. None where there is no such difference.
         """
         level = self.error if error is None else checked_error(error)
-        inner = self.limits[1:LIMITED_BINS]
-        fitted = [fit.at(self.target) if isinstance(fit, Fit) else None for fit in self.fits[1:LIMITED_BINS]]
-        predicted = [_defined(rate) for rate in self._predicted_at_target[1:LIMITED_BINS]]
-        return Both(first_trusted(inner, fitted, level), first_trusted(inner, predicted, level))
+        inner, rates = self.limits[1:LIMITED_BINS], self._inner_rates
+        return Both(first_trusted(inner, rates["fit"], level), first_trusted(inner, rates["predicted"], level))
+
+    def above_again(self, way: Way) -> tuple[float, float] | None:
+        """The lower limit and the rate of the bin that spoils smaller differences which are within the error rate."""
+        return above_again(self.limits[1:LIMITED_BINS], self._inner_rates[way], self.error)
+
+    @cached_property
+    def _inner_rates(self) -> dict[Way, list[float | None]]:
+        """Rates at the target of all bins but the first and the open one."""
+        fits = self.fits[1:LIMITED_BINS]
+        return {
+            "fit": [fit.at(self.target) if isinstance(fit, Fit) else None for fit in fits],
+            "predicted": [_defined(rate) for rate in self._predicted_at_target[1:LIMITED_BINS]],
+        }
 
     def size_needed(self, error: float | None = None) -> dict[str, Both]:
         """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
@@ -224,9 +237,13 @@ class SensitivityCurves:
     def error_rate_at(self, difference: float, size: int | None = None) -> Both:
         """The error rate of a comparison with this difference, at a size (by default with all units)."""
         at = self.units if size is None else size
-        k = Scale(step=float(self.width), slack=TIE, tie=TIE).bin_of(difference)
+        k = self.bin_of(difference)
         fit = self.fits[k]
         return Both(fit.at(at) if isinstance(fit, Fit) else None, _defined(self.predicted_at(at)[k]))
+
+    def bin_of(self, difference: float) -> int:
+        """The number of the bin that holds a difference."""
+        return Scale(step=float(self.width), slack=TIE, tie=TIE).bin_of(difference)
 
     def summary(self) -> str:
         """The plain answer, in a sentence or two."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qassay.meta.sensitivity.findings import Both
+from qassay.meta.sensitivity.findings import Both, Way
 from qassay.meta.sensitivity.scale import bin_limits
 from qassay.tables import DASH, Cell, Column, Table, table
 
 if TYPE_CHECKING:
     from qassay.meta.sensitivity.curves import SensitivityCurves
 
-# Measured sizes shown in the table, without and with intervals, and tags shown for one group.
 # With fewer pairs of runs than this the curves say little.
 FEW_PAIRS = 10
 
+# Measured sizes shown in the table, without and with intervals, and tags shown for one group.
 SIZES_SHOWN = {False: 5, True: 3}
 TAGS_SHOWN = 8
+WAYS: dict[Way, str] = {"fit": "the fit", "predicted": "the closed form"}
 
 
 def summary(curves: SensitivityCurves) -> str:
@@ -26,16 +27,18 @@ def summary(curves: SensitivityCurves) -> str:
     minimum = curves.minimum_difference()
     level = _percent(curves.error)
     if minimum.chosen is None:
+        larger = "" if curves.wider is None else "; most differences are larger: the bins are too narrow for them"
         return (
             f"With {curves.target} units, no difference below {curves.limits[-1]:g} can be trusted "
-            f"at an error rate of {level}."
+            f"at an error rate of {level}{larger}."
         )
-    sentences = [f"With {curves.target} units, trust a difference of at least {_both(minimum, level)}."]
+    trusted = _both(curves, minimum, level)
+    sentences = [f"With {curves.target} units, trust a difference of at least {trusted}."]
     if curves.pairs < FEW_PAIRS:
         few = "one pair" if curves.pairs == 1 else f"{curves.pairs} pairs"
         sentences = [
             f"{few.capitalize()} of runs cannot show which difference to trust; the curves are of these runs alone.",
-            f"For what they are worth, with {curves.target} units: at least {_both(minimum, level)}.",
+            f"For what they are worth, with {curves.target} units: at least {trusted}.",
         ]
     share = curves.pairs_at_least_minimum
     if share is not None:
@@ -53,15 +56,21 @@ def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _both(figure: Both, level: str) -> str:
+def _both(curves: SensitivityCurves, figure: Both, level: str) -> str:
     """One figure where both ways agree, both where they do not."""
     if figure.fit is None:
-        return f"{figure.predicted:g} ({level} error; by the closed form, the fit gives none)"
+        return f"{figure.predicted:g} ({level} error; by the closed form, the fit gives none{_spoiled(curves, 'fit')})"
     if figure.predicted is None:
-        return f"{figure.fit:g} ({level} error; by the fit, the closed form gives none)"
+        return f"{figure.fit:g} ({level} error; by the fit, the closed form gives none{_spoiled(curves, 'predicted')})"
     if figure.fit == figure.predicted:
         return f"{figure.fit:g} ({level} error)"
     return f"{figure.fit:g} by the fit, {figure.predicted:g} by the closed form ({level} error)"
+
+
+def _spoiled(curves: SensitivityCurves, way: Way) -> str:
+    """Which bin keeps a way of reading from giving a difference."""
+    found = curves.above_again(way)
+    return "" if found is None else f": {found[1]:.2%} at {found[0]:g}"
 
 
 def _error_rates(curves: SensitivityCurves) -> Table:
@@ -100,6 +109,13 @@ def _notes(curves: SensitivityCurves) -> list[str]:
             f"* Extrapolated beyond the largest size measured, {curves.sizes[-1]}. The fitted exponential is often "
             "optimistic out there: believe the larger figure."
         )
+    for way, name in WAYS.items():
+        found = curves.above_again(way)
+        if found is not None:
+            notes.append(
+                f"By {name} some smaller differences are within {_percent(curves.error)}, but {found[0]:g} is not "
+                f"({found[1]:.2%}): a difference is trusted where all larger ones are."
+            )
     return [*notes, *_unfitted(curves), *curves.notes]
 
 

@@ -89,6 +89,15 @@ def first_trusted(limits: Sequence[float], rates: Sequence[float | None], error:
     return found
 
 
+def above_again(limits: Sequence[float], rates: Sequence[float | None], error: float) -> tuple[float, float] | None:
+    """The last bin whose rate is above the error, and the rate, where a bin before it is within; None else."""
+    there = [(limit, rate) for limit, rate in zip(limits, rates, strict=True) if rate is not None]
+    above = [(limit, rate) for limit, rate in there if rate > error]
+    if not above or not any(rate <= error for limit, rate in there if limit < above[-1][0]):
+        return None
+    return above[-1]
+
+
 def share_of_pairs(differences: Floats, minimum: float) -> float | None:
     """The share of pairs whose difference reaches the minimum; None without a pair."""
     if len(differences) == 0:

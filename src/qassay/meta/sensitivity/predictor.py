@@ -17,6 +17,8 @@ from qassay.meta.intervals import scores_without
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12
+# So is what lies this far below the scores themselves: a run that scores 0.7 throughout has a variance of 1e-32.
+ROUNDING = 1e-14
 
 # A bin into which fewer pairs than this are expected to fall has no rate: nothing will ever be in it.
 FEWEST_EXPECTED = 1e-9
@@ -61,7 +63,8 @@ def pair_moments(matrix: ScoreMatrix) -> PairMoments:
     own = np.diag(covariances)
     both = own[first] + own[second]
     variances = both - 2 * covariances[first, second]
-    variances[variances <= NO_VARIANCE * both] = 0.0
+    noise = (ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2
+    variances[variances <= np.maximum(NO_VARIANCE * both, noise)] = 0.0
     return PairMoments(np.abs(scores[first] - scores[second]), variances)
 
 

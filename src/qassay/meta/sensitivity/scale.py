@@ -22,6 +22,8 @@ from qassay.matrix import TIE, ConfidenceWeighted, Floats, Integers, Mean, Score
 LIMITED_BINS = 20
 BINS = LIMITED_BINS + 1
 SMALLEST_WIDTH = Decimal("0.000001")
+# The width of the papers, for scores within [0, 1]: a hundredth of what scores may span.
+WIDTH = Decimal("0.01")
 
 # Whole numbers up to here, and their sums, are exact in double precision.
 EXACT = 2**53
@@ -41,6 +43,24 @@ def checked_width(width: float | str | Decimal) -> Decimal:
     if not exact.is_finite() or exact < SMALLEST_WIDTH:
         raise UsageError(f"a bin width is a number from {SMALLEST_WIDTH} up, not {width}")
     return exact
+
+
+def width_for(matrix: ScoreMatrix) -> Decimal:
+    """The width that suits the scores: 0.01 up to a span of 1, else a hundredth of the span, rounded up."""
+    span = float(np.ptp(matrix.values)) if matrix.values.size else 0.0
+    return WIDTH if span <= 1.0 + TIE else rounded_up(span / 100)
+
+
+def rounded_up(number: float) -> Decimal:
+    """The next of 1, 2 and 5 times a power of ten.
+
+    >>> rounded_up(0.04), rounded_up(1.0), rounded_up(7)
+    (Decimal('0.05'), Decimal('1'), Decimal('10'))
+    """
+    power = math.floor(math.log10(number))
+    steps = (Decimal(f"{k}e{e}") for k, e in ((1, power), (2, power), (5, power), (1, power + 1)))
+    found = next(step for step in steps if float(step) >= number * (1 - TIE))
+    return Decimal(format(found, "f"))
 
 
 @dataclass(frozen=True, slots=True)

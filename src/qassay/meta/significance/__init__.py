@@ -1,6 +1,7 @@
 """Is a difference more than chance? Two runs, or all pairs of many, with one decision behind every figure.
 
 two_runs        paired randomisation test and the interval that inverts it, paired t, effect size, units needed
+display         what is shown of two runs
 many_runs       randomised Tukey, paired Tukey, Holm, Benjamini-Hochberg over all pairs
 flipped_pairs   sign-flip and t p-values of all pairs
 ranges          the range of many runs under chance
@@ -10,6 +11,7 @@ power           units for a wanted power
 """
 
 from qassay.meta.significance.corrections import benjamini_hochberg, holm
+from qassay.meta.significance.display import signed
 from qassay.meta.significance.groups import indistinguishable, letters
 from qassay.meta.significance.many_runs import AllPairs, Pair, compare_all
 from qassay.meta.significance.methods import NAMES, Method
@@ -34,5 +36,6 @@ __all__ = [
     "letters",
     "power",
     "residual_variance",
+    "signed",
     "units_for_power",
 ]

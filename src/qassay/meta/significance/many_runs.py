@@ -26,7 +26,7 @@ from qassay.meta.significance.methods import (
     undecided,
 )
 from qassay.meta.significance.two_runs import check_alpha
-from qassay.tables import Column, Table, table
+from qassay.tables import Column, Table, plural, table
 
 _SHOWN = 20
 
@@ -94,7 +94,10 @@ class AllPairs:
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
         total = len(self.runs) * (len(self.runs) - 1) // 2
-        title = f"{len(self.runs)} runs on {self.units} units, {self.measure}: {self.different} of {total} pairs differ"
+        found = f"{self.different} of {total} pairs differ"
+        if total == 1:
+            found = "they differ" if self.different else "they cannot be told apart"
+        title = f"{len(self.runs)} runs on {plural(self.units, 'unit')}, {self.measure}: {found}"
         how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
         how += "." if self.permutations is None else f", {self.permutations:,} permutations."
         if self.margin is not None:

@@ -66,7 +66,11 @@ def randomised_tukey(parts: Blocks, alpha: float, permutations: int, seed: int, 
     different = hits < needed
     np.fill_diagonal(different, False)
     margin, notes = None, []
-    if needed >= 1:
+    # No exchange of runs within units brings two runs further apart than this.
+    furthest = float(np.ptp(parts.parts, axis=0).sum())
+    if needed >= 1 and np.sort(ranges)[-needed] > furthest - parts.tolerance:
+        notes.append(_out_of_reach(parts, alpha, furthest))
+    elif needed >= 1:
         # Whole numbers meet the line exactly; others may stand one tolerance above it.
         margin = float(np.sort(ranges)[-needed]) + (0.0 if parts.tolerance == 0.5 else parts.tolerance)
     else:
@@ -79,6 +83,15 @@ def randomised_tukey(parts: Blocks, alpha: float, permutations: int, seed: int, 
         permutations,
         tuple(notes),
     )
+
+
+def _out_of_reach(parts: Blocks, alpha: float, furthest: float) -> str:
+    """Why no difference, however large, could be called one."""
+    if furthest < parts.tolerance:
+        return "All runs are equal on every unit: there is nothing to tell apart."
+    units = f"{parts.count} {'unit' if parts.count == 1 else 'units'}"
+    reached = f"On {units} chance alone often reaches the largest difference that these scores allow"
+    return f"{reached}: no pair can be called different at {alpha:g}."
 
 
 def paired_tukey(parts: Blocks, alpha: float) -> Decision:

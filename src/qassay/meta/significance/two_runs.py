@@ -11,8 +11,9 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
 from qassay.meta.intervals import Blocks, FlipTest, blocks, contributions, deviations, flip_test
+from qassay.meta.significance import display
 from qassay.meta.significance.power import units_for_power
-from qassay.tables import Cell, Column, Table, show, table
+from qassay.tables import Table
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
@@ -71,11 +72,11 @@ class PairComparison:
 
     def tables(self) -> list[Table]:
         """The answer with the figures behind it, and the units that make the difference."""
-        return [_answer(self), _deciding(self)]
+        return [display.answer(self), display.deciding(self)]
 
     def table(self) -> Table:
         """The answer with the figures behind it."""
-        return _answer(self)
+        return display.answer(self)
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
@@ -220,59 +221,20 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
     if test.low is None or test.high is None:
         notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
-        notes.append("The difference is the same on every unit: there is no t test, and the interval is a point.")
-    elif p_t is not None and (p_t <= alpha) != test.rejects:
+        notes.append(
+            "The difference is the same on every unit: there is no t test, no effect size and no number of units "
+            "needed, and the interval is a point."
+        )
+    elif p_t is None:
+        notes.append(
+            "One unit or series alone does not show how differences vary: no t test, effect size or units needed."
+        )
+    elif test.difference == 0.0:
+        notes.append("There is no number of units with which a difference of 0 is found.")
+    elif (p_t <= alpha) != test.rejects:
         notes.append("The two tests fall on different sides of the line: take this as a close call.")
     if matrix.clusters is not None:
         notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
     if isinstance(matrix.summary, ConfidenceWeighted):
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
-
-
-def _answer(result: PairComparison) -> Table:
-    level = f"{1 - result.alpha:.0%}"
-    flips = f"{'all ' if result.exact else ''}{result.permutations:,} sign flips"
-    interval = "–" if result.interval is None else f"{result.interval[0]:+.4f} to {result.interval[1]:+.4f}"
-    rows: list[tuple[Cell, ...]] = [
-        (f"score of {result.a}", f"{result.score_a:.4f}", result.measure),
-        (f"score of {result.b}", f"{result.score_b:.4f}", result.measure),
-        ("difference", f"{result.difference:+.4f}", f"{result.a} less {result.b}"),
-        (f"{level} interval", interval, "what the randomisation test does not reject"),
-        ("p, randomisation", show(result.p_randomisation, ".4g"), flips),
-        ("p, paired t", show(result.p_t, ".4g"), "a second opinion"),
-        ("effect size", show(result.effect_size, ".3f"), "difference / deviation of the unit differences"),
-        (
-            "units needed",
-            show(result.units_needed),
-            f"to find it with power {result.power:g} at level {result.alpha:g}",
-        ),
-        ("verdict", result.verdict, _reading(result)),
-    ]
-    if any(rate is not None for rate in result.error_rate.values()):
-        rates = " / ".join(show(result.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
-        rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
-    title = f"Is {result.a} better than {result.b}? {result.units} units"
-    return table(title, ["", Column("value"), "meaning"], rows, result.notes)
-
-
-def _reading(result: PairComparison) -> str:
-    if result.verdict == "cannot tell":
-        return f"chance alone does this, at level {result.alpha:g}"
-    return f"{result.a} is {result.verdict} than {result.b} at level {result.alpha:g}"
-
-
-def _deciding(result: PairComparison) -> Table:
-    equal = result.units - result.units_better - result.units_worse
-    title = (
-        f"Units that make the difference: {result.a} ahead on {result.units_better}, "
-        f"behind on {result.units_worse}, level on {equal}"
-    )
-    rows = [(u.unit, u.a, u.b, u.part) for u in result.deciding]
-    columns: list[Column | str] = [
-        "unit",
-        Column(result.a, ".4g"),
-        Column(result.b, ".4g"),
-        Column("part", "+.4f"),
-    ]
-    return table(title, columns, rows)

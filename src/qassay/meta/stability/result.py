@@ -11,7 +11,7 @@ import numpy as np
 
 from qassay.matrix import TIE
 from qassay.meta.ranking import RankComparison, Swap, mean_ranks
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, plural, table
 
 # Thresholds of the swap counts: steps of 0.01, at least up to 0.20, beyond that while there are swaps.
 STEPS_SHOWN = 20
@@ -123,7 +123,8 @@ class MeasureStability:
             counts = (found.swaps, found.tied)
             unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
             rows.append((self.sets[i], self.sets[j], found.tau, found.tau_ap, *counts, *unit))
-        title = f"Rankings by {self.measure} ({len(self.runs)} runs, {self.comparisons[0][0].pairs} pairs)"
+        size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
+        title = f"Rankings by {self.measure} ({size})"
         return table(title, columns, rows, [*self.notes, *self._reading_notes()])
 
     def _reading_notes(self) -> Iterator[str]:

@@ -77,6 +77,14 @@ def adoptions(connection: Connection, question: str) -> int:
     ).scalar_one()
 
 
+def adopted_set(connection: Connection, question: str) -> str | None:
+    """The set whose list was adopted last; None where none was."""
+    c = record.c
+    query = select(c.body).where(c.question == question, c.action == ACTION).order_by(c.id.desc()).limit(1)
+    body = connection.execute(query).scalar_one_or_none()
+    return None if body is None else str(msgspec.json.decode(body)["set"])
+
+
 def adoption_under(connection: Connection, question: str, key: str, set_name: str) -> Adopted | None:
     """What adopting under this key did before: the answer to the same request sent again."""
     c = record.c

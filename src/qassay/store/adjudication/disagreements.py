@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import unknown
-from qassay.store.adjudication.adopting import adoptions, bound_rows
+from qassay.store.adjudication.adopting import adopted_set, adoptions, bound_rows
 from qassay.store.adjudication.comparing import ADJUDICATED, NUGGET_KINDS, Comparison, Unit, compare
 from qassay.store.adjudication.settling import closed_sets, lists_left, states
 from qassay.store.assignment.assignments import assignments_on
@@ -22,6 +22,9 @@ from qassay.tasks import Task
 # The kind of a disagreement on whole lists of nuggets.
 LISTS = "lists"
 
+# What an adjudicator sees of a nugget: an imported list may hold more, such as who wrote it.
+SHOWN_OF_NUGGETS = ("question", "nugget", "text", "vital", "weight")
+
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
@@ -29,7 +32,7 @@ class Disagreement:
 
     `ruling` is what stands in the adjudicated set and `version` its version, as `rule` and `adopt` expect it. Of whole
     lists (kind `lists`) there is no item, and a verdict holds `list`, the nuggets, and `responses`, the nuggets
-    matched by the number of the item.
+    matched by the number of the item; `adopted` in the ruling is the place of the verdict that was adopted.
     """
 
     item: Item | None
@@ -98,16 +101,21 @@ def _whole_lists(
     numbers = {item.run: item.id for item in items if item.kind in NUGGET_KINDS}
 
     def laid_out(name: str) -> dict[str, Any]:
-        listed = [dict(one.body or {}) for one in list_for(connection, name, question)[1]]
+        bodies = (one.body or {} for one in list_for(connection, name, question)[1])
+        listed = [{field: body[field] for field in SHOWN_OF_NUGGETS if field in body} for body in bodies]
         return {"list": listed, "responses": rows[name].by_response(numbers)}
 
-    ruled = rows[ADJUDICATED].is_ruled
+    drawn = _drawn(comparison.sets, seed, LISTS, question)
+    ruling = None
+    if rows[ADJUDICATED].is_ruled:
+        adopted = adopted_set(connection, question)
+        ruling = {**laid_out(ADJUDICATED), "adopted": drawn.index(adopted) if adopted in drawn else None}
     yield Disagreement(
         None,
         "",
         LISTS,
-        tuple(laid_out(name) for name in _drawn(comparison.sets, seed, LISTS, question)),
-        laid_out(ADJUDICATED) if ruled else None,
+        tuple(laid_out(name) for name in drawn),
+        ruling,
         adoptions(connection, question),
         lists_left(connection, comparison),
     )

@@ -130,7 +130,7 @@ def _save(
     """Append under the hold of the question; what completes the last item of the last assessor settles it."""
     here = _own(held, one, who)
     if all(other.closed for other in held) and is_locked(connection, one.question):
-        raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
+        raise LockedError(f"an adjudicator has ruled on question {one.question}; ask an organiser to open it again")
     parts = parts_of(save.item, nuggets=nuggets, assessor=who.name)
     named = save.part.thing
     before = look(connection, one.set, parts, also=named)

@@ -27,7 +27,7 @@ def check_open(connection: Connection, one: Assignment, who: Assessor) -> None:
     if here is None or here.account != who.id:
         raise LockedError(f"question {one.question} is not assigned to you any more; nothing was saved")
     if is_locked(connection, one.question):
-        raise LockedError("an adjudicator has ruled on this question; ask an organiser to open it again")
+        raise LockedError(f"an adjudicator has ruled on question {one.question}; ask an organiser to open it again")
 
 
 def take_back_judgments(

@@ -14,11 +14,13 @@ from qassay.store.assignment.counting import recount_question
 from qassay.store.engine import now
 from qassay.store.pool.items import Item, Pooled, store_items
 from qassay.store.pool.uploads import runs_mark
-from qassay.store.schema import assignment, item, question
+from qassay.store.schema import assignment, item, question, run
 from qassay.store.settings import get_setting, note_action, put_setting
 
 SUMMARY = "pool"
 SIZES = "pool-sizes"
+# So many runs are named that came after the pool.
+NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,13 @@ def pool_mark(connection: Connection) -> str:
     asked = select(func.count(), func.coalesce(func.sum(question.c.version), 0)).where(~question.c.draft)
     count, versions = connection.execute(asked).one()
     return f"{runs_mark(connection)} {count} {versions}"
+
+
+def later_runs(connection: Connection, summary: PoolSummary) -> list[str]:
+    """The first few runs that came after the pool was made: what they returned is in no pool."""
+    c = run.c
+    late = select(c.tag).where(c.at > summary.at, ~c.withdrawn).order_by(c.tag).limit(NAMED)
+    return list(connection.execute(late).scalars())
 
 
 def _kinds(connection: Connection) -> dict[str, dict[str, int]]:

@@ -174,6 +174,9 @@ def _information_row(tag: str, information: RunInformation, before: str | None) 
 
 def _waiting(connection: Connection, tag: str) -> str | None:
     """What was said of the run before it came, used up."""
+    if connection.dialect.name == "postgresql":
+        # Before the setting: an import locks the runs, and goes on to it.
+        connection.exec_driver_sql("LOCK TABLE run IN ROW EXCLUSIVE MODE")
     waiting: dict[str, str] = get_setting(connection, WAITING) or {}
     found = waiting.pop(tag, None)
     if found is not None:

@@ -95,7 +95,20 @@ def history(
 
 def told(details: Mapping[str, Any]) -> str:
     """Details of an action as a line."""
-    return ", ".join(f"{name}: {value}" for name, value in details.items() if value is not None)[:LONGEST]
+    return ", ".join(f"{name}: {_plain(value)}" for name, value in details.items() if value is not None)[:LONGEST]
+
+
+def _plain(value: Any) -> str:
+    """A value in plain words, one of several parts in brackets.
+
+    >>> _plain([{"file": "a.txt", "new": 3}, {"file": "b.txt", "same": True}])
+    '(file a.txt, new 3), (file b.txt, same yes)'
+    """
+    if isinstance(value, Mapping):
+        return "(" + ", ".join(f"{name} {_plain(part)}" for name, part in value.items() if part is not None) + ")"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value)) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from qassay.store.assignment.assignments import Assignment, next_open
 from qassay.store.assignment.counting import Assessor, completed, parts_for, recount
 from qassay.store.development.answers import note_answer as keep_answer
-from qassay.store.judging.decisions import Decided, decide, undo
+from qassay.store.judging.decisions import Decided, decide, is_locked, undo
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
 from qassay.web.errors import Refusal
@@ -65,6 +65,8 @@ class Sheet(Context):
     total: int
     done: int
     closed: bool
+    # An adjudicator has ruled on it: it takes no decisions.
+    locked: bool
     next: int | None
     assessor: AssessorView
     has_collection: bool
@@ -115,6 +117,7 @@ def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) 
             for item, complete in zip(items, completed(connection, one, items), strict=True)
         ]
         following = next_open(connection, one)
+        locked = is_locked(connection, one.question)
     stages = stages_of(places, one.step)
     shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
     question = question_named(place, one.question)
@@ -130,6 +133,7 @@ def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) 
         total=one.total,
         done=one.done,
         closed=one.closed is not None,
+        locked=locked,
         next=following,
         assessor=AssessorView(id=who.id, name=who.name),
         has_collection=place.folder.collection.is_dir(),

@@ -206,6 +206,8 @@ class ResultsPage(Context):
     choice: dict[str, str] = Field(default_factory=dict)
     tabs: list[Tab] = Field(default_factory=list)
     gate: GateView | None = None
+    # Why what there is to judge is not what the runs returned; empty where it is.
+    pool: str = ""
     offer: OfferView | None = None
     job: str | None = None
     done: int = 0

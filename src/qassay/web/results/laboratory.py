@@ -6,7 +6,8 @@
 
 `state` is the fingerprint of the store. What was found is kept for as long as it fits, under what was asked, together
 with the state; whoever asks in another state gets a new answer, unless the last one is younger than FRESH seconds:
-while forty people save, no state lasts as long as a study. The answer tells when it was found and for which state.
+while forty people save, no state lasts as long as a study. The answer tells when it was found and for which state. That
+something cannot be computed holds for its state alone: whoever has mended the cause asks at once.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Literal, TypeAlias
 
 from qassay.store.engine import now
+from qassay.web.results.inquiry import Reply
 from qassay.web.results.worker import Order, Worker, work
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
@@ -59,6 +61,8 @@ class Job:
     at: str = ""
     finished: float = 0.0
     data: bytes = b""
+    # Whether it says why there is no result.
+    refuses: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -113,6 +117,8 @@ class Laboratory:
             return last.state == state or not fresh
         if last.condition == "broken":
             return not fresh and time.monotonic() - last.finished < FRESH
+        if last.refuses:
+            return last.state == state
         return last.state == state or (not fresh and time.monotonic() - last.finished < FRESH)
 
     def find(self, number: str) -> Job | None:
@@ -201,9 +207,11 @@ class Laboratory:
     def _take(self, job: Job, kind: Condition, rest: list[Any]) -> None:
         if kind == "found":
             job.data = pickle.dumps(rest[0], protocol=pickle.HIGHEST_PROTOCOL)
+            job.refuses = isinstance(rest[0], Reply) and bool(rest[0].message)
             self._finish(job, "found")
         else:
             job.problems = rest[1] if len(rest) > 1 else []
+            job.refuses = kind == "refused"
             self._finish(job, kind, rest[0])
 
     def _finish(self, job: Job, condition: Condition, message: str = "") -> None:

@@ -15,7 +15,7 @@ from qassay.matrix import TIE
 from qassay.measures import measure as spelled
 from qassay.questions import Question
 from qassay.scores import Scores
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, Window
 from qassay.web.results.inquiry import Progress, contingency_table, scored
@@ -107,7 +107,7 @@ def _about(scores: Scores, run: str) -> Table:
     named = [column.header for column in board.columns]
     rows += [[name, value] for name, value in zip(named, shown, strict=True) if name != "run"]
     kept = [row for row in rows if row[1] is not None]
-    title = f"{run}, key {scores.key}, among {len(scores.runs)} runs"
+    title = f"{run}, key {scores.key}, among {plural(len(scores.runs), 'run')}"
     return table(title, ["", Column("value", left=True)], kept, scores.said())
 
 

@@ -6,10 +6,12 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from qassay.store.assignment.gate import Gate, look
 from qassay.store.fingerprint import fingerprint
+from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.web.errors import Refusal
 from qassay.web.place import Premises
 from qassay.web.results.asked import Asked, query
@@ -47,13 +49,26 @@ class Standing:
 
     gate: Gate
     state: str
+    pool: str
 
 
 def standing(place: Premises) -> Standing:
     """How things stand."""
     configuration = hashlib.sha256(place.folder.configuration.read_bytes()).hexdigest()[:16]
     with place.store.read() as connection:
-        return Standing(look(connection), f"{fingerprint(connection)} {configuration}")
+        return Standing(look(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
+
+
+def _old_pool(connection: Connection) -> str:
+    """What to say of a pool that lacks something; nothing where it is current, or where nothing is judged here."""
+    made = pool_summary(connection)
+    if made is None or made.mark == pool_mark(connection):
+        return ""
+    late = later_runs(connection, made)
+    than = (
+        f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}" if late else "the last change of runs or questions"
+    )
+    return f"The pool is older than {than}: what came later is not judged."
 
 
 async def show(place: Premises, view: View, asked: Asked) -> ResultsPage:
@@ -68,6 +83,7 @@ async def show(place: Premises, view: View, asked: Asked) -> ResultsPage:
         choice=asked.choice().changed(),
         tabs=_tabs(view, asked),
         gate=gate_view(now.gate),
+        pool=now.pool,
     )
     if now.gate.is_open and not asked.provisional:
         page.again = view.path + asked.address(provisional=True)

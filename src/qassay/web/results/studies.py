@@ -12,7 +12,7 @@ from typing import Any
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.scores import Scores
-from qassay.tables import Table, table
+from qassay.tables import Table, plural, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, parts_of
 from qassay.web.results.inquiry import Progress, contingency_table, scored
@@ -82,7 +82,7 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {len(units):,} units, which the CSV has"
     zero = sum(box.has_zero_median for box in boxes.boxes)
-    answer = f"Half of the runs or more score 0 on {zero:,} of {len(units):,} units."
+    answer = f"Half of the runs or more score 0 on {zero:,} of {plural(len(units), 'unit')}."
     return Finding((*parts_of(more, "spread"), shown), document, answer, left_out)
 
 

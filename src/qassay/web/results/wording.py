@@ -10,6 +10,8 @@ _ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
 _WAYS = {
     "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
     "score with --missing zero or --missing skip": "choose above what questions without a response count",
+    # A run that is sent to the application has to be complete.
+    " (to score it all the same: qassay score --missing zero or skip)": "",
     "leave the set out with --sets": "choose the other sets above",
     "name any two with --sets": "choose any two sets above",
     "choose one with --key": "choose the key above",

@@ -15,7 +15,7 @@ from qassay.web.rendering import LOOK, static_files
 
 MAIN = "sheet/main.js"
 # What stands in for modules that talk to the server; those of a sheet see the originals.
-REPLACED = {name: f"sheet/{name}" for name in ("address.js", "api.js", "outbox.js")}
+REPLACED = {name: f"sheet/{name}" for name in ("address.js", "api.js", "outbox.js", "remembered.js")}
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.MULTILINE)
 _DECLARED = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)

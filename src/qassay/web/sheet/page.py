@@ -91,6 +91,7 @@ def _screen(screen: str, labels: list[str]) -> Iterator[str]:
         "assignment": 0,
         "total": 0,
         "done": 0,
+        "locked": False,
     }
     template = environment().get_template("judge.html")
     return template.blocks["content"](template.new_context({"page": page}))

@@ -1,5 +1,5 @@
 // Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
-import { announce, byId, fill, h, pageData } from "./dom.js";
+import { announce, byId, fill, h, notify, pageData } from "./dom.js";
 import { documentPanel } from "./document.js";
 import { keyFor, register } from "./keys.js";
 import { named, said } from "./labels.js";
@@ -46,6 +46,7 @@ const outbox = new Outbox(`${page.assessor}-rulings`, {
   refused: (_, status, answer) => {
     complain(status === 409 ? "Somebody else ruled on this in the meantime; the page is loaded again." : (answer?.message ?? "Refused."));
     setTimeout(() => location.reload(), 2500);
+    return true;
   },
 });
 
@@ -130,7 +131,7 @@ function undo() {
   const step = steps.pop();
   const one = step && all[step.index];
   if (!step || !one) {
-    announce("There is nothing to take back.");
+    notify("There is nothing to take back.");
     return;
   }
   outbox.post("/api/adjudication/undo", {
@@ -189,12 +190,13 @@ function what(one) {
 
 /** @param {Disagreement} one */
 function verdicts(one) {
-  const same = (/** @type {Verdict} */ verdict) => one.ruling !== null && one.kind !== "lists" && words(one, verdict) === words(one, one.ruling);
+  const same = (/** @type {Verdict} */ verdict, /** @type {number} */ place) =>
+    one.ruling !== null && (one.kind === "lists" ? one.ruling.adopted === place : words(one, verdict) === words(one, one.ruling));
   return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, one.verdicts.map((verdict, place) =>
     h("li", null,
-      h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict)), onclick: () => accept(place) },
+      h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
-        h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) : words(one, verdict)),
+        h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(one, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
 }
 

@@ -99,6 +99,21 @@ export function announce(message) {
   place.textContent = message;
 }
 
+const NOTICED = 6000;
+
+/**
+ * Say something for a moment, to be seen and read out.
+ *
+ * @param {string} message
+ */
+export function notify(message) {
+  document.getElementById("notified")?.remove();
+  const shown = h("p", { id: "notified", class: "notice toast", "aria-hidden": "true" }, message);
+  document.body.append(shown);
+  setTimeout(() => shown.remove(), NOTICED);
+  announce(message);
+}
+
 /**
  * @param {(Child | Child[])[]} children
  * @returns {(Node | string)[]}

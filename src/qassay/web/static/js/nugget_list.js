@@ -35,10 +35,11 @@ export class NuggetList {
         if (this.isOurs(letter) && answer?.nuggets && !this.waiting()) this.take(answer);
       },
       refused: (letter, _, answer) => {
-        if (!this.isOurs(letter)) return;
+        if (!this.isOurs(letter)) return false;
         this.keys = this.keys.filter((key) => key !== letter.key);
         this.events.refused(told(answer), letter);
         void this.load();
+        return true;
       },
     });
   }

@@ -3,14 +3,17 @@
 // so that one that is sent twice counts once.
 
 import { freshKey } from "./api.js";
+import { keepRefusal, placeOfRefusals, refusals, showRefusals } from "./refusals.js";
+import { recall, remember } from "./remembered.js";
 
 /**
- * @typedef {{key: string, url: string, body: Record<string, unknown>, at: number}} Letter
- * @typedef {"saved" | "saving" | "waiting" | "signed-out"} OutboxState
+ * @typedef {{key: string, url: string, body: Record<string, unknown>, at: number, about?: string}} Letter  `about`: its question.
+ * @typedef {"saved" | "saving" | "waiting" | "signed-out" | "refused"} OutboxState
  * @typedef {object} OutboxEvents
  * @property {(state: OutboxState, waiting: number) => void} state  What the page says of the saves.
  * @property {(letter: Letter, answer: any) => void} delivered
- * @property {(letter: Letter, status: number, answer: any) => void} refused  The server said no: it will never be taken.
+ * @property {(letter: Letter, status: number, answer: any) => boolean} refused  The server said no: it will never be taken.
+ *   Whether the page asks what to do; else it is told until somebody has seen it.
  */
 
 // What a page says of each state.
@@ -19,7 +22,10 @@ export const STATES = {
   saving: "Saving…",
   waiting: "Not saved: the server cannot be reached. Your decisions are kept here and sent later.",
   "signed-out": "Not saved: you are signed out. Sign in again in another tab; your decisions are kept here.",
+  refused: "Not everything was saved: see above.",
 };
+// What became of a decision that cannot be sent yet.
+export const UNSAVED = "kept here, not saved yet";
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 
@@ -29,6 +35,7 @@ export class Outbox {
    * @param {OutboxEvents} events
    */
   constructor(owner, events) {
+    this.owner = owner;
     this.place = `qassay-outbox-${owner}`;
     this.events = events;
     this.pause = FIRST_PAUSE;
@@ -36,7 +43,7 @@ export class Outbox {
     this.timer = 0;
     this.signedOut = false;
     addEventListener("online", () => this.send());
-    addEventListener("storage", (event) => event.key === this.place && this.tell());
+    addEventListener("storage", ({ key }) => [this.place, placeOfRefusals(owner)].includes(key ?? "") && this.tell());
     addEventListener("beforeunload", (event) => {
       if (this.letters().length > 0 && !this.sending) event.preventDefault();
     });
@@ -44,24 +51,20 @@ export class Outbox {
 
   /** @returns {Letter[]} */
   letters() {
-    try {
-      const kept = JSON.parse(localStorage.getItem(this.place) ?? "[]");
-      return Array.isArray(kept) ? kept : [];
-    } catch {
-      return [];
-    }
+    return recall(this.place);
   }
 
   /**
    * Keep a decision and send it as soon as its turn comes.
    * @param {string} url
    * @param {Record<string, unknown>} body
+   * @param {string} [about]  The question that it is about.
    * @returns {string} Its key.
    */
-  post(url, body) {
+  post(url, body, about) {
     const key = freshKey();
-    const letter = { key, url, body: { ...body, key }, at: Date.now() };
-    localStorage.setItem(this.place, JSON.stringify([...this.letters(), letter]));
+    const letter = { key, url, body: { ...body, key }, at: Date.now(), about };
+    remember(this.place, [...this.letters(), letter]);
     this.tell();
     void this.send();
     return key;
@@ -89,7 +92,9 @@ export class Outbox {
       this.drop(letter);
       this.pause = FIRST_PAUSE;
       if (answer.status < 300) this.events.delivered(letter, answer.body);
-      else this.events.refused(letter, answer.status, answer.body);
+      else if (!this.events.refused(letter, answer.status, answer.body)) {
+        keepRefusal(this.owner, letter, answer.body?.message ?? `the server refused it (${answer.status})`);
+      }
     }
   }
 
@@ -134,14 +139,15 @@ export class Outbox {
 
   /** @param {Letter} letter */
   drop(letter) {
-    localStorage.setItem(this.place, JSON.stringify(this.letters().filter((one) => one.key !== letter.key)));
+    remember(this.place, this.letters().filter((one) => one.key !== letter.key));
   }
 
   tell() {
     const waiting = this.letters().length;
     /** @type {OutboxState} */
-    let state = "saved";
+    let state = refusals(this.owner).length > 0 ? "refused" : "saved";
     if (waiting > 0) state = this.signedOut ? "signed-out" : this.pause > FIRST_PAUSE ? "waiting" : "saving";
+    showRefusals(this.owner, () => this.tell());
     this.events.state(state, waiting);
   }
 }

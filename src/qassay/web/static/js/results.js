@@ -5,6 +5,9 @@ const EVERY_MILLISECONDS = 1000;
 // When the server is away, it is asked less often.
 const AWAY_MILLISECONDS = 5000;
 
+// On a phone the tabs are wider than the page.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 const waiting = document.getElementById("computing");
 if (waiting?.dataset.job) void ask(waiting.dataset.job);
 

@@ -27,9 +27,18 @@ form.addEventListener("submit", async (event) => {
   }
   delete form.dataset.busy;
   form.reset();
-  if (kept) results.append(h("p", null, h("button", { type: "button", class: "primary", id: "show-new", onclick: () => again("#files") }, "Show the runs")));
-  document.getElementById("show-new")?.focus();
+  if (kept) await refresh();
 });
+
+/** Show the runs as they are now; the reports of the files stay. */
+async function refresh() {
+  const page = await fetch(location.href).then((answer) => (answer.ok ? answer.text() : ""), () => "");
+  const now = new DOMParser().parseFromString(page, "text/html");
+  for (const id of ["runs-count", "pool-state", "runs-list"]) {
+    const part = now.getElementById(id);
+    if (part) byId(id).replaceWith(document.adoptNode(part));
+  }
+}
 
 /**
  * @param {File} file

@@ -1,6 +1,17 @@
 // What is told once: a token, or a one-time link. It is shown in a dialog; the page is loaded anew after it.
 import { h } from "./dom.js";
 
+const OWN = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * What to know of a link before it is handed on.
+ * @param {string} link
+ */
+function reach(link) {
+  const here = OWN.test(new URL(link, location.href).hostname);
+  return here ? " It works on this machine only: the server answers at an address that no other machine reaches." : "";
+}
+
 /**
  * @param {string} title
  * @param {string} secret
@@ -29,6 +40,6 @@ document.addEventListener("done", (event) => {
   if (!(event instanceof CustomEvent)) return;
   const { token, link, name, role } = event.detail;
   if (token) tell("The token", token, "It is shown only now. Keep it as you would keep a password.");
-  else if (link && role === "reset") tell(`A new password for ${name}`, link, "Hand this link on. It works once, for a day.");
-  else if (link) tell(`The invitation${name ? ` for ${name}` : ""}`, link, "Hand this link on. It works once, and is shown only now.");
+  else if (link && role === "reset") tell(`A new password for ${name}`, link, `Hand this link on. It works once, for a day.${reach(link)}`);
+  else if (link) tell(`The invitation${name ? ` for ${name}` : ""}`, link, `Hand this link on. It works once, and is shown only now.${reach(link)}`);
 });

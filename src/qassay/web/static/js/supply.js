@@ -20,6 +20,7 @@ import { firstOpen } from "./order.js";
  * @property {number} total
  * @property {number} done
  * @property {boolean} closed
+ * @property {boolean} locked  An adjudicator has ruled on it: it takes no decisions.
  * @property {number | null} next  The assignment after this one that has open work.
  * @property {{id: number, name: string}} assessor
  */

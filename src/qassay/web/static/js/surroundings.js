@@ -23,6 +23,11 @@ export function showQuestion({ question, stages, assignment, screen }) {
   }));
 }
 
+/** @param {Sheet} sheet */
+export function showLock({ locked }) {
+  byId("locked").hidden = !locked;
+}
+
 /**
  * @param {Sheet} sheet
  * @param {number} current  The item shown.

@@ -1,16 +1,16 @@
 // The workbench: what every judging screen shares. It walks through the items of a question and on to the next question,
 // hands decisions to the outbox, and takes them back. A screen only draws an item and says which key means which verdict.
-//
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
 import { asked, go, show, watch } from "./address.js";
 import { askWhich } from "./conflict.js";
-import { announce, byId, pageData } from "./dom.js";
+import { announce, byId, notify, pageData } from "./dom.js";
 import { register } from "./keys.js";
 import { after, firstOpen, openStage } from "./order.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, UNSAVED } from "./outbox.js";
+import { Steps, takeBack } from "./steps.js";
 import { Supply } from "./supply.js";
-import { showComplaint, showEnd, showProgress, showQuestion, showState } from "./surroundings.js";
+import { showComplaint, showEnd, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
 
 /**
  * @typedef {import("./supply.js").Verdict} Verdict
@@ -22,7 +22,6 @@ import { showComplaint, showEnd, showProgress, showQuestion, showState } from ".
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
  * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
- * @typedef {{assignment: number, item: number, part: string, before: number, verdict: Verdict | null}} Step
  */
 
 export class Workbench {
@@ -34,20 +33,27 @@ export class Workbench {
     this.stage = byId("stage");
     /** @type {ItemView | null} */
     this.view = null;
-    // The item shown last: where the next one is looked for, also when none is shown any more.
+    // The item shown last: the next one is looked for from there.
     this.current = 0;
+    this.wanted = 0; // the item asked for last: another that comes then is late
     this.supply = new Supply(this.sheet, () => this.outbox.letters());
-    /** @type {Step[]} */
-    this.steps = [];
+    this.steps = new Steps(String(this.sheet.assessor.id));
+    // The last decision in words, until it is told what came of it.
+    this.said = "";
+    // While the assessor is asked which of two decisions stands, the page is not left.
+    this.asking = false;
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
     this.shown = Date.now();
     this.outbox = new Outbox(String(this.sheet.assessor.id), {
-      state: showState,
+      state: (state, waiting) => {
+        showState(state, waiting);
+        if (state === "waiting" || state === "signed-out") this.speak(UNSAVED);
+      },
       delivered: (letter, answer) => this.delivered(letter, answer),
       refused: (letter, status, answer) => this.refused(letter, status, answer),
     });
-    register("judge.undo", "z", "Take back the last decision", () => this.undo());
+    register("judge.undo", "z", "Take back the last decision", () => void takeBack(this));
     register("judge.next", "ArrowRight", "Next item", () => this.step(1));
     register("judge.previous", "ArrowLeft", "Previous item", () => this.step(-1));
     register("judge.open", "n", "Next item without a decision", () => this.advance());
@@ -68,8 +74,15 @@ export class Workbench {
   begin() {
     this.supply.begin(this.sheet);
     showQuestion(this.sheet);
+    showLock(this.sheet);
     this.screen.begin?.(this);
     this.tellProgress();
+  }
+
+  /** @param {Sheet} sheet  Another question, for the screen that is open. */
+  turnTo(sheet) {
+    this.sheet = sheet;
+    this.begin();
   }
 
   /**
@@ -77,13 +90,15 @@ export class Workbench {
    * @param {number} id
    */
   async open(id) {
+    this.wanted = id;
     let view;
     try {
       view = await this.supply.item(id);
     } catch (error) {
-      this.complain(`This item cannot be loaded: ${error instanceof Error ? error.message : error}`, () => this.open(id));
+      if (this.wanted === id) this.complain(`This item cannot be loaded: ${error instanceof Error ? error.message : error}`, () => this.open(id));
       return;
     }
+    if (this.wanted !== id) return; // the assessor was faster
     this.view = view;
     this.current = id;
     this.moving = false;
@@ -129,8 +144,7 @@ export class Workbench {
       if (open && sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
       const first = firstOpen(sheet);
       if (open && first) {
-        this.sheet = sheet;
-        this.begin();
+        this.turnTo(sheet);
         return this.open(first.id);
       }
       number = sheet.next;
@@ -144,12 +158,14 @@ export class Workbench {
    */
   async leave(address) {
     await this.outbox.emptied();
-    go(address);
+    if (this.asking) this.moving = false;
+    else go(address);
   }
 
   finished() {
     this.moving = false;
     this.view = null; // a key that comes now decides on nothing
+    this.wanted = 0;
     showEnd(this.stage, this.sheet);
     this.stage.focus({ preventScroll: true });
   }
@@ -165,21 +181,17 @@ export class Workbench {
    * Decide on a part of the item shown.
    * @param {string} part
    * @param {Verdict} verdict
-   * @param {{advance?: boolean}} [options]
+   * @param {{advance?: boolean, said?: string}} [options]  `said`: the decision in words.
    */
   decide(part, verdict, options = {}) {
-    if (!this.view || this.moving) return;
-    const { assignment } = this.sheet;
+    if (!this.view || this.moving || this.isLocked()) return;
+    const { assignment, screen, question: { id: question } } = this.sheet;
     const one = this.part(part);
     const view = this.view;
-    this.steps.push({ assignment, item: view.id, part, before: one.version, verdict: one.verdict });
-    this.outbox.post(`/api/judge/${assignment}/decisions`, {
-      item: view.id,
-      part,
-      expected: one.version,
-      verdict,
-      seconds: Math.round((Date.now() - this.shown) / 1000),
-    });
+    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict });
+    this.said = options.said ?? "";
+    const body = { item: view.id, part, expected: one.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
+    this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
     this.shown = Date.now();
     this.put(view, one, verdict, one.version + 1);
     if (options.advance && view.complete) {
@@ -203,26 +215,16 @@ export class Workbench {
     this.tellProgress();
   }
 
-  /** Take back the last decision, wherever it was; that too is kept. */
-  async undo() {
-    const step = this.steps.pop();
-    if (!step) return announce("There is nothing to take back.");
-    if (step.assignment !== this.sheet.assignment) {
-      this.sheet = await this.supply.question(step.assignment);
-      this.begin();
-    }
-    const view = await this.supply.item(step.item);
-    const part = view.parts.find((one) => one.part === step.part);
-    if (!part) return;
-    this.outbox.post(`/api/judge/${step.assignment}/undo`, {
-      item: step.item,
-      part: step.part,
-      expected: part.version,
-      to: step.before,
-    });
-    this.put(view, part, step.verdict, part.version + 1);
-    await this.open(step.item);
-    announce("Taken back.");
+  /** Whether the question takes no decisions; the assessor is told. */
+  isLocked() {
+    if (this.sheet.locked) notify("Not saved: this question is locked.");
+    return this.sheet.locked;
+  }
+
+  /** @param {string} outcome  What came of the last decision; it is read out once. */
+  speak(outcome) {
+    if (this.said) announce(`${this.said} ${outcome}`);
+    this.said = "";
   }
 
   /**
@@ -230,6 +232,7 @@ export class Workbench {
    * @param {any} answer
    */
   delivered(letter, answer) {
+    if (this.outbox.letters().length === 0) this.speak("saved");
     const here = letter.url.startsWith(`/api/judge/${this.sheet.assignment}/`);
     if (!here || !answer) return;
     this.sheet.closed = answer.closed;
@@ -245,42 +248,39 @@ export class Workbench {
    * @param {Letter} letter
    * @param {number} status
    * @param {any} answer
+   * @returns {boolean} Whether the assessor is asked.
    */
   refused(letter, status, answer) {
     const item = Number(letter.body.item);
+    this.said = "";
     this.supply.forget(item);
-    this.steps = this.steps.filter((one) => one.item !== item);
-    const again = this.lookAgain(item);
-    if (status === 409 && answer?.standing !== undefined) this.showConflict(letter, answer);
-    else void again.then(() => this.complain(answer?.message ?? `The server refused a decision (${status}).`));
+    this.steps.forget(item);
+    void this.lookAgain(item);
+    if (status !== 409 || answer?.standing === undefined) return false;
+    this.asking = true;
+    askWhich({
+      standing: answer.standing,
+      mine: /** @type {Verdict | null} */ (letter.body.verdict ?? null),
+      insist: () => this.outbox.post(letter.url, { ...letter.body, expected: answer.version }, letter.about),
+      closed: () => void this.reload(item),
+    });
+    return true;
   }
 
   /** @param {number} item  One that was decided on in vain; if it is open after all, it is come back to. */
   async lookAgain(item) {
-    if (this.view?.id === item) await this.open(item);
+    if (this.view?.id === item && !this.moving) await this.open(item);
     if (!this.sheet.items.some((one) => one.id === item)) return;
     await this.supply.item(item).then((view) => this.supply.count(view), () => null);
     this.tellProgress();
   }
 
-  /**
-   * @param {Letter} letter
-   * @param {any} answer
-   */
-  showConflict(letter, answer) {
-    askWhich({
-      standing: answer.standing,
-      mine: /** @type {Verdict | null} */ (letter.body.verdict ?? null),
-      insist: () => this.outbox.post(letter.url, { ...letter.body, expected: answer.version }),
-      closed: () => void this.reload(),
-    });
-  }
-
-  /** Fetch the item shown anew. */
-  async reload() {
-    if (!this.view) return;
-    this.supply.forget(this.view.id);
-    await this.open(this.view.id);
+  /** Fetch an item of this question anew, the one shown if no other is named, and show it. */
+  async reload(id = this.view?.id) {
+    this.asking = false;
+    if (id === undefined || !this.sheet.items.some((one) => one.id === id)) return;
+    this.supply.forget(id);
+    await this.open(id);
   }
 
   tellProgress() {

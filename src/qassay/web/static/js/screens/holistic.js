@@ -39,8 +39,7 @@ function begun(view, content) {
  */
 function save(content, organization) {
   half = null;
-  bench.decide("", { content, organization }, { advance: true });
-  announce(`Content ${content}, organization ${organization} saved`);
+  bench.decide("", { content, organization }, { advance: true, said: `Content ${content}, organization ${organization}` });
 }
 
 /**

@@ -19,8 +19,7 @@ register("items.note", "m", "Write a note on this item", () => byId("note").focu
 /** @param {string} label */
 function decide(label) {
   const note = /** @type {HTMLTextAreaElement} */ (byId("note")).value.trim();
-  bench.decide("", { judgment: label, ...(note ? { note } : {}) }, { advance: true });
-  announce(`${label} saved`);
+  bench.decide("", { judgment: label, ...(note ? { note } : {}) }, { advance: true, said: label });
 }
 
 /**

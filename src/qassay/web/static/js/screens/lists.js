@@ -6,6 +6,7 @@ import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { KnownClasses } from "../known_classes.js";
 import { ITEM_LABELS } from "../labels.js";
+import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -33,9 +34,9 @@ const known = new KnownClasses(bench, {
 });
 const refused = bench.refused.bind(bench);
 bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
-  refused(...told);
   // What was counted here did not happen.
   void known.refresh();
+  return refused(...told);
 };
 const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
 decisions.forEach((one, index) => {
@@ -176,7 +177,7 @@ function closeChooser() {
  */
 function save(label, name) {
   const view = drawn;
-  if (!view) return;
+  if (!view || bench.isLocked()) return;
   const index = box.at;
   const before = view.parts[index].verdict;
   const complete = view.complete;
@@ -186,10 +187,9 @@ function save(label, name) {
   bench.decide(
     String(index),
     { judgment: label, ...(name === null ? {} : { answer: name }), ...(remarked ? { note: remarked } : {}) },
-    { advance: !complete },
+    { advance: !complete, said: label },
   );
   known.count(before?.judgment === "R" ? before.answer ?? view.body.elements[index].text : null, name);
-  announce(`${label} saved`);
   if (view.complete && !complete) return; // the workbench goes on to the next list
   const open = view.parts.findIndex((one) => one.verdict === null);
   box.go(index + 1 < view.parts.length ? index + 1 : open < 0 ? index : open);
@@ -198,7 +198,7 @@ function save(label, name) {
 
 async function undo() {
   if (await known.undo()) return;
-  await bench.undo();
+  await takeBack(bench);
   await known.refresh();
 }
 

@@ -4,6 +4,7 @@ import { Choices } from "../choices.js";
 import { tell } from "../dialogs.js";
 import { keyFor, register, unregister } from "../keys.js";
 import { fetchList } from "../nugget_list.js";
+import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -13,8 +14,6 @@ import { Workbench } from "../workbench.js";
 let list = [];
 /** @type {ItemView | null} */
 let drawn = null;
-/** @type {Set<object>} Decisions that belong to the one before them: a link that was moved is taken back as one. */
-const together = new Set();
 
 const strings = new Choices("Strings of the response", { current: () => mark() });
 const nuggets = new Choices("Nuggets", { multiple: true, pick: () => toggle(nuggets.at) });
@@ -25,9 +24,9 @@ const whole = h("p", { class: "notice", hidden: true });
 const bench = new Workbench({ draw, begin });
 const refused = bench.refused.bind(bench);
 bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
-  refused(...told);
   // The list may have been changed in another tab.
   void loadList();
+  return refused(...told);
 };
 unregister("judge.next");
 unregister("judge.previous");
@@ -157,7 +156,7 @@ function mark() {
 function toggle(index) {
   const view = drawn;
   const one = list[index];
-  if (!view || !one) return;
+  if (!view || !one || bench.isLocked()) return;
   nuggets.go(index);
   const here = String(strings.at);
   const before = links(view).get(one.nugget);
@@ -165,8 +164,7 @@ function toggle(index) {
   if (before === here) return announce(`Link with nugget ${index + 1} taken away`);
   put(view, here, (linked) => [...linked, one.nugget]);
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
-  const last = bench.steps.at(-1);
-  if (last) together.add(last);
+  bench.steps.join();
   const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
   announce(`Nugget ${index + 1} counts once a response: moved here from ${from}`);
   remark(`Nugget ${index + 1} counts once a response: its link has moved here from ${from}.`);
@@ -192,9 +190,9 @@ function lookedThrough() {
 }
 
 async function undo() {
-  const last = bench.steps.at(-1);
-  await bench.undo();
-  if (last && together.delete(last)) await bench.undo();
+  const both = bench.steps.last?.together;
+  await takeBack(bench);
+  if (both) await takeBack(bench);
 }
 
 let fading = 0;

@@ -1,6 +1,6 @@
 // Nuggets, step 1: all strings of all responses at one side, the assessor's list at the other.
 import { get } from "../api.js";
-import { announce, byId, fill, h, pageData } from "../dom.js";
+import { announce, byId, fill, h, notify, pageData } from "../dom.js";
 import { Choices } from "../choices.js";
 import { tell } from "../dialogs.js";
 import { documentPanel } from "../document.js";
@@ -129,7 +129,8 @@ function place(one, at) {
 function undo() {
   if (list.unsure) return announce("The change before is still being taken back.");
   complain("");
-  announce(list.undo() ? "Taken back" : "There is nothing to take back.");
+  if (list.undo()) announce("Taken back");
+  else notify("There is nothing to take back.");
 }
 
 /** A nugget begins as the selected words of a string, or as the whole string. */

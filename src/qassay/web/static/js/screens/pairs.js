@@ -1,5 +1,5 @@
 // Judging entailment: a text, a hypothesis, and one key for each label.
-import { announce, byId, fill, h } from "../dom.js";
+import { byId, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { Workbench } from "../workbench.js";
 
@@ -21,8 +21,7 @@ bench.sheet.labels.forEach((label, index) => {
 
 /** @param {string} label */
 function decide(label) {
-  bench.decide("", { judgment: label }, { advance: true });
-  announce(`${label} saved`);
+  bench.decide("", { judgment: label }, { advance: true, said: label });
 }
 
 function begin() {

@@ -40,8 +40,7 @@ function understand(number) {
   redo = false;
   if (number < UNDERSTOOD) {
     half = null;
-    bench.decide("", { understandability: number }, { advance: true });
-    announce(`Understandability ${number} saved`);
+    bench.decide("", { understandability: number }, { advance: true, said: `Understandability ${number}` });
   } else {
     half = { item: view.id, understandability: number };
     bench.draw();
@@ -56,8 +55,8 @@ function understand(number) {
 function rate(understandability, correctness) {
   half = null;
   redo = false;
-  bench.decide("", { understandability, correctness }, { advance: true });
-  announce(`Understandability ${understandability}, correctness ${correctness} saved`);
+  const said = `Understandability ${understandability}, correctness ${correctness}`;
+  bench.decide("", { understandability, correctness }, { advance: true, said });
 }
 
 /** @param {ItemView} view */

@@ -1,6 +1,6 @@
 // Nugget support of one answer, and the support of its citations: each part full, partial or none.
 import { get } from "../api.js";
-import { announce, fill, h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { Workbench } from "../workbench.js";
@@ -36,8 +36,7 @@ function decide(name, support) {
   const at = view.parts.findIndex((one) => one.part === name);
   const next = left.find((one) => view.parts.indexOf(one) > at) ?? left[0];
   if (next) chosen = next.part;
-  bench.decide(name, { support }, { advance: left.length === 0 });
-  announce(`${support} saved`);
+  bench.decide(name, { support }, { advance: left.length === 0, said: support });
 }
 
 /** @param {number} by */

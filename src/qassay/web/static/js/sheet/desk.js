@@ -108,6 +108,7 @@ export function sheetOf(number, wanted = null) {
     total,
     done,
     closed: done === total,
+    locked: false,
     next: nextOpen(number),
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,

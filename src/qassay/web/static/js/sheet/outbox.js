@@ -1,5 +1,6 @@
 // In a sheet the outbox has nobody to send to: a decision is kept in the browser before the next one is shown.
 import { ApiError, freshKey } from "../api.js";
+import { keepRefusal, refusals, showRefusals } from "../refusals.js";
 import { decide, takeBack } from "./desk.js";
 import { isFailing } from "./kept.js";
 
@@ -13,7 +14,10 @@ export const STATES = {
   saving: "Saving…",
   waiting: "Not saved: this browser keeps nothing for this page. Save your judgments to a file before you close it.",
   "signed-out": "",
+  refused: "Not everything was saved: see above.",
 };
+
+export const UNSAVED = "not saved";
 
 export class Outbox {
   /**
@@ -33,11 +37,12 @@ export class Outbox {
   /**
    * @param {string} url
    * @param {Record<string, unknown>} body
+   * @param {string} [about]
    * @returns {string}
    */
-  post(url, body) {
+  post(url, body, about) {
     const key = freshKey();
-    const letter = { key, url, body: { ...body, key }, at: Date.now() };
+    const letter = { key, url, body: { ...body, key }, at: Date.now(), about };
     const [, , , number, deed] = url.split("/"); // "/api/judge/NUMBER/decisions"
     /** @type {any} */
     const sent = body;
@@ -47,7 +52,10 @@ export class Outbox {
       queueMicrotask(() => this.events.delivered(letter, answer));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      queueMicrotask(() => this.events.refused(letter, error.status, error.body ?? { message: error.message }));
+      queueMicrotask(() => {
+        if (!this.events.refused(letter, error.status, error.body ?? { message: error.message })) keepRefusal(this.owner, letter, error.message);
+        this.tell();
+      });
     }
     this.tell();
     return key;
@@ -60,6 +68,7 @@ export class Outbox {
   async emptied() {}
 
   tell() {
-    this.events.state(isFailing() ? "waiting" : "saved", 0);
+    showRefusals(this.owner, () => this.tell());
+    this.events.state(isFailing() ? "waiting" : refusals(this.owner).length > 0 ? "refused" : "saved", 0);
   }
 }

@@ -1,0 +1,94 @@
+// The decisions that can be taken back, also those of the page before: moving on may load another screen.
+import { announce, notify } from "./dom.js";
+import { recall, remember } from "./remembered.js";
+
+/**
+ * @typedef {object} Step
+ * @property {number} assignment
+ * @property {string} screen
+ * @property {string} question
+ * @property {number} item
+ * @property {string} part
+ * @property {number} before  The version that stood.
+ * @property {import("./supply.js").Verdict | null} verdict  What stood.
+ * @property {boolean} [together]  It is taken back together with the one before it.
+ */
+
+// Of the steps of earlier pages so many are kept.
+const KEPT = 100;
+
+export class Steps {
+  /** @param {string} owner  The account whose decisions these are. */
+  constructor(owner) {
+    this.place = `qassay-steps-${owner}`;
+    /** @type {Step[]} */
+    this.list = recall(this.place, { tab: true });
+  }
+
+  get length() {
+    return this.list.length;
+  }
+
+  get last() {
+    return this.list.at(-1);
+  }
+
+  /** The last two are one to whoever made them. */
+  join() {
+    const last = this.pop();
+    if (last) this.push({ ...last, together: true });
+  }
+
+  /** @param {Step} step */
+  push(step) {
+    this.keep([...this.list, step]);
+  }
+
+  pop() {
+    const last = this.last;
+    this.keep(this.list.slice(0, -1));
+    return last;
+  }
+
+  /** @param {number} item  One that was decided on in vain. */
+  forget(item) {
+    this.keep(this.list.filter((one) => one.item !== item));
+  }
+
+  /** @param {Step[]} list */
+  keep(list) {
+    this.list = list;
+    remember(this.place, list.slice(-KEPT), { tab: true });
+  }
+}
+
+/**
+ * Take back the last decision, wherever it was; that too is kept.
+ * @param {import("./workbench.js").Workbench} bench
+ */
+export async function takeBack(bench) {
+  const step = bench.steps.pop();
+  if (!step) return notify("There is nothing to take back.");
+  const { assignment, screen, item } = step;
+  let sheet = bench.sheet;
+  let view;
+  try {
+    if (assignment !== sheet.assignment) sheet = await bench.supply.question(assignment);
+    view = await bench.supply.item(item, assignment);
+  } catch (error) {
+    bench.steps.push(step);
+    return bench.complain(`This cannot be taken back now: ${error instanceof Error ? error.message : error}`);
+  }
+  const part = view.parts.find((one) => one.part === step.part);
+  if (!part) return;
+  const body = { item, part: step.part, expected: part.version, to: step.before };
+  bench.outbox.post(`/api/judge/${assignment}/undo`, body, step.question);
+  // The screen that is open draws its own items; others are on their own page.
+  if ([bench.sheet.screen, sheet.screen].some((one) => one !== screen)) {
+    return bench.leave(`/judge/${assignment}?stage=${screen}&item=${item}`);
+  }
+  if (sheet !== bench.sheet) bench.turnTo(sheet);
+  bench.put(view, part, step.verdict, part.version + 1);
+  await bench.open(item);
+  announce("Taken back.");
+}

@@ -1,0 +1,103 @@
+"""What outlives a page of judging: decisions that were refused, and those that can still be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """Two questions assigned to Ada: the desk, the server, and a way to open her first question."""
+    one = desk("series", "1.1", "1.2")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+
+    def sit_down(**options: Any) -> Page:
+        page: Page = visit(server, one, "Ada", **options)
+        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        expect(page.locator(".answer-string")).to_be_visible()
+        return page
+
+    return one, server, sit_down
+
+
+def test_a_refused_decision_is_told_until_it_is_seen(ada: Any, saved: Make, accessible: Make) -> None:
+    _, server, sit_down = ada
+    page = sit_down(expected=("423",))
+    answer = {"status": 423, "json": {"message": "an adjudicator has ruled"}}
+    page.route("**/decisions", lambda route: route.fulfill(**answer), times=1)
+    page.keyboard.press("1")
+    told = page.locator("#refusals")
+    expect(told).to_contain_text("Not saved, question 1.1: an adjudicator has ruled")
+    expect(page.locator("#save-state")).to_have_text("Not everything was saved: see above.")
+    expect(page.locator("#announcements")).to_have_count(0)
+    page.goto(f"{server.url}/work")
+    page.get_by_role("link", name="1.2").click()
+    expect(told.get_by_role("link", name="question 1.1")).to_be_visible()
+    accessible(page)
+    told.get_by_role("button", name="Understood").click()
+    expect(told).to_have_count(0)
+    saved(page)
+    page.reload()
+    saved(page)
+    expect(told).to_have_count(0)
+
+
+def _locked(page: str) -> str:
+    return page.replace('"locked":false', '"locked":true').replace('"locked": false', '"locked": true')
+
+
+def test_a_question_that_was_ruled_on_is_shown_locked(ada: Any) -> None:
+    one, _, sit_down = ada
+    page = sit_down()
+    expect(page.locator("#locked")).to_be_hidden()
+    page.route("**/judge/*", lambda route: route.fulfill(body=_locked(route.fetch().text()), content_type="text/html"))
+    page.reload()
+    expect(page.locator(".answer-string")).to_be_visible()
+    expect(page.locator("#locked")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.locator("#notified")).to_have_text("Not saved: this question is locked.")
+    expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    assert one.rows("first") == []
+
+
+def test_a_decision_is_taken_back_after_another_page(ada: Any, saved: Make) -> None:
+    one, server, sit_down = ada
+    page = sit_down()
+    page.keyboard.press("z")
+    expect(page.locator("#notified")).to_have_text("There is nothing to take back.")
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    saved(page)
+    page.goto(f"{server.url}/work")
+    page.get_by_role("link", name="1.2").click()
+    expect(page.locator("#question-id")).to_have_text("1.2")
+    page.keyboard.press("z")
+    expect(page.locator("#question-id")).to_have_text("1.1")
+    expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    saved(page)
+    assert one.rows("first") == []
+
+
+def test_a_decision_on_another_screen_is_taken_back_there(desk: Make, serve: Make, visit: Make, saved: Make) -> None:
+    one = desk("series", "1.1", "1.6")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+    page = visit(server, one, "Ada")
+    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    for number in range(1, 6):
+        expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
+        page.keyboard.press("4")
+    expect(page.locator("#question-id")).to_have_text("1.6")
+    expect(page.locator("article[data-screen=lists]")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.locator("#question-id")).to_have_text("1.1")
+    expect(page.locator("#position")).to_have_text("Item 5 of 5")
+    saved(page)
+    assert len(one.rows("first")) == 4
