@@ -134,6 +134,7 @@ def test_a_browser_that_keeps_nothing_is_told_of(
 def test_shortcuts_are_shown_and_kept(folder: Path, sheet: Make, accessible: Make) -> None:
     page = sheet(folder, "--questions", "1.1")
     page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator(".decision[data-label=R]")).to_be_visible()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Save judgments to a file")
