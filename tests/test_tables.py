@@ -86,3 +86,36 @@ def test_columns_line_up(rows: list[list[str | int | bool | None]]) -> None:
     assert all(line == line.rstrip() for line in (*header, *body))
     for line, row in zip(body, rows, strict=True):
         assert " ".join(line.split()) == " ".join(" ".join(map(show, row)).split())
+
+
+def wide() -> Table:
+    columns = [Column("rank"), Column("run", left=True), *(Column(f"m{number}", ".3f") for number in range(8))]
+    return table("Wide", columns, [[1, "alpha", *[0.5] * 8], [2, "beta", *[0.25] * 8]], ["A note."])
+
+
+@pytest.mark.parametrize("width", [20, 30, 45, 80])
+def test_a_wide_table_is_shown_in_parts_that_name_their_rows(width: int) -> None:
+    parts = wide().within(width)
+    assert [column.header for part in parts for column in part.columns[2:]] == [f"m{number}" for number in range(8)]
+    assert all([column.header for column in part.columns[:2]] == ["rank", "run"] for part in parts)
+    assert max(len(line) for part in parts for line in str(part).splitlines()) <= width
+    assert [part.title for part in parts if part.title] == ["Wide"] == [parts[0].title]
+    assert [part.notes for part in parts if part.notes] == [("A note.",)] == [parts[-1].notes]
+    assert len(parts) == 1 or width < 80
+
+
+def test_prose_in_the_last_column_is_folded_rather_than_parted() -> None:
+    one = table("", ["name", Column("value", ".1f"), "meaning"], [["a", 1.0, "some words " * 7], ["b", 2.0, "few"]])
+    (part,) = one.within(40)
+    assert str(part).splitlines() == [
+        "name  value  meaning",
+        "a       1.0  some words some words some",
+        "             words some words some words",
+        "             some words some words",
+        "b       2.0  few",
+    ]
+
+
+def test_a_column_too_wide_by_itself_is_shown_whole() -> None:
+    one = table("", ["run", "answer"], [["a", "x" * 60]])
+    assert [str(part).splitlines()[-1] for part in one.within(20)] == ["a    " + "x" * 60]

@@ -6,11 +6,19 @@ cells are `None` and are written as a dash, never as 0.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 Cell = str | int | float | bool | None
 DASH = "–"
+
+# Blanks between two columns of aligned text.
+GAP = 2
+
+# Prose is not folded into fewer characters than this.
+NARROWEST_PROSE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +52,65 @@ class Table:
 
     def lines(self) -> tuple[list[str], list[str]]:
         """Aligned text: lines of the header and of the rows. Long headers break at blanks and underscores."""
-        body = self.cells()
-        columns = list(zip(*body, strict=True)) if body else [()] * len(self.columns)
-        headers = [
-            _broken(column.header, max(map(len, cells), default=0))
-            for column, cells in zip(self.columns, columns, strict=True)
-        ]
-        widths = [max(map(len, (*header, *cells))) for header, cells in zip(headers, columns, strict=True)]
+        body = [[cell.split("\n") for cell in row] for row in self.cells()]
+        headers, widths = self._layout()
         height = max(map(len, headers))
         tops = [[""] * (height - len(header)) + header for header in headers]
         return (
-            [self._line([top[row] for top in tops], widths) for row in range(height)],
-            [self._line(row, widths) for row in body],
+            [self._line(cells, widths) for cells in zip(*tops, strict=True)],
+            [self._line(cells, widths) for row in body for cells in zip_longest(*row, fillvalue="")],
         )
+
+    def within(self, width: int) -> list[Table]:
+        """The table in parts no wider than `width`, to stand below each other, each with the columns that name a row.
+
+        Prose in the last column is folded first. A column that is too wide by itself is shown whole. The title
+        stays above the first part, the notes below the last.
+        """
+        folded = self._folded(width)
+        _, widths = folded._layout()
+        names = 2 if [column.left for column in self.columns[:2]] == [False, True] else 1
+        parts: list[list[int]] = [[]]
+        room = free = width - sum(widths[:names]) - GAP * names
+        for place in range(names, len(widths)):
+            if parts[-1] and widths[place] > free:
+                parts.append([])
+                free = room
+            parts[-1].append(place)
+            free -= widths[place] + GAP
+        return [
+            folded._part([*range(names), *part], first=number == 0, last=number == len(parts) - 1)
+            for number, part in enumerate(parts)
+        ]
+
+    def _folded(self, width: int) -> Table:
+        """With the words of a last column of prose on several lines, where that makes the table narrow enough."""
+        _, widths = self._layout()
+        room = width - sum(widths[:-1]) - GAP * (len(widths) - 1)
+        if not self.columns[-1].left or not NARROWEST_PROSE <= room < widths[-1]:
+            return self
+        rows = tuple((*row[:-1], textwrap.fill(show(row[-1]), room, break_long_words=False)) for row in self.rows)
+        return replace(self, rows=rows)
+
+    def _part(self, places: list[int], *, first: bool, last: bool) -> Table:
+        columns = tuple(self.columns[place] for place in places)
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return Table(self.title if first else "", columns, rows, self.notes if last else ())
+
+    def _layout(self) -> tuple[list[list[str]], list[int]]:
+        """The lines of each header, and the width of each column."""
+        body = self.cells()
+        columns = list(zip(*body, strict=True)) if body else [()] * len(self.columns)
+        longest = [max((len(line) for cell in cells for line in cell.split("\n")), default=0) for cells in columns]
+        headers = [_broken(column.header, width) for column, width in zip(self.columns, longest, strict=True)]
+        return headers, [max(width, *map(len, header)) for header, width in zip(headers, longest, strict=True)]
 
     def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
         aligned = (
             text.ljust(width) if column.left else text.rjust(width)
             for text, width, column in zip(cells, widths, self.columns, strict=True)
         )
-        return "  ".join(aligned).rstrip()
+        return (" " * GAP).join(aligned).rstrip()
 
     def __str__(self) -> str:
         """Aligned plain text with the title above and the notes below."""

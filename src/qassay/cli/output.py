@@ -38,7 +38,11 @@ def print_tables(tables: Iterable[Table]) -> None:
             print()
         folded = replace(table, notes=tuple(map(fold, table.notes)))
         if sys.stdout.isatty():
-            _print_rich(replace(folded, title=headline(table.title)))
+            parts = replace(folded, title=headline(table.title)).within(shutil.get_terminal_size().columns)
+            for place, part in enumerate(parts):
+                if place:
+                    print()
+                _print_rich(part)
         else:
             print(visible(str(folded)))
 
@@ -63,7 +67,8 @@ def _print_rich(table: Table) -> None:
     console = Console(highlight=False, soft_wrap=True)
     header, body = table.lines()
     # Text, never markup: tags and answers are other people's strings.
-    for lines, style in (([table.title], "bold"), (header, "bold cyan"), (body, ""), (table.notes, "dim")):
+    titles = [table.title] if table.title else []
+    for lines, style in ((titles, "bold"), (header, "bold cyan"), (body, ""), (table.notes, "dim")):
         for line in lines:
             console.print(Text(visible(line)), style=style)
 
