@@ -7,6 +7,7 @@ the score of a run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -21,6 +22,28 @@ Integers: TypeAlias = NDArray[np.int64]
 
 # Two scores closer than this are equal: in rankings, tau, groups, bins. (METHOD 6)
 TIE = 1e-9
+
+
+def defined(value: float) -> float | None:
+    """A number as results hold it: what is undefined is None."""
+    return None if math.isnan(value) else float(value)
+
+
+def none_for_nan(values: Floats) -> list[float | None]:
+    """Many numbers as results hold them."""
+    return [defined(value) for value in values]
+
+
+def confidence_weighted_score(correct: Sequence[float] | Floats) -> float:
+    """CWS of one run whose questions stand in the order of its confidence, most confident first. [EVAL02]
+
+    CWS = (1/Q) * sum for i = 1..Q of (number correct in the first i) / i
+
+    >>> round(confidence_weighted_score([1, 0, 0]), 6), round(confidence_weighted_score([0, 0, 1]), 6)
+    (0.611111, 0.111111)
+    """
+    right = np.cumsum(np.asarray(correct, dtype=float))
+    return float(np.mean(right / np.arange(1, len(right) + 1)))
 
 
 @dataclass(frozen=True)
@@ -47,9 +70,7 @@ class ConfidenceWeighted:
         times = np.bincount(units, minlength=values.shape[1])
         scores = np.empty(len(values))
         for run, order in enumerate(self.order):
-            ranked = np.repeat(order, times[order])
-            correct = np.cumsum(values[run, ranked])
-            scores[run] = np.mean(correct / np.arange(1, len(ranked) + 1))
+            scores[run] = confidence_weighted_score(values[run, np.repeat(order, times[order])])
         return scores
 
 

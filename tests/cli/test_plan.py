@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from qassay.cli.app import run
-from qassay.formats.matrix import write_matrix
+from qassay.formats.matrix import read_matrix, write_matrix
 from qassay.matrix import Floats, ScoreMatrix
+from qassay.meta.sensitivity import sensitivity, width_for
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -119,10 +120,25 @@ def test_scores_up_to_a_hundred_have_differences_of_their_own(call: Call, tmp_pa
     assert any(row["units"]["fit"] is not None for row in document["differences"])
 
 
+def test_the_closed_form_gives_sizes_where_no_curve_fits(call: Call, tmp_path: Path) -> None:
+    # One size measured: no bin has the three points of a fit.
+    values = np.random.default_rng(3).normal(np.linspace(0.3, 0.6, 6)[:, None], 0.1, (6, 11))
+    path = file_of(tmp_path, values)
+    document = json.loads(call(path, "-d", "0.1", "--json")[1])
+    (row,) = document["differences"]
+    assert row["units"]["fit"] is None
+    assert any(note.startswith("No size by the fitted error rate:") for note in document["notes"])
+    assert not any("predicted error rate" in note for note in document["notes"])
+    curves = sensitivity(read_matrix(path), intervals=0, bin_width=width_for(read_matrix(path)))
+    size = row["units"]["predicted"]
+    assert curves.predicted_at(size)[curves.bin_of(0.1)] <= 0.05 < curves.predicted_at(size - 1)[curves.bin_of(0.1)]
+
+
 def test_sizes_that_are_missing_have_a_reason(call: Call, tmp_path: Path) -> None:
     same = np.full((3, 20), 0.5)
     notes = json.loads(call(file_of(tmp_path, same), "--json")[1])["notes"]
-    assert "No size by error rate: runs differ by so much at too few of the sizes measured." in notes
+    assert "No size by the fitted error rate: runs differ by so much at too few of the sizes measured." in notes
+    assert "No size by the predicted error rate: no two runs are expected to differ by so much." in notes
     some = np.random.default_rng(1).random((4, 40))
     notes = json.loads(call(file_of(tmp_path, some), "-d", "0.005", "-d", "0.05", "-d", "0.9", "--json")[1])["notes"]
     assert "No size by error rate for 0.005: so small a difference has no curve." in notes

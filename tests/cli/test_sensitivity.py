@@ -140,3 +140,28 @@ def test_an_interrupt_ends_the_work_and_its_threads(tmp_path, capsys, monkeypatc
     assert run(["sensitivity", str(path), "--intervals", "5000"]) == 130
     assert capsys.readouterr().out == ""
     assert threading.active_count() == before
+
+
+def test_noise_of_identical_responses_is_a_floor_where_all_questions_are_of_one_type(tmp_path, capsys):
+    folder = tmp_path / "pilot"
+    for name in ("runs", "judgments", "nuggets"):
+        (folder / name).mkdir(parents=True)
+    (folder / "qassay.toml").write_text('task = "definition"\n', encoding="utf-8")
+    numbers = [str(i) for i in range(10)]
+    found = {"A": 2, "B": 1, "C": 0}  # nuggets of question 0; A and B return the same, and were judged separately
+
+    def write(name, rows):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    write("questions.jsonl", [{"id": q, "type": "definition", "text": "What is it?"} for q in numbers])
+    write("nuggets/only.jsonl", [{"question": q, "nugget": n, "vital": True, "text": n} for q in numbers for n in "12"])
+    rows = []
+    for tag, first in found.items():
+        items = [{"doc": "D", "text": "same" if tag < "C" else "other"}]
+        write(f"runs/{tag}.jsonl", [{"run": tag, "question": q, "items": items} for q in numbers])
+        rows += [{"question": q, "run": tag, "nuggets": ["1", "2"][: first if q == "0" else 1]} for q in numbers]
+    write("judgments/only.jsonl", rows)
+    document = documented(capsys, folder, "--intervals", 0)
+    recall_half = 26 * 0.5 / (25 + 0.5)
+    assert document["floor"] == pytest.approx((1 - recall_half) / 10)
+    assert documented(capsys, folder, "--intervals", 0, "--measure", "nugget_f(beta=1)")["floor"] is None

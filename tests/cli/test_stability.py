@@ -70,7 +70,13 @@ def test_the_reference_can_be_chosen(matrices: list[Path], capsys: pytest.Captur
     document = run_json(capsys, *matrices, "--reference", "model")
     assert document["reference"] == "model"
     assert document["measures"]["score"]["swapped"] == [
-        {"set": "human", "better": "beta", "worse": "alpha", "difference": pytest.approx(1 / 3)}
+        {
+            "set": "human",
+            "better": "beta",
+            "worse": "alpha",
+            "difference": pytest.approx(1 / 3),
+            "other_difference": pytest.approx(-1 / 3),
+        }
     ]
 
 
@@ -200,6 +206,24 @@ def test_entailment_sets_and_the_bound(entailment: Path, capsys: pytest.CaptureF
     assert found["largest_change"]["change"] == pytest.approx(136 / 800)
     assert found["mean_tau_with_reference"] == pytest.approx((1 + 2 / 3) / 2)
     assert document["noise"] == {}
+
+
+def test_the_bound_names_what_it_leaves_out(entailment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = run_json(capsys, entailment)
+    assert document["notes"] == [
+        "Not shown: the rankings under two-way and disagreement-unknown; name them with --sets."
+    ]
+    document = run_json(capsys, entailment, "--sets", "adjudicated,judge1,disagreement-unknown,two-way")
+    # What disagreement-unknown follows from counts, named or not; two-way is another rule and can pass the bound.
+    found = document["measures"]["entailment_accuracy"]
+    assert found["bound"] == pytest.approx(136 / 800)
+    assert document["notes"][0].startswith("two-way: NO and UNKNOWN count alike there")
+    settled = entailment / "judgments" / "adjudicated.jsonl"
+    rows = [json.loads(line) for line in settled.read_text(encoding="utf-8").splitlines()]
+    rows[0]["judgment"] = "NO"  # both judges say YES
+    write_rows(settled, rows)
+    notes = run_json(capsys, entailment, "--sets", "adjudicated,judge1,judge2")["notes"]
+    assert notes == ["adjudicated rules against all assessors on 1 question, which the bound leaves out."]
 
 
 def test_derived_keys_can_be_named(entailment: Path, capsys: pytest.CaptureFixture[str]) -> None:

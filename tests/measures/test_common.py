@@ -90,7 +90,8 @@ def test_spellings_that_outputs_use() -> None:
         ("nugget_f(beta=nan)", "takes a number from 0"),
         ("nugget_f(beta=inf)", "takes a number from 0"),
         ("nugget_f(bta=5)", "did you mean 'beta'?"),
-        ("nugget_f(5)", "there is allowance, beta"),
+        ("nugget_f(5)", "'5' is no parameter; write name=value, as in nugget_f(beta=5)"),
+        ("nugget_f(beta=5, beta=3)", "beta is given twice"),
         ("nugget_f(beta=5", "cannot read"),
         ("accuracy(beta=5)", "there are none"),
         ("", "cannot read"),
@@ -227,7 +228,7 @@ def test_a_measure_that_combines_types_scores_no_question(name: str) -> None:
 )
 @settings(max_examples=50)
 def test_only_cws_declares_an_order_and_has_one(correct: np.ndarray, seed: int) -> None:
-    from qassay.measures.confidence_weighted import confidence_weighted_score as cws
+    from qassay.matrix import confidence_weighted_score as cws
 
     assert [name for name, kind in MEASURES.items() if kind.ordered] == ["cws"]
     best, worst = np.sort(correct)[::-1], np.sort(correct)

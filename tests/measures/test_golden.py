@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import qassay
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix
-from qassay.measures.confidence_weighted import confidence_weighted_score
+from qassay.matrix import ConfidenceWeighted, ScoreMatrix, confidence_weighted_score
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.measures.nugget_f import f_measure, length_precision

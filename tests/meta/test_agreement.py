@@ -299,3 +299,26 @@ def test_own_folding_and_order() -> None:
     assert result.folded == pytest.approx(2 / 3)
     assert scheme_of(["none", "full"]).ordinal
     assert scheme_of(["Yes", "No"]).order == ("No", "Yes")
+
+
+def test_matrices_left_out_are_said_to_be() -> None:
+    labels = {"a": ["R", "W", "R"], "b": ["R", "X", "R"], "c": ["W", "W", "R"]}
+    found = agreement(labels, resamples=0)
+    assert len(found.tables()) == len(found.tables(matrices=False)) + 3
+    assert found.tables(matrices=False)[-1].notes == (
+        "The matrices of these 3 pairs are not shown: --json lists all of them.",
+    )
+
+
+def test_progress_and_pieces_leave_the_intervals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    labels = {name: rng.choice(list("RWXU"), 60).tolist() for name in "abcd"}
+    seen: list[tuple[int, int]] = []
+    whole = agreement(labels, resamples=50, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 2), (2, 2)]
+    seen.clear()
+    monkeypatch.setattr("qassay.meta.agreement.resampling.CHUNK", 500)
+    pieces = agreement(labels, resamples=50, progress=lambda done, total: seen.append((done, total)))
+    assert pieces == whole
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert len(seen) == seen[0][1] > 2

@@ -74,10 +74,16 @@ def test_moved_weights_by_hand() -> None:
     for move in result.moves:
         assert sum(move.weights) == pytest.approx(1)
         moved = np.array(move.weights) @ table
-        assert move.tau == pytest.approx(stats.kendalltau(base, moved).statistic)
-    assert {move.swaps for move in result.moves} == {0, 3}
+        assert move.agreement.tau == pytest.approx(stats.kendalltau(base, moved).statistic)
+    assert {move.agreement.swaps for move in result.moves} == {0, 3}
     json.dumps(result.as_json(), allow_nan=False)
     assert len(result.table().rows) == 6
+
+
+def test_moved_weights_of_two_runs_have_no_tau_and_say_why() -> None:
+    result = moved_weights({"a": [1, 2], "b": [2, 1]}, {"a": 0.6, "b": 0.4})
+    assert {move.agreement.tau for move in result.moves} == {None}
+    assert result.table().notes == ("A rank correlation needs three runs or more.",)
 
 
 def test_weights_that_cannot_move() -> None:

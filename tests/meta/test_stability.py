@@ -116,7 +116,26 @@ def test_run_level_and_unit_level_tau_stand_together() -> None:
     assert found.unit_tau[0][1] == found.unit_tau[1][0] == pytest.approx((-1 + 1 / 3) / 2)
     assert found.unit_tau_units[0][1] == 2
     assert found.as_json()["unit_tau"][0][0] == 1.0  # type: ignore[index]
-    assert found.table().rows == (("human", "model", 1.0, 1.0, 0, 0, pytest.approx(-1 / 3), 2),)
+    assert found.table().rows == (("human", "model", 1.0, 1.0, 3, 0, 0, pytest.approx(-1 / 3), 2),)
+
+
+def test_json_holds_what_the_tables_show() -> None:
+    human, model = matrix([[3, 3], [2, 2], [1, 1]]), matrix([[1, 1], [2, 2], [2, 2]])
+    found = stability({"m": {"human": human, "model": model}}, reference="human").measures["m"]
+    document: dict[str, Any] = found.as_json()
+    top, middle, last = found.runs
+    assert document["scores"]["model"] == {top: 1.0, middle: 2.0, last: 2.0}
+    assert document["ranks"] == {
+        "human": {top: 1.0, middle: 2.0, last: 3.0},
+        "model": {top: 3.0, middle: 1.5, last: 1.5},
+    }
+    counts = [document[name][0][1] for name in ("concordant", "swaps", "tied")]
+    assert counts == [0, 2, 1]
+    assert sum(counts) == document["pairs"]
+    assert {(swap["difference"], swap["other_difference"]) for swap in document["swapped"]} == {
+        (1.0, -1.0),
+        (2.0, -1.0),
+    }
 
 
 def test_matrices_of_other_runs_and_units_are_compared_on_what_they_share() -> None:

@@ -113,12 +113,10 @@ def agreement(
     names = list(sets) if sets is not None else _assessors(evaluation)
     results = []
     found = compared_labels(evaluation, names, chosen=sets is not None)
-    for number, labels in enumerate(found):
+    for labels in found:
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
-        result = compare_labels(labels.sets, two_way=folded, seed=seed, resamples=resamples)
+        result = compare_labels(labels.sets, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
-        if progress:
-            progress(number + 1, len(found))
     return results
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qassay.evaluation import Evaluation
+from qassay.evaluation.side_by_side import joined
 from qassay.judgments import JudgmentSet
 
 
@@ -44,7 +45,7 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
             having = [name for name, labels in tables.items() if len(labels)]
             if len(having) > 1:
                 found.append(
-                    _side_by_side(about, _joined({name: tables[name] for name in having}), having, chosen=False)
+                    _side_by_side(about, joined({name: tables[name] for name in having}), having, chosen=False)
                 )
     return [one for one in found if one.items] or found[:1]
 
@@ -82,14 +83,3 @@ def _matches(judged: JudgmentSet, nuggets: pl.DataFrame) -> pl.DataFrame:
     return pairs.join(
         hits.with_columns(label=pl.lit("yes")), on=["question", "run", "nugget"], how="left", maintain_order="left"
     ).select("question", item.alias("item"), pl.col("label").fill_null("no"))
-
-
-def _joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    joined: pl.DataFrame | None = None
-    for name, labels in tables.items():
-        named = labels.rename({"label": name})
-        if joined is None:
-            joined = named
-        else:
-            joined = joined.join(named, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right")
-    return joined if joined is not None else pl.DataFrame()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
+from qassay.evaluation.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
 from qassay.judgments import SETTLED_SETS
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
 from qassay.meta.noise import Noise, judging_noise
 from qassay.meta.stability import Stability, stability
 from qassay.scores import Missing, Unjudged
+from qassay.tables import plural
 
 # Ratings of justifications, each judge's in a set of their own.
 RATED = ("correctness", "understandability")
@@ -23,16 +25,15 @@ RATED = ("correctness", "understandability")
 
 @dataclass(frozen=True)
 class Scoring:
-    """How the runs of an evaluation are scored under each of its sets, and what was left out on the way."""
+    """How the runs of an evaluation are scored under each of its sets."""
 
     evaluation: Evaluation
     component: str | None
     unjudged: Unjudged
     missing: Missing
-    notes: list[str] = field(default_factory=list)
 
     def matrix(self, name: str, measure: str | None) -> ScoreMatrix:
-        """The score matrix under one set, with what was left out as notes."""
+        """The score matrix under one set."""
         if self.evaluation.task.has("justified") and (measure or "correctness") in RATED:
             return self.rated(name, measure or "correctness")
         scores = self.evaluation.score(
@@ -53,17 +54,19 @@ class Scoring:
             raise InputError(Problem("unjudged", message))
         return ScoreMatrix(runs, tuple(units), values, measure=scale)
 
-    def matrices(self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]) -> dict[str, ScoreMatrix]:
-        """The matrices by set; a set outside `keep` that does not judge everything is left out, and said to be."""
-        found = {}
+    def matrices(
+        self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]
+    ) -> tuple[dict[str, ScoreMatrix], list[str]]:
+        """The matrices by set, and notes on the sets left out: those outside `keep` that do not judge everything."""
+        found, left_out = {}, []
         for name in names:
             try:
                 found[name] = self.matrix(name, measure)
             except InputError as error:
                 if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
                     raise
-                self.notes.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
-        return found
+                left_out.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
+        return found, left_out
 
 
 def compare_sets(
@@ -78,24 +81,49 @@ def compare_sets(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Stability, list[Noise]]:
     """Compare the rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
-    names = list(sets) if sets is not None else _all_sets(evaluation)
-    if sets is None and evaluation.task.has("justified") and all(one in RATED for one in measures or RATED[:1]):
-        names = [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
-    if reference is not None and reference not in names:
-        raise unknown("reference among the sets", reference, names)
-    base = reference or next((name for name in SETTLED_SETS if name in names), names[0])
+    names = list(sets) if sets is not None else _sets_to_compare(evaluation, measures)
+    base = _reference(names, reference)
     scoring = Scoring(evaluation, component, unjudged, missing)
-    found: dict[str, dict[str, ScoreMatrix]] = {}
-    wanted: Sequence[str | None] = measures or [None]
-    for measure in wanted:
-        matrices = scoring.matrices(names, measure, keep=sets or [base])
-        found[matrices[base].measure] = matrices
-        names = list(matrices)
-    found = {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}
-    result = stability(found, reference=base, disagreements=_disagreements(evaluation, names), progress=progress)
+    found, notes = _scored(scoring, names, measures, base, keep=sets or [base])
+    names = list(next(iter(found.values())))
+    disagreements = _disagreements(evaluation, names)
+    result = stability(found, reference=base, disagreements=disagreements, progress=progress)
+    if any(measure.bound is not None for measure in result.measures.values()):
+        notes += _beyond_the_bound(evaluation, names)
+    notes += _further_rules(evaluation, names, sets)
     kinds = evaluation.task.types if component is None else [component]
     noise = [component_noise(evaluation, base, kind, unjudged=unjudged, missing=missing) for kind in kinds]
-    return replace(result, notes=tuple(dict.fromkeys(scoring.notes))), [one for one in noise if one is not None]
+    return replace(result, notes=tuple(dict.fromkeys(notes))), [one for one in noise if one is not None]
+
+
+def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[str]:
+    """The sets that are compared unless told; where justifications are rated, those that hold ratings."""
+    names = _all_sets(evaluation)
+    if evaluation.task.has("justified") and all(one in RATED for one in measures or RATED[:1]):
+        return [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
+    return names
+
+
+def _reference(names: Sequence[str], wanted: str | None) -> str:
+    """The set that the others are measured against: the one named, else a settled one, else the first."""
+    if wanted is not None and wanted not in names:
+        raise unknown("reference among the sets", wanted, names)
+    return wanted or next((name for name in SETTLED_SETS if name in names), names[0])
+
+
+def _scored(
+    scoring: Scoring, names: Sequence[str], measures: Sequence[str], base: str, *, keep: Sequence[str]
+) -> tuple[dict[str, dict[str, ScoreMatrix]], list[str]]:
+    """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others."""
+    found: dict[str, dict[str, ScoreMatrix]] = {}
+    notes: list[str] = []
+    wanted: Sequence[str | None] = measures or [None]
+    for measure in wanted:
+        matrices, left_out = scoring.matrices(names, measure, keep=keep)
+        found[matrices[base].measure] = matrices
+        names = list(matrices)
+        notes += left_out
+    return {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}, notes
 
 
 def _all_sets(evaluation: Evaluation) -> list[str]:
@@ -111,7 +139,7 @@ def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
     """On how many pairs the assessors, or else the compared sets, disagree; for entailment only."""
     if not evaluation.task.has("decision"):
         return None
-    compared = [name for name in names if name in evaluation.assessor_sets]
+    compared = _assessors_behind(evaluation, names)
     if len(compared) < 2:
         compared = [name for name in names if name in evaluation.sets]
     if len(compared) < 2:
@@ -119,6 +147,38 @@ def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
     labels = evaluation.labels(compared).drop_nulls()
     two_way = evaluation.two_way_sets.intersection(compared)
     return agreement({name: labels[name] for name in compared}, two_way=two_way, resamples=0).disagreements
+
+
+def _assessors_behind(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    """The assessors' sets among these, and those that a key among them follows from."""
+    if DISAGREEMENT_UNKNOWN in names and DISAGREEMENT_UNKNOWN not in evaluation.sets:
+        return list(evaluation.assessor_sets)
+    return [name for name in names if name in evaluation.assessor_sets]
+
+
+def _beyond_the_bound(evaluation: Evaluation, names: Sequence[str]) -> Iterator[str]:
+    """What can change a score by more than the assessors' disagreements: other rules, and rulings against all."""
+    two_way = [name for name in names if name == TWO_WAY or name in evaluation.two_way_sets]
+    if two_way and len(two_way) < len(names):
+        yield f"{', '.join(two_way)}: NO and UNKNOWN count alike there, and a score can change by more than the bound."
+    compared = _assessors_behind(evaluation, names)
+    for name in names:
+        if len(compared) < 2 or name in (*compared, *two_way) or name not in evaluation.sets:
+            continue
+        labels = evaluation.labels([*compared, name]).drop_nulls()
+        unanimous = labels.filter(pl.all_horizontal(pl.col(other) == pl.col(compared[0]) for other in compared[1:]))
+        against = unanimous.filter(pl.col(name) != pl.col(compared[0])).height
+        if against:
+            yield f"{name} rules against all assessors on {plural(against, 'question')}, which the bound leaves out."
+
+
+def _further_rules(evaluation: Evaluation, names: Sequence[str], sets: Sequence[str] | None) -> list[str]:
+    """Keys that follow from the sets and were not asked for."""
+    three_way = evaluation.task.has("decision") and "UNKNOWN" in evaluation.task.labels
+    if sets is not None or not three_way or len(evaluation.assessor_sets) < 2:
+        return []
+    rules = [name for name in evaluation.derived_sets if name not in names]
+    return [f"Not shown: the rankings under {' and '.join(rules)}; name them with --sets."] if rules else []
 
 
 def component_noise(
@@ -139,6 +199,27 @@ def component_noise(
     ).with_columns(pl.col("score").fill_nan(None))
     items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
     return judging_noise(items, cells, component=kind, assessors=_assessors(evaluation, key))
+
+
+def noise_floor(
+    evaluation: Evaluation,
+    key: str | None,
+    component: str | None,
+    *,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+) -> float | None:
+    """The largest difference between identical responses that were judged separately; None where there are none.
+
+    For one component, or for an evaluation that asks one type of question only: the noise of a part is not that of
+    a score put together from several.
+    """
+    kinds = {question.type for question in evaluation.questions} if component is None else {component}
+    name = key or evaluation.default_key()
+    if name is None or len(kinds) != 1 or name not in evaluation.sets:
+        return None
+    found = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
+    return None if found is None else found.maximum
 
 
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption
-from qassay.cli.output import print_json, print_tables
+from qassay.cli.output import print_json, print_tables, progress
 from qassay.cli.sets import SetsOption, named_sets
 
 # With more pairs of sets than this their matrices fill pages; --json has them all.
@@ -44,7 +44,8 @@ def command(
 
     evaluation = open_evaluation(folder)
     chosen = named_sets(sets, evaluation.sets)
-    main, *further = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples)
+    with progress("resampling") as update:
+        main, *further = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
     ratings = rate(evaluation.ratings(chosen), seed=seed, resamples=resamples)
     if as_json:
         extra: dict[str, object] = {found.about.replace(" ", "_"): found.as_json() for found in further}
@@ -53,5 +54,5 @@ def command(
         return
     tables = [] if main.items == 0 and ratings.scales else list(main.tables(matrices=len(main.pairs) <= MATRICES_SHOWN))
     for found in further:
-        tables += found.tables(matrices=False)
+        tables += found.tables(matrices=len(found.pairs) <= MATRICES_SHOWN)
     print_tables([*tables, *ratings.tables()])

@@ -101,7 +101,7 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
         curves = _curves(matrix, wanted, seed)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
-    sizes = {} if curves is None else {limit: both.as_json() for limit, both in curves.size_needed().items()}
+    sizes = {} if curves is None else {limit: both.as_json() for limit, both in curves.size_needed(every=True).items()}
     result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width_for(matrix)), study=study)
     if curves is not None:
         notes += notes_on_curves(curves, result)

@@ -40,7 +40,7 @@ def command(
     evaluation = open_evaluation(folder)
     with progress("leaving out") as update:
         result = reuse(
-            evaluation.tally(key),
+            evaluation.tally(key, measure=measure),
             by=by,
             progress=update,
             measure=measure,

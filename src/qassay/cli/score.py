@@ -129,7 +129,7 @@ def _means(scores: Scores) -> ScoreMatrix:
     if len(means) < len(scores.runs):
         empty = next(row.run for row in scores.runs if row.score is None)
         raise UsageError(f"run {empty} answers none of the questions; leave it out, or use --missing zero")
-    notes = tuple(note for note in scores.said() if not note.startswith("*"))
+    notes = tuple(note for note in scores.notes_for_output() if not note.startswith("*"))
     return ScoreMatrix(tuple(means), ("mean",), np.array([[mean] for mean in means.values()]), notes=notes)
 
 

@@ -92,7 +92,7 @@ def command(
             intervals=intervals,
             ties=ties,
             seed=seed,
-            floor=None if component is None else _floor(source, component, scoring),
+            floor=_floor(source, scoring),
             progress=update,
         )
     print_json(curves.as_json()) if as_json else _show(curves)
@@ -102,20 +102,20 @@ def _show(curves: SensitivityCurves) -> None:
     """The plain answer first, then what it rests on."""
     print(visible(headline(curves.summary())))
     print()
-    print_tables(curves.tables())
+    found = curves.findings()
+    print_tables([*curves.tables(), *([] if found is None else [found.table()])])
 
 
-def _floor(source: Path, component: str, scoring: ScoringOptions) -> float | None:
-    """The largest difference between identical responses that were judged separately, where there are any."""
-    from qassay.analysis.rankings import component_noise
+def _floor(source: Path, scoring: ScoringOptions) -> float | None:
+    """The largest difference between identical responses that were judged separately, on the scale of the scores."""
+    if not source.is_dir() or scoring.measure is not None:
+        return None
+    from qassay.analysis.rankings import noise_floor
     from qassay.evaluation import open_evaluation
 
-    evaluation = open_evaluation(source)
-    key = scoring.key or evaluation.default_key()
-    if key is None:
-        return None
-    found = component_noise(evaluation, key, component, unjudged=scoring.unjudged, missing=scoring.missing)
-    return None if found is None else found.maximum
+    return noise_floor(
+        open_evaluation(source), scoring.key, scoring.component, unjudged=scoring.unjudged, missing=scoring.missing
+    )
 
 
 def _sizes(text: str) -> range:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Final
@@ -24,6 +23,7 @@ from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, W
 from qassay.measures.pyramid_f import PyramidF
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
+from qassay.spelling import number, parse
 from qassay.tally import block_of
 from qassay.tasks import Task
 
@@ -56,8 +56,6 @@ MEASURES: Final[Mapping[str, type[Measure]]] = {
     )
 }
 
-_SPELLING = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*")
-
 
 def measure(spelling: str) -> Measure:
     """The measure that is spelled so.
@@ -67,33 +65,19 @@ def measure(spelling: str) -> Measure:
     >>> str(measure("nugget_f( beta = 5 )"))
     'nugget_f(beta=5)'
     """
-    match = _SPELLING.fullmatch(spelling)
-    if match is None:
-        raise UsageError(f"cannot read the measure {spelling!r}; write it as in nugget_f(beta=5)")
-    name, given = match.groups()
+    wanted = parse(spelling, "measure", example="nugget_f(beta=5)")
+    name = wanted.name
     if name not in MEASURES:
         raise unknown("measure", name, MEASURES)
     kind = MEASURES[name]
-    arguments = _arguments(spelling, given or "", {one.name for one in fields(kind)})
+    known = {one.name for one in fields(kind)}
+    for given in wanted.parameters:
+        if given not in known:
+            raise unknown(f"parameter of {name}", given, known)
     for one in fields(kind):
-        if one.default is MISSING and one.name not in arguments:
+        if one.default is MISSING and one.name not in wanted.parameters:
             raise UsageError(f"the measure {name} needs {one.name}, as in {name}({one.name}=5)")
-    return kind(**arguments)
-
-
-def _arguments(spelling: str, given: str, known: set[str]) -> dict[str, float]:
-    arguments: dict[str, float] = {}
-    for part in filter(None, (one.strip() for one in given.split(","))):
-        name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in known:
-            raise unknown(f"parameter of {spelling.split('(')[0]}", name, known)
-        try:
-            arguments[name] = float(value)
-        except ValueError:
-            raise UsageError(f"{spelling}: {name} takes a number, not {value!r}") from None
-        if not 0 <= arguments[name] < float("inf"):
-            raise UsageError(f"{spelling}: {name} takes a number from 0, not {value}")
-    return arguments
+    return kind(**{given: number(f"{spelling}: {given}", value) for given, value in wanted.parameters.items()})
 
 
 def misspelled(task: Task, *, file: str) -> Iterator[Problem]:

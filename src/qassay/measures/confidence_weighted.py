@@ -1,28 +1,13 @@
-"""The confidence-weighted score of TREC 2002 [EVAL02]."""
+"""The confidence-weighted score of TREC 2002 [EVAL02]; the sum itself is `matrix.confidence_weighted_score`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
 
 from qassay.matrix import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
-
-
-def confidence_weighted_score(correct: Sequence[float] | Floats) -> float:
-    """CWS of one run whose questions stand in the order of its confidence, most confident first.
-
-    CWS = (1/Q) * sum for i = 1..Q of (number correct in the first i) / i
-
-    >>> round(confidence_weighted_score([1, 0, 0]), 6), round(confidence_weighted_score([0, 0, 1]), 6)
-    (0.611111, 0.111111)
-    """
-    right = np.cumsum(np.asarray(correct, dtype=float))
-    return float(np.mean(right / np.arange(1, len(right) + 1)))
 
 
 @dataclass(frozen=True)

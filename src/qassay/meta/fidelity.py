@@ -23,14 +23,22 @@ STEP = 0.05
 
 @dataclass(frozen=True)
 class BetaSweep:
-    """Mean F of every run for several betas, and its rank at each; runs by decreasing score at the largest."""
+    """Mean F of every run for several betas, and its rank at each; runs by decreasing score at the largest.
+
+    `agreement` compares the ranking at each beta with the one at the largest.
+    """
 
     betas: tuple[float, ...]
     runs: tuple[str, ...]
     scores: tuple[tuple[float, ...], ...]
     ranks: tuple[tuple[float, ...], ...]
-    tau: tuple[float | None, ...]
+    agreement: tuple[RankComparison, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def tau(self) -> tuple[float | None, ...]:
+        """Kendall's tau of each ranking with the last."""
+        return tuple(found.tau for found in self.agreement)
 
     def table(self) -> Table:
         """One row a run: score and rank at each beta."""
@@ -43,7 +51,8 @@ class BetaSweep:
             for score, rank in zip(scores, ranks, strict=True):
                 rows[-1] += [score, rank]
         last = f"{self.betas[-1]:g}"
-        shown = [f"{beta:g}: {tau:.3f}" for beta, tau in zip(self.betas, self.tau, strict=True) if tau is not None]
+        others = zip(self.betas[:-1], self.agreement[:-1], strict=True)
+        shown = [f"{beta:g}: {a.tau:.3f} (swaps: {a.swaps}, tied: {a.tied})" for beta, a in others if a.tau is not None]
         notes = [f"Kendall's tau with the ranking at beta {last}: {', '.join(shown)}."] if shown else []
         return table("Mean F by beta", columns, rows, (*notes, *self.notes))
 
@@ -56,6 +65,9 @@ class BetaSweep:
                 for run, scores, ranks in zip(self.runs, self.scores, self.ranks, strict=True)
             ],
             "tau_with_last": list(self.tau),
+            "swaps_with_last": [found.swaps for found in self.agreement],
+            "tied_with_last": [found.tied for found in self.agreement],
+            "concordant_with_last": [found.concordant for found in self.agreement],
             "notes": list(self.notes),
         }
 
@@ -78,7 +90,7 @@ def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
         tuple(tags[i] for i in order),
         tuple(tuple(map(float, scores[i])) for i in order),
         tuple(tuple(map(float, ranks[i])) for i in order),
-        tuple(comparison.tau for comparison in compared),
+        tuple(compared),
         tuple(dict.fromkeys((*notes, *(note for c in compared for note in c.notes)))),
     )
 
@@ -99,9 +111,8 @@ class TwoRankings:
         for name in self.names:
             columns += [Column(name, ".3f"), Column("rank", "g")]
         rows = [(run, s[0], r[0], s[1], r[1]) for run, s, r in zip(self.runs, self.scores, self.ranks, strict=True)]
-        tau = self.agreement.tau
-        said = [] if tau is None else [f"Kendall's tau {tau:.3f}; swaps: {self.agreement.swaps}."]
-        return table(" and ".join(self.names), columns, rows, (*said, *self.agreement.notes))
+        title = " and ".join(self.names)
+        return table(title[:1].upper() + title[1:], columns, rows, [self.agreement.sentence()])
 
     def as_json(self) -> dict[str, object]:
         """Scores and ranks both ways, and the agreement of the rankings."""
@@ -131,13 +142,12 @@ def two_rankings(runs: Sequence[str], first: tuple[str, ArrayLike], second: tupl
 
 @dataclass(frozen=True, slots=True)
 class WeightMove:
-    """The final ranking with one weight moved and the others scaled to fill up 1; tau None where it means nothing."""
+    """The final ranking with one weight moved and the others scaled to fill up 1, against the one as it is."""
 
     component: str
     weight: float
     weights: tuple[float, ...]
-    tau: float | None
-    swaps: int
+    agreement: RankComparison
 
 
 @dataclass(frozen=True)
@@ -153,9 +163,15 @@ class MovedWeights:
     def table(self) -> Table:
         """One row a move."""
         columns: list[Column | str] = ["component", Column("weight", ".2f")]
-        columns += [Column(name, ".3f") for name in self.components] + [Column("tau", ".3f"), Column("swaps")]
-        rows = [(move.component, move.weight, *move.weights, move.tau, move.swaps) for move in self.moves]
-        return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, self.notes)
+        columns += [Column(name, ".3f") for name in self.components] + [Column("tau", ".3f")]
+        columns += [Column("concordant"), Column("swaps"), Column("tied")]
+        rows = [
+            (move.component, move.weight, *move.weights, found.tau, found.concordant, found.swaps, found.tied)
+            for move in self.moves
+            for found in [move.agreement]
+        ]
+        said = dict.fromkeys(note for move in self.moves for note in move.agreement.notes)
+        return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, (*said, *self.notes))
 
     def as_json(self) -> dict[str, object]:
         """Weights, and one row a move."""
@@ -166,8 +182,7 @@ class MovedWeights:
                 {
                     "component": move.component,
                     "weights": dict(zip(self.components, move.weights, strict=True)),
-                    "tau": move.tau,
-                    "swaps": move.swaps,
+                    **move.agreement.as_json(),
                 }
                 for move in self.moves
             ],
@@ -206,4 +221,4 @@ def _move(scores: Floats, base: Floats, names: Sequence[str], which: int, moved:
     weights = base * (1 - moved) / (1 - base[which])
     weights[which] = moved
     compared = compare_rankings(base @ scores, weights @ scores)
-    return WeightMove(names[which], moved, tuple(weights.tolist()), compared.tau, compared.swaps)
+    return WeightMove(names[which], moved, tuple(weights.tolist()), compared)

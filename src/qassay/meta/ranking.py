@@ -61,6 +61,11 @@ class Swap:
     difference: float
     other_difference: float
 
+    def as_json(self) -> dict[str, object]:
+        """Both runs, and both leads of the better one."""
+        runs = {"better": self.better, "worse": self.worse}
+        return {**runs, "difference": self.difference, "other_difference": self.other_difference}
+
 
 @dataclass(frozen=True, slots=True)
 class RankComparison:
@@ -91,6 +96,13 @@ class RankComparison:
     def swaps(self) -> int:
         """Pairs that the two rankings order differently."""
         return self.discordant
+
+    def sentence(self) -> str:
+        """tau with the counts behind it, or why there is none."""
+        if self.tau is None:
+            return " ".join(self.notes)
+        counts = f"concordant: {self.concordant}, swaps: {self.discordant}, tied: {self.tied}"
+        return f"Kendall's tau of the two rankings: {self.tau:.3f} (of {self.pairs} pairs {counts})."
 
     def table(self) -> Table:
         """One row: the correlations and the counts behind them."""

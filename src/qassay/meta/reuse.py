@@ -108,15 +108,14 @@ class Reuse:
             "largest_change": {"run": self.largest.run, "change": self.largest.change},
             "tau": self.comparison.tau,
             "swaps": self.comparison.swaps,
-            "notes": list(self.notes),
+            "concordant": self.comparison.concordant,
+            "tied": self.comparison.tied,
+            "notes": [*self.notes, *self.comparison.notes],
         }
 
     def _said(self) -> tuple[str, ...]:
-        tau = self.comparison.tau
         said = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
-        if tau is not None:
-            said += f" Kendall's tau of the two rankings: {tau:.3f} (swaps: {self.comparison.swaps})."
-        return (said, READING.format(by=self.by), *self.notes, *self.comparison.notes)
+        return (f"{said} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
 
 
 def reuse(

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-import numpy as np
-
 from qassay.errors import InputError, Problem, UsageError, unknown
-from qassay.matrix import Floats
+from qassay.matrix import Floats, none_for_nan
 from qassay.measures import Measure
-from qassay.measures import measure as spelled
+from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scores.components import components, extras
-from qassay.scores.keeping import Judged, Keeping, keep
 from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
+from qassay.scores.selection import Judged, Selection, select
 from qassay.scores.units import by_question, by_series, by_type
 from qassay.tally import Tally
 
@@ -48,7 +46,7 @@ def score(
     """
     wanted = _wanted(tally, measure, component)
     types = _types(tally, wanted, component)
-    keeping = keep(
+    selection = select(
         tally,
         types,
         by_series=isinstance(wanted, SeriesScore),
@@ -58,18 +56,18 @@ def score(
         justified=justified,
         judged_by_assessors=judged_by_assessors,
     )
-    values = {kind: _question_scores(tally, kind, wanted, keeping) for kind in types}
-    keeping.check_defined(tally, values, wanted)
+    values = {kind: _question_scores(tally, kind, wanted, selection) for kind in types}
+    selection.check_defined(tally, values, wanted)
     if isinstance(wanted, SeriesScore):
-        units = by_series(tally, values, keeping)
+        units = by_series(tally, values, selection)
     elif isinstance(wanted, FinalScore):
-        units = by_type(tally, values, keeping)
+        units = by_type(tally, values, selection)
     else:
-        units = by_question(tally, values, keeping, wanted)
+        units = by_question(tally, values, selection, wanted)
     if not units.ids:
-        reasons = ", ".join(sorted({one.reason for one in keeping.dropped}))
+        reasons = ", ".join(sorted({one.reason for one in selection.dropped}))
         raise InputError(Problem("unjudged", f"nothing is left to score with the key {tally.key.name}: {reasons}"))
-    return _record(tally, wanted, values, units, keeping)
+    return _record(tally, wanted, values, units, selection)
 
 
 def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure:
@@ -81,8 +79,8 @@ def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure
             raise unknown(f"component of task {task.name}", component, task.types)
         if component not in tally.types:
             raise UsageError(f"the test set has no {component} questions")
-        return spelled(task.types[component].score)
-    wanted = spelled(measure or task.measure)
+        return parse_measure(task.types[component].score)
+    wanted = parse_measure(measure or task.measure)
     if isinstance(wanted, SeriesScore) and not tally.questions.series:
         raise UsageError("series_score needs questions in series; these have none")
     return wanted
@@ -100,19 +98,20 @@ def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
     return types
 
 
-def _question_scores(tally: Tally, kind: str, wanted: Measure, keeping: Keeping) -> Floats:
+def _question_scores(tally: Tally, kind: str, wanted: Measure, selection: Selection) -> Floats:
     """Scores of runs x questions of one type; NaN where a question is left out or a response passed over."""
-    used = wanted if wanted.needs is not None else spelled(tally.task.types[kind].score)
-    return keeping.apply(kind, used.per_question(tally.types[kind].counts), tally.types[kind].answered)
+    used = wanted if wanted.needs is not None else parse_measure(tally.task.types[kind].score)
+    return selection.apply(kind, used.per_question(tally.types[kind].counts), tally.types[kind].answered)
 
 
-def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, keeping: Keeping) -> Scores:
-    total = units.scores()
-    named, more = components(tally, keeping, {str(wanted): total}), extras(tally, keeping)
+def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:
+    scores = units.scores()
+    totals = none_for_nan(scores)
+    named, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
     rows = [
         RunScore(
             run=tag,
-            score=None if np.isnan(total[place]) else float(total[place]),
+            score=totals[place],
             components={name: values[place] for name, values in named.items()},
             **{name: values[place] for name, values in more.items()},
         )
@@ -128,7 +127,7 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         asked=tally.questions.ids,
         figures=tuple(more),
         information={tag: tally.runs.about(tag) for tag in tally.runs.tags},
-        dropped=(*keeping.dropped, *units.dropped),
-        unjudged=keeping.unjudged,
-        missing=keeping.missing,
+        dropped=(*selection.dropped, *units.dropped),
+        unjudged=selection.unjudged,
+        missing=selection.missing,
     )

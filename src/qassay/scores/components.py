@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from qassay.matrix import Floats
-from qassay.measures import measure as spelled
-from qassay.measures.confidence_weighted import confidence_weighted_score
+from qassay.matrix import Floats, confidence_weighted_score, none_for_nan
+from qassay.measures import measure as parse_measure
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
-from qassay.scores.keeping import Keeping
+from qassay.scores.selection import Selection
 from qassay.scores.units import by_series, combined, mean_of_rows, restricted_order
 from qassay.tally import AnswerCounts, ItemCounts, NuggetCounts, PairCounts, Tally
 
@@ -30,35 +29,35 @@ _MADE_OF = {
 }
 
 
-def components(tally: Tally, keeping: Keeping, totals: Mapping[str, Floats]) -> dict[str, PerRun]:
+def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats]) -> dict[str, PerRun]:
     """Named means over the questions kept; a component that nothing was judged for is absent.
 
     `totals` are run scores that are computed already, by measure.
     """
     found: dict[str, PerRun] = {}
-    own = _own_scores(tally, keeping) if set(tally.task.components) & set(keeping.kept) else {}
+    own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.kept) else {}
     for name in tally.task.components:
         if name in _MADE_OF and _MADE_OF[name] not in tally.key.judgments.kinds:
             continue
         if name in totals:
-            found[name] = _plain(totals[name])
+            found[name] = none_for_nan(totals[name])
         elif name in own:
-            found[name] = _plain(mean_of_rows(own[name][:, keeping.kept[name]]))
+            found[name] = none_for_nan(mean_of_rows(own[name][:, selection.kept[name]]))
         elif name not in tally.task.types:
-            for kind in _scored_by(tally, name, keeping):
-                found[name] = _component(tally, kind, name, keeping)
+            for kind in _scored_by(tally, name, selection):
+                found[name] = _component(tally, kind, name, selection)
     if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
-        found |= _by_series_type(tally, own, keeping)
-    for kind in keeping.kept:
-        found |= _accuracies(tally, kind, keeping)
+        found |= _by_series_type(tally, own, selection)
+    for kind in selection.kept:
+        found |= _accuracies(tally, kind, selection)
     return found
 
 
-def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
+def extras(tally: Tally, selection: Selection) -> dict[str, list[Any]]:
     """NIL precision and recall, mean length, the score by type and contingency tables, where a task has them."""
     found: dict[str, list[Any]] = {}
     lengths: list[Floats] = []
-    for kind, kept in keeping.kept.items():
+    for kind, kept in selection.kept.items():
         one = tally.types[kind]
         counts = one.counts
         if isinstance(counts, ItemCounts) and tally.task.types[kind].nil:
@@ -70,42 +69,45 @@ def extras(tally: Tally, keeping: Keeping) -> dict[str, list[Any]]:
         elif tally.task.types[kind].response == "decision" and isinstance(counts, PairCounts):
             found["contingency"] = [_contingency(counts, run, kept) for run in range(len(one.answered))]
     if lengths:
-        found["mean_length"] = _plain(mean_of_rows(np.concatenate(lengths, axis=1)))
-    if tally.task.unit == "series" and len(keeping.kept) > 1:
+        found["mean_length"] = none_for_nan(mean_of_rows(np.concatenate(lengths, axis=1)))
+    if tally.task.unit == "series" and len(selection.kept) > 1:
         means = {
-            kind: mean_of_rows(values[:, keeping.kept[kind]]) for kind, values in _own_scores(tally, keeping).items()
+            kind: mean_of_rows(values[:, selection.kept[kind]])
+            for kind, values in _own_scores(tally, selection).items()
         }
-        found["by_type"] = _plain(combined(means, tally.task.weights, {}))
+        found["by_type"] = none_for_nan(combined(means, tally.task.weights, {}))
     return found
 
 
-def _own_scores(tally: Tally, keeping: Keeping) -> dict[str, Floats]:
+def _own_scores(tally: Tally, selection: Selection) -> dict[str, Floats]:
     """Scores of every question under the measure that the task gives its type."""
-    return {kind: _scores(tally, kind, tally.task.types[kind].score, keeping) for kind in keeping.kept}
+    return {kind: _scores(tally, kind, tally.task.types[kind].score, selection) for kind in selection.kept}
 
 
-def _scores(tally: Tally, kind: str, name: str, keeping: Keeping) -> Floats:
+def _scores(tally: Tally, kind: str, name: str, selection: Selection) -> Floats:
     one = tally.types[kind]
     # Holistic scores and citations are optional: what was not judged is not there, and never wrong.
-    return keeping.apply(kind, spelled(name).per_question(one.counts), one.answered, needed=name not in _MADE_OF)
+    return selection.apply(
+        kind, parse_measure(name).per_question(one.counts), one.answered, needed=name not in _MADE_OF
+    )
 
 
-def _scored_by(tally: Tally, name: str, keeping: Keeping) -> list[str]:
+def _scored_by(tally: Tally, name: str, selection: Selection) -> list[str]:
     """The question types that a measure can score."""
-    needs = spelled(name).needs
-    return [kind for kind in keeping.kept if needs is not None and isinstance(tally.types[kind].counts, needs)]
+    needs = parse_measure(name).needs
+    return [kind for kind in selection.kept if needs is not None and isinstance(tally.types[kind].counts, needs)]
 
 
-def _component(tally: Tally, kind: str, name: str, keeping: Keeping) -> PerRun:
-    kept = keeping.kept[kind]
-    values = _scores(tally, kind, name, keeping)[:, kept]
-    if not spelled(name).ordered:
-        return _plain(mean_of_rows(values))
+def _component(tally: Tally, kind: str, name: str, selection: Selection) -> PerRun:
+    kept = selection.kept[kind]
+    values = _scores(tally, kind, name, selection)[:, kept]
+    if not parse_measure(name).ordered:
+        return none_for_nan(mean_of_rows(values))
     ranked = np.take_along_axis(values, restricted_order(tally.types[kind].order, kept), axis=1)
     return [confidence_weighted_score(there) if len(there := row[~np.isnan(row)]) else None for row in ranked]
 
 
-def _accuracies(tally: Tally, kind: str, keeping: Keeping) -> dict[str, PerRun]:
+def _accuracies(tally: Tally, kind: str, selection: Selection) -> dict[str, PerRun]:
     """Accuracy conditioned on the reference answer; for justifications, accuracy over all pairs with a key."""
     counts = tally.types[kind].counts
     if not isinstance(counts, PairCounts) or not (counts.reference >= 0).any():
@@ -113,14 +115,14 @@ def _accuracies(tally: Tally, kind: str, keeping: Keeping) -> dict[str, PerRun]:
     one = tally.types[kind]
     if tally.task.types[kind].response == "justified":
         right = (counts.decision == counts.reference).astype(float)
-        if keeping.missing_rule == "skip":
+        if selection.missing_rule == "skip":
             right[~one.answered] = np.nan
-        out = np.array([question.id in keeping.decided for question in one.questions])
-        return {"accuracy": _plain(mean_of_rows(right[:, (counts.reference >= 0) & ~out]))}
+        out = np.array([question.id in selection.decided for question in one.questions])
+        return {"accuracy": none_for_nan(mean_of_rows(right[:, (counts.reference >= 0) & ~out]))}
     # Over question scores, not over the contingency table, which has no place for a missing response that counts 0.
-    values = _scores(tally, kind, "entailment_accuracy", keeping)
+    values = _scores(tally, kind, "entailment_accuracy", selection)
     return {
-        label: _plain(mean_of_rows(values[:, keeping.kept[kind] & (counts.reference == place)]))
+        label: none_for_nan(mean_of_rows(values[:, selection.kept[kind] & (counts.reference == place)]))
         for place, label in enumerate(counts.labels)
     }
 
@@ -130,16 +132,12 @@ def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str,
     return {label: dict(zip(counts.labels, row, strict=True)) for label, row in zip(counts.labels, rows, strict=True)}
 
 
-def _by_series_type(tally: Tally, own: Mapping[str, Floats], keeping: Keeping) -> dict[str, PerRun]:
+def _by_series_type(tally: Tally, own: Mapping[str, Floats], selection: Selection) -> dict[str, PerRun]:
     """Mean over the series of each type (gathering, browsing) of the score of the series."""
-    units = by_series(tally, own, keeping)
+    units = by_series(tally, own, selection)
     types = {series.id: series.type for series in tally.questions.series}
     found = {}
     for name in dict.fromkeys(kind for kind in types.values() if kind):
         columns = [place for place, unit in enumerate(units.ids) if types[unit] == name]
-        found[name] = _plain(mean_of_rows(units.values[:, columns]))
+        found[name] = none_for_nan(mean_of_rows(units.values[:, columns]))
     return found
-
-
-def _plain(values: Floats) -> PerRun:
-    return [None if np.isnan(value) else float(value) for value in values]

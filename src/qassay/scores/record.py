@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted
+from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted, none_for_nan
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.tables import Cell, Column, Table, table
@@ -108,11 +108,11 @@ class Scores:
             raise UsageError("no unit is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
         shown = {row.run for row in self.runs}
-        notes = [note for note in replace(self, missing=None).said() if not note.startswith("*")]
+        notes = [note for note in replace(self, missing=None).notes_for_output() if not note.startswith("*")]
         if self.missing and self.missing[0] == "skip":
             notes.append(f"Only the {len(units)} of {len(self.units.ids)} units that every run has (--missing skip).")
         elif self.missing:
-            notes += [note for note in self.said() if note.startswith("Questions without a response")]
+            notes += [note for note in self.notes_for_output() if note.startswith("Questions without a response")]
         return ScoreMatrix(
             runs=self.tags,
             units=tuple(self.units.ids[unit] for unit in units),
@@ -144,7 +144,7 @@ class Scores:
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
             rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
         units = "1 unit" if len(self.units.ids) == 1 else f"{len(self.units.ids):,} units"
-        return table(f"{self.task}, key {self.key}, {units}", columns, rows, self.said())
+        return table(f"{self.task}, key {self.key}, {units}", columns, rows, self.notes_for_output())
 
     def ranks(self) -> dict[str, float | None]:
         """Rank of every run; ties share the mean rank, a run without a score has none."""
@@ -161,7 +161,7 @@ class Scores:
             best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)
         return replace(self, runs=tuple(best.values()), notes=(*self.notes, "The best run of each organisation."))
 
-    def said(self) -> tuple[str, ...]:
+    def notes_for_output(self) -> tuple[str, ...]:
         """Sentences that every output carries: what was left out, counted as wrong or passed over."""
         notes = list(self.notes)
         if any(about.manual for about in self.information.values()):
@@ -191,7 +191,7 @@ class Scores:
             "measure": self.measure,
             "runs": [self._run_json(row) for row in self.runs],
             "units": list(self.units.ids),
-            "matrix": {row.run: _plain(self.units.values[place[row.run]]) for row in self.runs},
+            "matrix": {row.run: none_for_nan(self.units.values[place[row.run]]) for row in self.runs},
             "questions": {row.run: self._questions_json(place[row.run]) for row in self.runs},
             "dropped": [one.as_json() for one in self.dropped],
         }
@@ -225,7 +225,7 @@ class Scores:
         scored = {
             question.id: value
             for asked, values in self.questions.values()
-            for question, value in zip(asked, _plain(values[row]), strict=True)
+            for question, value in zip(asked, none_for_nan(values[row]), strict=True)
         }
         return {name: scored[name] for name in self.asked if name in scored}
 
@@ -263,7 +263,3 @@ def _restricted(summary: Summary, units: np.ndarray[Any, np.dtype[np.int64]]) ->
     if isinstance(summary, TypeWeighted):
         return TypeWeighted(tuple(summary.types[unit] for unit in units), summary.weights)
     return Mean()
-
-
-def _plain(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]

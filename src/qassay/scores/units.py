@@ -10,42 +10,42 @@ from numpy.typing import NDArray
 
 from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, Summary, TypeWeighted
 from qassay.measures import Measure
-from qassay.measures import measure as spelled
+from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import weights_for
-from qassay.scores.keeping import Keeping
 from qassay.scores.record import Dropped, Units
+from qassay.scores.selection import Selection
 from qassay.tally import Tally
 
 
-def by_question(tally: Tally, values: Mapping[str, Floats], keeping: Keeping, measure: Measure) -> Units:
+def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
     """Every kept question is a unit; the run's score is the mean, or for CWS the confidence-weighted score."""
-    kept = _questions(tally, values, keeping)
+    kept = _questions(tally, values, selection)
     summary: Summary = Mean()
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
-        summary = ConfidenceWeighted(restricted_order(tally.types[kind].order, keeping.kept[kind]))
+        summary = ConfidenceWeighted(restricted_order(tally.types[kind].order, selection.kept[kind]))
     denominator = 1 if measure.ordered else measure.denominator
     return Units(kept.ids, kept.values, summary, denominator, kept.series)
 
 
-def by_type(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> Units:
+def by_type(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
     """Every kept question of any type is a unit; the run's score is the weighted mean of the means per type."""
-    kept = _questions(tally, values, keeping)
+    kept = _questions(tally, values, selection)
     if len(set(kept.types)) == 1:  # nothing to weigh: a plain mean, and as exact as its measure
-        only = spelled(tally.task.types[kept.types[0]].score)
+        only = parse_measure(tally.task.types[kept.types[0]].score)
         return Units(kept.ids, kept.values, Mean(), only.denominator, kept.series)
     weights = weights_for(frozenset(kept.types), tally.task.weights, {})
     return Units(kept.ids, kept.values, TypeWeighted(kept.types, weights), None, kept.series)
 
 
-def by_series(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> Units:
+def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
     """Every series with a kept question is a unit: the weighted mean of its means per type."""
     task = tally.task
     named: list[str] = []
     scores: list[Floats] = []
     dropped: list[Dropped] = []
-    already = {one.unit for one in keeping.dropped if one.unit is not None}
-    columns = {kind: _columns_by_series(tally, kind, keeping) for kind in values}
+    already = {one.unit for one in selection.dropped if one.unit is not None}
+    columns = {kind: _columns_by_series(tally, kind, selection) for kind in values}
     for series in tally.questions.series:
         means = {
             kind: mean_of_rows(table[:, columns[kind][series.id]])
@@ -61,10 +61,10 @@ def by_series(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> U
     return Units(tuple(named), matrix, Mean(), None, None, tuple(dropped))
 
 
-def _columns_by_series(tally: Tally, kind: str, keeping: Keeping) -> dict[str | None, list[int]]:
+def _columns_by_series(tally: Tally, kind: str, selection: Selection) -> dict[str | None, list[int]]:
     """The kept columns of one type of question, by their series."""
     columns: dict[str | None, list[int]] = {}
-    for column in np.flatnonzero(keeping.kept[kind]):
+    for column in np.flatnonzero(selection.kept[kind]):
         columns.setdefault(tally.types[kind].questions[column].series, []).append(int(column))
     return columns
 
@@ -79,10 +79,12 @@ class _Kept:
     values: Floats
 
 
-def _questions(tally: Tally, values: Mapping[str, Floats], keeping: Keeping) -> _Kept:
+def _questions(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> _Kept:
     place = {name: number for number, name in enumerate(tally.questions.ids)}
-    asked = [q for kind in values for q, k in zip(tally.types[kind].questions, keeping.kept[kind], strict=True) if k]
-    tables = [scores if keeping.kept[kind].all() else scores[:, keeping.kept[kind]] for kind, scores in values.items()]
+    asked = [q for kind in values for q, k in zip(tally.types[kind].questions, selection.kept[kind], strict=True) if k]
+    tables = [
+        scores if selection.kept[kind].all() else scores[:, selection.kept[kind]] for kind, scores in values.items()
+    ]
     table = tables[0]
     if len(tables) > 1:
         order = np.argsort([place[question.id] for question in asked], kind="stable")

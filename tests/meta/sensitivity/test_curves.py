@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -226,6 +227,24 @@ def test_identical_runs_and_constant_scores_say_so(matrix_of):
     values = np.random.default_rng(0).random((4, 20))
     values[3] = values[0]
     assert "1 pair of runs has equal scores" in " ".join(sensitivity(matrix_of(values), intervals=0).notes)
+
+
+def test_few_and_equal_runs_are_not_made_to_say_which_difference_to_trust():
+    matrix = simulate_runs(np.array([0.4, 0.45]), 30)
+    pair = sensitivity(matrix, intervals=0).summary()
+    assert pair.startswith("One pair of runs cannot show which difference to trust")
+    same = sensitivity(replace(matrix, values=np.repeat(matrix.values[:1], 2, axis=0)), intervals=0).summary()
+    assert same.startswith("All runs have the same scores on every unit")
+
+
+def test_rank_ranges_are_shown_and_cut():
+    curves = sensitivity(simulate_runs(np.linspace(0.2, 0.8, 25), 60), intervals=0)
+    found = curves.findings()
+    shown = found.table()
+    assert shown.rows[0] == tuple(found.rank_ranges[0].as_json().values())
+    assert len(shown.rows) == 20
+    assert shown.notes == ("5 more runs: --json lists all of them.",)
+    assert curves.table() == curves.tables()[0]
 
 
 def test_a_floor_from_judging_noise_stands_beside():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from qassay.meta.sensitivity import rests_on, sensitivity, width_for
+from qassay.meta.sensitivity.closed_form.predictor import pair_moments
 from qassay.meta.sensitivity.findings import above_again
-from qassay.meta.sensitivity.predictor import pair_moments
 from qassay.meta.sensitivity.scale import rounded_up
 from qassay.meta.simulate import simulate_runs
 

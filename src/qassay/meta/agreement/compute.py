@@ -13,7 +13,7 @@ import polars as pl
 from qassay.errors import UsageError, unknown
 from qassay.matrix import Floats, Integers
 from qassay.meta.agreement.coefficients import cohen_kappa, coincidences, fleiss_kappa, krippendorff_alpha
-from qassay.meta.agreement.resampling import Interval, bootstrap_intervals, estimate
+from qassay.meta.agreement.resampling import Interval, Progress, bootstrap_intervals, estimate
 from qassay.meta.agreement.result import Agreement, PairAgreement
 from qassay.meta.agreement.schemes import Scheme, scheme_of
 
@@ -31,6 +31,7 @@ def agreement(
     two_way: Collection[str] = (),
     seed: int = 0,
     resamples: int = 1000,
+    progress: Progress | None = None,
 ) -> Agreement:
     """Compare judgment sets on the items that all of them judged.
 
@@ -45,7 +46,7 @@ def agreement(
     view = _view(kinds, two_way)
     statistics = _Statistics(kinds, view, scheme.ordinal)
     values = estimate(kinds.counts, statistics)
-    intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples)
+    intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
     disagreements = sum(patterns.values())
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
@@ -153,6 +154,18 @@ def _scheme(
 
 def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> _Kinds:
     """Count the distinct combinations, in the order of the labels."""
+    frame = _side_by_side(labels, scheme)
+    codes = {label: code for code, label in enumerate(scheme.order)}
+    into = np.array([codes[scheme.fold.get(label, label)] for label in scheme.order], dtype=np.int64)
+    numbered = frame.select(pl.all().replace_strict(codes, return_dtype=pl.Int64)) if len(frame) else frame.clear()
+    distinct = numbered.group_by(pl.all()).agg(pl.len().alias("\0items")).sort(frame.columns)
+    found = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
+    folded = into[found] if len(into) else found
+    return _Kinds(tuple(labels), found, folded, distinct["\0items"].to_numpy().astype(np.float64), len(scheme.order))
+
+
+def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
+    """One column a set, after every check of what the sets hold."""
     if len(labels) < 2:
         raise UsageError("agreement needs two judgment sets or more")
     if len({len(values) for values in labels.values()}) > 1:
@@ -166,13 +179,7 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
             raise UsageError(f"set {name}: label {strange[0]!r} is none of {', '.join(scheme.order)}")
     if len(scheme.order) > MOST_LABELS:
         raise UsageError(f"{len(scheme.order)} different labels; agreement is about at most {MOST_LABELS} categories")
-    codes = {label: code for code, label in enumerate(scheme.order)}
-    into = np.array([codes[scheme.fold.get(label, label)] for label in scheme.order], dtype=np.int64)
-    numbered = frame.select(pl.all().replace_strict(codes, return_dtype=pl.Int64)) if len(frame) else frame.clear()
-    distinct = numbered.group_by(pl.all()).agg(pl.len().alias("\0items")).sort(frame.columns)
-    found = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
-    folded = into[found] if len(into) else found
-    return _Kinds(tuple(labels), found, folded, distinct["\0items"].to_numpy().astype(np.float64), len(scheme.order))
+    return frame
 
 
 def _view(kinds: _Kinds, two_way: Collection[str]) -> _View:

@@ -6,17 +6,21 @@ few dozen distinct combinations of labels, and all resamples are computed at onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.matrix import Floats, Integers
 from qassay.meta.intervals.bootstrap import bca_limits
 
 Interval: TypeAlias = tuple[float, float]
 # From `weights[resample, kind]` (how often each kind of item was drawn) to the values of every statistic.
 Statistics: TypeAlias = Callable[[Floats], Mapping[str, Floats]]
+# Called with (done, total).
+Progress: TypeAlias = Callable[[int, int], None]
 
 LEVEL = 0.95
 # Draws held in memory at a time; fixed, so that results do not depend on the machine.
@@ -29,7 +33,7 @@ def estimate(counts: Floats, statistics: Statistics) -> dict[str, float | None]:
 
 
 def bootstrap_intervals(
-    counts: Floats, statistics: Statistics, *, seed: int, resamples: int
+    counts: Floats, statistics: Statistics, *, seed: int, resamples: int, progress: Progress | None = None
 ) -> dict[str, Interval | None]:
     """Bias-corrected and accelerated intervals (95%) of every statistic, over items drawn with replacement.
 
@@ -43,24 +47,42 @@ def bootstrap_intervals(
     rng = np.random.default_rng(seed)
     chances = counts / counts.sum()
     step = max(1, CHUNK // len(counts))
-    drawn: dict[str, list[Floats]] = {}
-    for start in range(0, resamples, step):
-        weights = rng.multinomial(total, chances, size=min(step, resamples - start)).astype(np.float64)
-        for name, values in statistics(weights).items():
-            drawn.setdefault(name, []).append(values)
-    found, left_out = statistics(counts[None, :]), _left_out(counts, statistics)
+    present = np.flatnonzero(counts)
+    draws = (
+        rng.multinomial(total, chances, size=min(step, resamples - start)).astype(np.float64)
+        for start in range(0, resamples, step)
+    )
+    left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
+    tick = _ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
+    found, drawn, without = statistics(counts[None, :]), _each(draws, statistics, tick), _each(left, statistics, tick)
+    times = counts[present].astype(np.int64)
     return {
-        name: _interval(float(found[name][0]), np.concatenate(parts), left_out[name]) for name, parts in drawn.items()
+        name: _interval(float(found[name][0]), values, np.repeat(without[name], times))
+        for name, values in drawn.items()
     }
 
 
-def _left_out(counts: Floats, statistics: Statistics) -> dict[str, Floats]:
-    """Every statistic without each item in turn: items of one kind leave the same behind."""
-    present = np.flatnonzero(counts)
-    without = np.repeat(counts[None, :], len(present), axis=0)
-    without[np.arange(len(present)), present] -= 1
-    times = counts[present].astype(np.int64)
-    return {name: np.repeat(values, times) for name, values in statistics(without).items()}
+def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], None]) -> dict[str, Floats]:
+    """Every statistic for all rows of all pieces."""
+    found: dict[str, list[Floats]] = {}
+    for weights in pieces:
+        for name, values in statistics(weights).items():
+            found.setdefault(name, []).append(values)
+        tick()
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _without(counts: Floats, kinds: Integers) -> Floats:
+    """The counts less one item of each of these kinds in turn: items of one kind leave the same behind."""
+    rows = np.repeat(counts[None, :], len(kinds), axis=0)
+    rows[np.arange(len(kinds)), kinds] -= 1
+    return rows
+
+
+def _ticks(total: int, progress: Progress | None) -> Callable[[], None]:
+    """A function to call after each of so many steps."""
+    done = itertools.count(1)
+    return lambda: None if progress is None else progress(next(done), total)
 
 
 def _interval(value: float, drawn: Floats, left_out: Floats) -> Interval | None:

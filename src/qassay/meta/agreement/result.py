@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qassay.meta.agreement.resampling import Interval
-from qassay.tables import DASH, Cell, Column, Table, table
+from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Agreement:
 
     def tables(self, *, matrices: bool = True) -> tuple[Table, ...]:
         """What was judged, statistics, combinations of labels, labels of each set, pairs of sets and their matrices."""
-        pairs = (self._pairs(),) if len(self.sets) > 2 else ()
+        pairs = (self._pairs(left_out=not matrices),) if len(self.sets) > 2 else ()
         shown = tuple(pair.table() for pair in self.pairs) if matrices else ()
         return (self._items(), self.table(), self._patterns(), self._labels(), *pairs, *shown)
 
@@ -157,7 +157,7 @@ class Agreement:
         ]
         return table(f"Labels given to {self.about}", columns, rows)
 
-    def _pairs(self) -> Table:
+    def _pairs(self, *, left_out: bool) -> Table:
         kappa = [Column("Cohen's kappa", ".3f"), Column("95% interval", left=True)]
         columns = [Column("set", left=True), Column("set", left=True), Column("agreement", ".3f"), *kappa]
         columns += [Column("folded", ".3f"), Column("kappa, folded", ".3f")]
@@ -165,7 +165,12 @@ class Agreement:
             (p.a, p.b, p.agreement, p.cohen_kappa, _range(p.intervals.get("cohen_kappa")), p.folded, p.folded_kappa)
             for p in self.pairs
         ]
-        return table("Pairs of sets", columns, rows)
+        notes = (
+            [f"The matrices of these {plural(len(rows), 'pair')} are not shown: --json lists all of them."]
+            if left_out
+            else []
+        )
+        return table("Pairs of sets", columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
         """The document of `agree --json`."""

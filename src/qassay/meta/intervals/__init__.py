@@ -17,6 +17,7 @@ from qassay.matrix import Floats, Mean, ScoreMatrix
 from qassay.meta.intervals.blocks import Blocks, block_index, blocks, contributions, deviations, scores_without
 from qassay.meta.intervals.bootstrap import bca_intervals, bca_limits, bootstrap_scores, chunks
 from qassay.meta.intervals.flips import (
+    FLIPS,
     FlipTest,
     difference_interval,
     every_flip_fits,
@@ -27,6 +28,7 @@ from qassay.meta.intervals.flips import (
 from qassay.tables import Column, Table, plural, table
 
 __all__ = [
+    "FLIPS",
     "Blocks",
     "FlipTest",
     "ScoreIntervals",

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.intervals.blocks import Blocks, blocks
 
+# Random flips unless told; all there are where there are no more than this.
+FLIPS = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class FlipTest:
@@ -35,13 +38,18 @@ class FlipTest:
     level: float
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both limits; None where there is none on either side."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
     def rejects(self) -> bool:
         """Whether no difference at all is ruled out: 0 lies outside the interval."""
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
 
 def difference_interval(
-    matrix: ScoreMatrix, a: str, b: str, *, level: float = 0.95, flips: int = 100_000, seed: int = 0
+    matrix: ScoreMatrix, a: str, b: str, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0
 ) -> FlipTest:
     """The interval of the difference of two runs, and the paired randomisation test that it inverts.
 
@@ -53,7 +61,7 @@ def difference_interval(
     return flip_test(blocks(matrix.select([a, b])), level=level, flips=flips, seed=seed)
 
 
-def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = 100_000, seed: int = 0) -> FlipTest:
+def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
     """The test and the interval for the first run less the second of a two-run `Blocks`."""
     differences = pair.parts[0] - pair.parts[1]
     total = float(differences.sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -18,6 +19,16 @@ from qassay.meta.significance import detectable, power, residual_variance, units
 ASSESSORS = (1, 2, 3, 4, 5)
 # The harder pairs: nine of ten pairs vary less than this.
 HARD = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Pilot:
+    """How far the differences of a typical pair and of a harder one vary; so many blocks of so many units."""
+
+    typical: float | None
+    hard: float | None
+    blocks: int
+    block: float
 
 
 def differences_for(matrix: ScoreMatrix) -> tuple[float, ...]:
@@ -44,23 +55,14 @@ def plan(
     wanted = wanted or Wanted()
     parts = blocks(matrix)
     typical, hard, notes = _deviations(parts)
-    block = len(matrix.units) / parts.count
+    pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
-        notes.append(f"Series are the independent parts: {parts.count} of them, {block:.1f} units each.")
-    rows = []
-    for difference in sorted(set(wanted.differences)):
-        curve = _in_bin(size_needed or {}, difference, bin_width)
-        rows.append(
-            UnitsFor(
-                difference=difference,
-                power=_units(difference, typical, wanted, block),
-                power_hard=_units(difference, hard, wanted, block),
-                fit=_whole(curve.get("fit")),
-                predicted=_whole(curve.get("predicted")),
-                power_now=None if typical is None else power(difference / typical, parts.count, alpha=wanted.alpha),
-            )
-        )
-    smallest = detectable(parts.count, power=wanted.power, alpha=wanted.alpha)
+        notes.append(f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} units each.")
+    sizes = size_needed or {}
+    rows = [
+        _units_for(difference, pilot, wanted, _in_bin(sizes, difference, bin_width))
+        for difference in sorted(set(wanted.differences))
+    ]
     return Plan(
         measure=matrix.measure,
         wanted=wanted,
@@ -68,7 +70,7 @@ def plan(
         units=len(matrix.units),
         deviation=typical,
         deviation_hard=hard,
-        detectable=None if typical is None or smallest is None else smallest * typical,
+        detectable=_detectable(pilot, wanted),
         differences=tuple(rows),
         study=study,
         coefficients=_for_coefficient(study, wanted.coefficient),
@@ -115,6 +117,25 @@ def _deviations(parts: Blocks) -> tuple[float | None, float | None, list[str]]:
     hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
     notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
     return math.sqrt(2 * variance), hard, notes
+
+
+def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, curve: Mapping[str, float | None]) -> UnitsFor:
+    """The row of one difference; `curve` is what the sensitivity curve of its bin gives."""
+    now = None if pilot.typical is None else power(difference / pilot.typical, pilot.blocks, alpha=wanted.alpha)
+    return UnitsFor(
+        difference=difference,
+        power=_units(difference, pilot.typical, wanted, pilot.block),
+        power_hard=_units(difference, pilot.hard, wanted, pilot.block),
+        fit=_whole(curve.get("fit")),
+        predicted=_whole(curve.get("predicted")),
+        power_now=now,
+    )
+
+
+def _detectable(pilot: _Pilot, wanted: Wanted) -> float | None:
+    """The smallest difference that a test of the units at hand finds with the wanted power."""
+    smallest = detectable(pilot.blocks, power=wanted.power, alpha=wanted.alpha)
+    return None if pilot.typical is None or smallest is None else smallest * pilot.typical
 
 
 def _units(difference: float, deviation: float | None, wanted: Wanted, block: float) -> int | None:

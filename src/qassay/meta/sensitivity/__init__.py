@@ -7,16 +7,14 @@ The modules in the order of the work:
     scale        which bin a difference falls into, exactly
     subsets      scores of all runs on base and test
     counting     comparisons, swaps and ties by bin, in array code
-    compiled     the same for large jobs
+    compiled/    the same for large jobs
     study        runs all trials, on threads where it pays
     fitting      the exponential through the rates of a bin
-    predictor    the closed form beside it
-    trinomial    the same without approximation, for right-or-wrong scores on small sets
-    expectation  the closed form with ties, for fresh units and for units dealt from those at hand
-    plausible    true means that the runs could have
+    closed_form/ the rates from means and variances alone, beside it
     resampling   intervals
     remarks      what a reader has to know before believing the curves
     findings     groups, rank ranges, share of pairs
+    bins         the curve of one bin
     display      tables for people
     curves       the result, and the questions it answers
 """
@@ -29,11 +27,12 @@ from typing import get_args
 
 from qassay.errors import UsageError, unknown
 from qassay.matrix import ScoreMatrix
+from qassay.meta.sensitivity.bins import BinCurve
+from qassay.meta.sensitivity.closed_form.predictor import pair_moments
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.curves import BinCurve, SensitivityCurves, checked_error
+from qassay.meta.sensitivity.curves import SensitivityCurves, checked_error
 from qassay.meta.sensitivity.findings import Both, Findings, RankRange
 from qassay.meta.sensitivity.fitting import Fit
-from qassay.meta.sensitivity.predictor import pair_moments
 from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
 from qassay.meta.sensitivity.remarks import (
     notes_on_bins,

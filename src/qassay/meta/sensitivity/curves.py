@@ -10,12 +10,13 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats
+from qassay.matrix import TIE, Floats, defined, none_for_nan
 from qassay.meta.sensitivity import display
+from qassay.meta.sensitivity.bins import BinCurve
+from qassay.meta.sensitivity.closed_form.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.counting import Counts, Ties
 from qassay.meta.sensitivity.findings import Both, Findings, Way, above_again, findings, first_trusted
 from qassay.meta.sensitivity.fitting import Fit, fit_curve
-from qassay.meta.sensitivity.predictor import PairMoments, predicted_rates
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.scale import BINS, LIMITED_BINS, Scale, bin_limits
 from qassay.meta.sensitivity.study import has_numba
@@ -26,41 +27,6 @@ FURTHEST = 10
 
 # From this many pairs x sizes on, predictions are compiled.
 MANY_PREDICTIONS = 300_000
-
-
-@dataclass(frozen=True, slots=True)
-class BinCurve:
-    """The error rate of one bin of differences, by size and at the target.
-
-    `error_rate[i]` is None where no comparison fell into the bin at size i. `fit` is None where there is no curve,
-    and `not_fitted` says why.
-    """
-
-    low: float
-    high: float | None
-    error_rate: tuple[float | None, ...]
-    comparisons: tuple[int, ...]
-    interval: tuple[tuple[float, float] | None, ...] | None
-    predicted: tuple[float | None, ...]
-    fit: Fit | None
-    not_fitted: str | None
-    extrapolated: float | None
-    predicted_at_target: float | None
-
-    def as_json(self) -> dict[str, object]:
-        """The row of `bins`."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "error_rate": list(self.error_rate),
-            "comparisons": list(self.comparisons),
-            "interval": None if self.interval is None else [None if i is None else list(i) for i in self.interval],
-            "predicted": list(self.predicted),
-            "fit": None if self.fit is None else self.fit.as_json(),
-            "not_fitted": self.not_fitted,
-            "extrapolated": self.extrapolated,
-            "predicted_at_target": self.predicted_at_target,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,14 +83,14 @@ class SensitivityCurves:
         return BinCurve(
             low=self.limits[k],
             high=self.limits[k + 1] if k < LIMITED_BINS else None,
-            error_rate=tuple(map(_defined, rates)),
+            error_rate=tuple(none_for_nan(rates)),
             comparisons=tuple(comparisons),
             interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
-            predicted=tuple(map(_defined, predicted[:-1])),
+            predicted=tuple(none_for_nan(predicted[:-1])),
             fit=fit if isinstance(fit, Fit) else None,
             not_fitted=fit if isinstance(fit, str) else None,
             extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
-            predicted_at_target=_defined(predicted[-1]),
+            predicted_at_target=defined(predicted[-1]),
         )
 
     @cached_property
@@ -176,20 +142,23 @@ class SensitivityCurves:
         fits = self.fits[1:LIMITED_BINS]
         return {
             "fit": [fit.at(self.target) if isinstance(fit, Fit) else None for fit in fits],
-            "predicted": [_defined(rate) for rate in self._predicted_at_target[1:LIMITED_BINS]],
+            "predicted": none_for_nan(self._predicted_at_target[1:LIMITED_BINS]),
         }
 
-    def size_needed(self, error: float | None = None) -> dict[str, Both]:
+    def size_needed(self, error: float | None = None, *, every: bool = False) -> dict[str, Both]:
         """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
 
-        Sizes up to ten times the units at hand are looked at; None where none of them is enough.
+        Sizes up to ten times the units at hand are looked at; None where none of them is enough. With `every`,
+        bins without a fit are there too, but for the first and the open one: the closed form needs none.
         """
-        level = self.error if error is None else checked_error(error)
-        furthest = FURTHEST * self.units
+        level, furthest = self.error if error is None else checked_error(error), FURTHEST * self.units
+        fitted = {k: fit for k, fit in enumerate(self.fits) if isinstance(fit, Fit)}
         return {
-            format(limit, "f"): Both(fit.size_for(level, furthest), self._predicted_size(k, level, furthest))
-            for k, (limit, fit) in enumerate(zip(bin_limits(self.width), self.fits, strict=True))
-            if isinstance(fit, Fit)
+            format(limit, "f"): Both(
+                fitted[k].size_for(level, furthest) if k in fitted else None, self._predicted_size(k, level, furthest)
+            )
+            for k, limit in enumerate(bin_limits(self.width))
+            if k in fitted or (every and 0 < k < LIMITED_BINS)
         }
 
     def _predicted_size(self, k: int, error: float, furthest: int) -> int | None:
@@ -239,7 +208,7 @@ class SensitivityCurves:
         at = self.units if size is None else size
         k = self.bin_of(difference)
         fit = self.fits[k]
-        return Both(fit.at(at) if isinstance(fit, Fit) else None, _defined(self.predicted_at(at)[k]))
+        return Both(fit.at(at) if isinstance(fit, Fit) else None, defined(self.predicted_at(at)[k]))
 
     def bin_of(self, difference: float) -> int:
         """The number of the bin that holds a difference."""
@@ -248,6 +217,10 @@ class SensitivityCurves:
     def summary(self) -> str:
         """The plain answer, in a sentence or two."""
         return display.summary(self)
+
+    def table(self) -> Table:
+        """Error rates by difference and number of units."""
+        return display.error_rates(self)
 
     def tables(self) -> tuple[Table, ...]:
         """Error rates by difference, and groups of runs where there is a minimum difference."""
@@ -286,10 +259,6 @@ def checked_error(error: float) -> float:
     if not 0.0 < error < 1.0:
         raise UsageError(f"an error rate lies between 0 and 1, not {error}")
     return error
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _defined_pair(ends: Floats) -> tuple[float, float] | None:

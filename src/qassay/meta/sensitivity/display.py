@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qassay.meta.sensitivity.findings import Both, Way
 from qassay.meta.sensitivity.scale import bin_limits
-from qassay.tables import DASH, Cell, Column, Table, table
+from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
     from qassay.meta.sensitivity.curves import SensitivityCurves
@@ -24,33 +24,40 @@ def summary(curves: SensitivityCurves) -> str:
     """The plain answer: the difference to trust, how many pairs have it, what smaller ones would take."""
     if curves.pairs == 0:
         return "There is no pair of runs to compare."
+    if not curves.moments.means.any() and not curves.moments.variances.any():
+        return "All runs have the same scores on every unit: there is no difference to trust or to doubt."
     minimum = curves.minimum_difference()
     level = _percent(curves.error)
-    if minimum.chosen is None:
-        larger = "" if curves.wider is None else "; most differences are larger: the bins are too narrow for them"
-        return (
-            f"With {curves.target} units, no difference below {curves.limits[-1]:g} can be trusted "
-            f"at an error rate of {level}{larger}."
-        )
-    trusted = _both(curves, minimum, level)
-    sentences = [f"With {curves.target} units, trust a difference of at least {trusted}."]
+    units = f"ith {curves.target} units"
+    sentences = []
     if curves.pairs < FEW_PAIRS:
         few = "one pair" if curves.pairs == 1 else f"{curves.pairs} pairs"
         sentences = [
-            f"{few.capitalize()} of runs cannot show which difference to trust; the curves are of these runs alone.",
-            f"For what they are worth, with {curves.target} units: at least {trusted}.",
+            f"{few.capitalize()} of runs cannot show which difference to trust; the curves are of these runs alone."
         ]
+    start = f"For what they are worth, w{units}" if sentences else f"W{units}"
+    if minimum.chosen is None:
+        larger = "" if curves.wider is None else "; most differences are larger: the bins are too narrow for them"
+        none = f"no difference below {curves.limits[-1]:g} can be trusted at an error rate of {level}{larger}."
+        return " ".join([*sentences, f"{start}, {none}", *_floor(curves)])
+    trusted = _both(curves, minimum, level)
+    sentences.append(f"{start}{':' if sentences else ', trust a difference of'} at least {trusted}.")
     share = curves.pairs_at_least_minimum
     if share is not None:
         sentences.append(f"{share:.0%} of the {curves.pairs} pairs of runs differ by {minimum.chosen:g} or more.")
-    if curves.floor is not None:
-        sentences.append(f"Identical responses judged separately differ by up to {curves.floor:.3g}.")
-    return " ".join(sentences)
+    return " ".join([*sentences, *_floor(curves)])
+
+
+def _floor(curves: SensitivityCurves) -> list[str]:
+    """What identical responses that were judged separately differ by, where that is known."""
+    if curves.floor is None:
+        return []
+    return [f"Identical responses judged separately differ by up to {curves.floor:.3g}."]
 
 
 def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
     """Error rates by difference, and the groups where there is a minimum difference."""
-    found = [_error_rates(curves)]
+    found = [error_rates(curves)]
     if curves.groups is not None:
         found.append(_groups(curves))
     return tuple(found)
@@ -73,7 +80,8 @@ def _spoiled(curves: SensitivityCurves, way: Way) -> str:
     return "" if found is None else f": {found[1]:.2%} at {found[0]:g}"
 
 
-def _error_rates(curves: SensitivityCurves) -> Table:
+def error_rates(curves: SensitivityCurves) -> Table:
+    """Error rates by difference and number of units, measured, at the target, and the units needed."""
     with_intervals = curves.intervals is not None
     shown = _spread(len(curves.sizes), SIZES_SHOWN[with_intervals])
     last = curves.sizes[-1]
@@ -100,8 +108,9 @@ def _error_rates(curves: SensitivityCurves) -> Table:
 
 def _notes(curves: SensitivityCurves) -> list[str]:
     notes = [
-        f"{len(curves.runs)} runs, {curves.pairs} pairs, {curves.units} units; {curves.schedule.trials} trials for "
-        f"each of {len(curves.sizes)} sizes; seed {curves.seed}; ties: {curves.ties}.",
+        f"{plural(len(curves.runs), 'run')}, {plural(curves.pairs, 'pair')}, {plural(curves.units, 'unit')}; "
+        f"{plural(curves.schedule.trials, 'trial')} for each of {plural(len(curves.sizes), 'size')}; "
+        f"seed {curves.seed}; ties: {curves.ties}.",
         f"Needed: the units at which the error rate falls to {_percent(curves.error)}.",
     ]
     if curves.target > curves.sizes[-1]:

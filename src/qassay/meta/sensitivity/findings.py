@@ -10,8 +10,12 @@ import numpy as np
 
 from qassay.matrix import TIE, Floats
 from qassay.meta.ranking import rank_runs
+from qassay.tables import Column, Table, plural, table
 
 Way: TypeAlias = Literal["fit", "predicted"]
+
+# Rank ranges shown; machines get all.
+RUNS_SHOWN = 20
 
 
 class Both(NamedTuple):
@@ -56,6 +60,16 @@ class Findings:
     pairs_at_least_minimum: float | None
     groups: tuple[tuple[str, ...], ...]
     rank_ranges: tuple[RankRange, ...]
+
+    def table(self, most: int = RUNS_SHOWN) -> Table:
+        """The rank of every run, and the ranks it could as well have."""
+        columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank", "g")]
+        columns += [Column("best rank", "g"), Column("worst rank", "g")]
+        rows = [(row.run, row.score, row.rank, row.best, row.worst) for row in self.rank_ranges[:most]]
+        left = len(self.rank_ranges) - len(rows)
+        notes = [f"{plural(left, 'more run')}: --json lists all of them."] if left > 0 else []
+        title = f"Ranks with {self.minimum:g}, the minimum difference, added to and taken from a score"
+        return table(title, columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
         """All of it under its names."""

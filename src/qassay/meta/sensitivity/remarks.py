@@ -7,9 +7,9 @@ from decimal import Decimal
 import numpy as np
 
 from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.meta.sensitivity.closed_form.predictor import PairMoments
 from qassay.meta.sensitivity.counting import Counts, Ties
 from qassay.meta.sensitivity.curves import SensitivityCurves
-from qassay.meta.sensitivity.predictor import PairMoments
 from qassay.meta.sensitivity.resampling import unit_step
 from qassay.meta.sensitivity.scale import BINS, WIDTH, bin_limits, rounded_up, width_for
 from qassay.meta.sensitivity.study import Study

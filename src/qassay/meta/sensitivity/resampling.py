@@ -37,20 +37,21 @@ which have few possible scores and tie in a way that the closed form does not kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix
+from qassay.meta.sensitivity.closed_form.expectation import Expected, in_fresh_series, on_dealt_units
+from qassay.meta.sensitivity.closed_form.plausible import Plausible, blocks, plausible
+from qassay.meta.sensitivity.closed_form.trinomial import LARGEST, Trinomial, trinomial
 from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.expectation import Expected, in_fresh_series, on_dealt_units
-from qassay.meta.sensitivity.plausible import blocks, plausible
 from qassay.meta.sensitivity.scale import BINS, bin_limits
 from qassay.meta.sensitivity.study import Path, Progress, Study, has_numba, processors
-from qassay.meta.sensitivity.trinomial import LARGEST, Trinomial, trinomial
 
 COVERAGE = 0.95
 
@@ -84,40 +85,77 @@ def rate_intervals(
     progress: Progress | None = None,
 ) -> Floats:
     """95% intervals of the measured rates, sizes x bins x 2; not-a-number where there is none."""
-    matrix, sizes, units = study.prepared.matrix, study.sizes, study.prepared.units
+    matrix, sizes = study.prepared.matrix, study.sizes
     if len(matrix.runs) < FEWEST_RUNS or _too_few(matrix, resamples, study.trials) is not None:
         if progress is not None:
             progress(1, 1)
         return np.full((len(sizes), BINS, 2), np.nan)
-    limits, step = np.array(bin_limits(study.prepared.width), dtype=np.float64), unit_step(matrix)
-    truths = plausible(matrix, resamples, study.seed)
-    many = len(truths.measured.means) * len(sizes) * resamples > MANY
-    compiled = path == "compiled" or (path == "auto" and many and has_numba())
-    exact = _trinomials(matrix, sizes, limits)
-
-    def dealt(size: int) -> Floats:
-        if size in exact:
-            return Expected(*exact[size].dealt(truths.measured, units)).rates(ties)
-        return on_dealt_units(truths.measured, size, units, limits, step / size).rates(ties)
-
-    def fresh(resample: int) -> Floats:
-        moments = truths.moments(resample)
-        found = [
-            in_fresh_series(moments, size, units, limits, step / size, compiled=compiled, exact=exact.get(size))
-            for size in sizes
-        ]
-        return np.stack([[expected.rates(ties), expected.denominators(ties)] for expected in found], axis=1)
-
+    form = _closed_form(study, ties, resamples, path)
     workers = threads or processors()
-    expected = np.stack(list(_each(dealt, sizes, workers)))
+    expected = np.stack(list(_each(form.dealt, sizes, workers)))
     rates, reached = np.empty((2, resamples, len(sizes), BINS))
-    for number, one in enumerate(_each(fresh, range(resamples), workers)):
+    for number, one in enumerate(_each(form.fresh, range(resamples), workers)):
         rates[number], reached[number] = one
         if progress is not None:
             progress(number + 1, resamples)
-    foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(truths.measured.means))
+    foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(form.truths.measured.means))
     found = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
     return np.where(_large_enough(study)[:, None, None], found, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class _ClosedForm:
+    """What the closed form expects of one study; `exact` holds the sizes that need no approximation."""
+
+    truths: Plausible
+    sizes: tuple[int, ...]
+    units: int
+    limits: Floats
+    step: float
+    exact: Mapping[int, Trinomial]
+    ties: Ties
+    compiled: bool
+
+    def dealt(self, size: int) -> Floats:
+        """Rates of the study itself at one size, dealt from the units at hand; by bin."""
+        measured = self.truths.measured
+        if size in self.exact:
+            return Expected(*self.exact[size].dealt(measured, self.units)).rates(self.ties)
+        return on_dealt_units(measured, size, self.units, self.limits, self.step / size).rates(self.ties)
+
+    def fresh(self, resample: int) -> Floats:
+        """Rates of fresh units in one plausible truth, and the comparisons behind them; 2 x sizes x bins."""
+        moments = self.truths.moments(resample)
+        found = [
+            in_fresh_series(
+                moments,
+                size,
+                self.units,
+                self.limits,
+                self.step / size,
+                compiled=self.compiled,
+                exact=self.exact.get(size),
+            )
+            for size in self.sizes
+        ]
+        return np.stack([[one.rates(self.ties), one.denominators(self.ties)] for one in found], axis=1)
+
+
+def _closed_form(study: Study, ties: Ties, resamples: int, path: Path) -> _ClosedForm:
+    matrix, sizes = study.prepared.matrix, study.sizes
+    limits = np.array(bin_limits(study.prepared.width), dtype=np.float64)
+    truths = plausible(matrix, resamples, study.seed)
+    many = len(truths.measured.means) * len(sizes) * resamples > MANY
+    return _ClosedForm(
+        truths=truths,
+        sizes=sizes,
+        units=study.prepared.units,
+        limits=limits,
+        step=unit_step(matrix),
+        exact=_trinomials(matrix, sizes, limits),
+        ties=ties,
+        compiled=path == "compiled" or (path == "auto" and many and has_numba()),
+    )
 
 
 def effective(counts: Counts, ties: Ties, trials: int) -> Floats:

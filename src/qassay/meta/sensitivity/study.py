@@ -23,7 +23,7 @@ from qassay.meta.sensitivity.scale import BINS, Prepared
 Path: TypeAlias = Literal["auto", "arrays", "compiled"]
 Progress: TypeAlias = Callable[[int, int], None]
 
-# From this many seconds of array code on, loading the compiled kernels pays.
+# From this many seconds of array code on, loading compiled code pays.
 LARGE = 0.5
 
 # Seconds of array code for one pair in one trial, and for one unit score of a run; measured, and only a guide.
@@ -100,7 +100,7 @@ def _with_threads(study: Study, threads: int) -> Iterator[Part]:
 
 
 def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
-    from qassay.meta.sensitivity.compiled import Counter
+    from qassay.meta.sensitivity.compiled.counter import Counter
 
     counter = Counter(study.prepared, with_ties=study.with_ties)
     at_once = max(1, SCORES_A_TASK // max(study.prepared.units, study.prepared.runs))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix
+from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, defined
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance.groups import indistinguishable, letters
 from qassay.meta.significance.methods import (
-    EXCHANGES,
     NAMES,
+    Decision,
     Method,
     PairTest,
     Progress,
@@ -49,7 +48,7 @@ class AllPairs:
     """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
 
     `margin` is the difference that two runs need at least, where one line is drawn for all pairs (both Tukey
-    methods); intervals are difference +- margin then.
+    methods); intervals are difference +- margin then. `exact` says that the permutations are all there are.
     """
 
     runs: tuple[str, ...]
@@ -59,6 +58,7 @@ class AllPairs:
     method: Method
     alpha: float
     permutations: int | None
+    exact: bool
     margin: float | None
     groups: tuple[tuple[str, ...], ...]
     letters: tuple[str, ...]
@@ -81,15 +81,15 @@ class AllPairs:
                 self.runs[i],
                 self.runs[j],
                 difference,
-                _defined(self.p[i, j]),
-                _defined(self.p_adjusted[i, j]),
+                defined(self.p[i, j]),
+                defined(self.p_adjusted[i, j]),
                 bool(self.is_different[i, j]),
                 None if self.margin is None else (difference - self.margin, difference + self.margin),
             )
 
     def tables(self) -> list[Table]:
         """The runs with their letters, and the pairs that differ."""
-        return [self.table(), self.pair_table()]
+        return [self.table(), self.pair_table()] if len(self.runs) > 1 else [self.table()]
 
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
@@ -97,9 +97,13 @@ class AllPairs:
         found = f"{self.different} of {total} pairs differ"
         if total == 1:
             found = "they differ" if self.different else "they cannot be told apart"
-        title = f"{len(self.runs)} runs on {plural(self.units, 'unit')}, {self.measure}: {found}"
+        elif total == 0:
+            found = "no pair to compare"
+        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {found}"
         how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
-        how += "." if self.permutations is None else f", {self.permutations:,} permutations."
+        if self.permutations is not None:
+            how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
+        how += "."
         if self.margin is not None:
             how += f" Runs differ where their scores are more than {self.margin:.4f} apart."
         rows = zip(range(1, len(self.runs) + 1), self.runs, self.scores, self.letters, strict=True)
@@ -112,7 +116,7 @@ class AllPairs:
         rows = [(x.a, x.b, x.difference, x.p, x.p_adjusted, x.different) for x in pairs[:most]]
         left = len(pairs) - len(rows)
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
-        if self.method in ("tukey", "randomised-tukey"):
+        if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
             notes.append(
                 "p rests on all runs together, as the correction does; two runs alone are tested by naming them."
             )
@@ -179,14 +183,7 @@ def compare_all(
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)
     totals = parts.parts.sum(axis=1)
-    if len(ordered.runs) < 2:
-        decision = undecided(1, "One run alone: there is nothing to compare.")
-    elif method == "randomised-tukey":
-        decision = randomised_tukey(parts, alpha, permutations or EXCHANGES, seed, progress)
-    elif method == "tukey":
-        decision = paired_tukey(parts, alpha)
-    else:
-        decision = single_pairs(parts, method, alpha, permutations, test, seed, progress)
+    decision = _decided(parts, method, alpha, permutations, test, seed, progress)
     sets = indistinguishable(decision.different)
     return AllPairs(
         runs=ordered.runs,
@@ -196,6 +193,7 @@ def compare_all(
         method=method,
         alpha=alpha,
         permutations=decision.permutations,
+        exact=decision.exact,
         margin=decision.margin,
         groups=tuple(tuple(ordered.runs[i] for i in members) for members in sets),
         letters=tuple(letters(sets, len(ordered.runs))),
@@ -207,6 +205,25 @@ def compare_all(
     )
 
 
+def _decided(
+    parts: Blocks,
+    method: Method,
+    alpha: float,
+    permutations: int | None,
+    test: PairTest,
+    seed: int,
+    progress: Progress | None,
+) -> Decision:
+    """Which runs differ, by the method named."""
+    if len(parts.parts) < 2:
+        return undecided(1, "One run alone: there is nothing to compare.")
+    if method == "randomised-tukey":
+        return randomised_tukey(parts, alpha, permutations, seed, progress)
+    if method == "tukey":
+        return paired_tukey(parts, alpha)
+    return single_pairs(parts, method, alpha, permutations, test, seed, progress)
+
+
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     notes = []
     if matrix.clusters is not None:
@@ -214,7 +231,3 @@ def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     if isinstance(matrix.summary, ConfidenceWeighted):
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -15,10 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import Floats
-from qassay.meta.intervals import Blocks, hits_needed
+from qassay.meta.intervals import FLIPS, Blocks, every_flip_fits, hits_needed
 from qassay.meta.significance.corrections import benjamini_hochberg, holm
 from qassay.meta.significance.flipped_pairs import flip_p_values, t_p_values
-from qassay.meta.significance.ranges import critical_range, exchange_ranges, residual_variance, studentized_range_sf
+from qassay.meta.significance.ranges import (
+    critical_range,
+    exchange_ranges,
+    flip_ranges,
+    residual_variance,
+    studentized_range_sf,
+)
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 PairTest: TypeAlias = Literal["randomisation", "t"]
@@ -31,14 +37,16 @@ NAMES: dict[Method, str] = {
     "bh": "Benjamini-Hochberg",
 }
 EXCHANGES = 20_000
-FLIPS = 100_000
 # More flips than this are not drawn on our own account; the notes then say what they cannot show.
 MOST_FLIPS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a method gives: p-values (runs x runs), who differs, the common line if any, and what to say."""
+    """What a method gives: p-values (runs x runs), who differs, the common line if any, and what to say.
+
+    `exact` says that the permutations are all there are.
+    """
 
     p: Floats
     adjusted: Floats
@@ -46,6 +54,7 @@ class Decision:
     margin: float | None
     permutations: int | None
     notes: tuple[str, ...] = ()
+    exact: bool = False
 
 
 def undecided(runs: int, note: str) -> Decision:
@@ -54,35 +63,48 @@ def undecided(runs: int, note: str) -> Decision:
     return Decision(blank, blank, np.zeros((runs, runs), np.bool_), None, None, (note,))
 
 
-def randomised_tukey(parts: Blocks, alpha: float, permutations: int, seed: int, progress: Progress | None) -> Decision:
+def randomised_tukey(
+    parts: Blocks, alpha: float, permutations: int | None, seed: int, progress: Progress | None
+) -> Decision:
     """One line for all pairs: the range that random exchange of runs within units reaches with probability alpha."""
-    ranges, singles = exchange_ranges(parts, permutations=permutations, seed=seed, progress=progress)
+    ranges, singles, exact = _under_chance(parts, permutations, seed, progress)
+    # Random permutations are joined by the one observed, which keeps p above 0; all there are hold it already.
+    observed = int(not exact)
     totals = parts.parts.sum(axis=1)
     lines = np.abs(totals[:, None] - totals[None, :]) - parts.tolerance
-    hits = len(ranges) - np.searchsorted(np.sort(ranges), lines)
-    alone = np.sort(singles, axis=None)
-    p = (1 + len(alone) - np.searchsorted(alone, lines)) / (1 + len(alone))
-    needed = hits_needed(permutations, alpha, exact=False)
+    hits = len(ranges) - np.searchsorted(ranges, lines)
+    p = (observed + len(singles) - np.searchsorted(singles, lines)) / (observed + len(singles))
+    needed = hits_needed(len(ranges), alpha, exact=exact)
     different = hits < needed
     np.fill_diagonal(different, False)
-    margin, notes = None, []
+    margin, note = _common_line(parts, ranges, needed, alpha)
+    adjusted = (observed + hits) / (observed + len(ranges))
+    return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,), exact)
+
+
+def _under_chance(
+    parts: Blocks, permutations: int | None, seed: int, progress: Progress | None
+) -> tuple[Floats, Floats, bool]:
+    """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
+    if len(parts.parts) == 2:
+        flips = permutations or FLIPS
+        ranges = np.sort(flip_ranges(parts, permutations=flips, seed=seed))
+        return ranges, ranges, every_flip_fits(parts.count, flips)
+    ranges, singles = exchange_ranges(parts, permutations=permutations or EXCHANGES, seed=seed, progress=progress)
+    return np.sort(ranges), np.sort(singles, axis=None), False
+
+
+def _common_line(parts: Blocks, ranges: Floats, needed: int, alpha: float) -> tuple[float | None, str | None]:
+    """The difference that two runs need at least, or a sentence about why there is none."""
+    if needed < 1:
+        return None, f"{len(ranges):,} permutations cannot reach {alpha:g}: no pair can be called different."
     # No exchange of runs within units brings two runs further apart than this.
     furthest = float(np.ptp(parts.parts, axis=0).sum())
-    if needed >= 1 and np.sort(ranges)[-needed] > furthest - parts.tolerance:
-        notes.append(_out_of_reach(parts, alpha, furthest))
-    elif needed >= 1:
-        # Whole numbers meet the line exactly; others may stand one tolerance above it.
-        margin = float(np.sort(ranges)[-needed]) + (0.0 if parts.tolerance == 0.5 else parts.tolerance)
-    else:
-        notes.append(f"{permutations:,} permutations cannot reach {alpha:g}: no pair can be called different.")
-    return Decision(
-        p,
-        (1 + hits) / (1 + permutations),
-        different,
-        None if margin is None else margin / parts.scale,
-        permutations,
-        tuple(notes),
-    )
+    line = float(ranges[-needed])
+    if line > furthest - parts.tolerance:
+        return None, _out_of_reach(parts, alpha, furthest)
+    # Whole numbers meet the line exactly; others may stand one tolerance above it.
+    return (line + (0.0 if parts.tolerance == 0.5 else parts.tolerance)) / parts.scale, None
 
 
 def _out_of_reach(parts: Blocks, alpha: float, furthest: float) -> str:
@@ -132,8 +154,9 @@ def single_pairs(
     upper = np.triu_indices(runs, 1)
     pairs = len(upper[0])
     notes = [f"{NAMES[method]} corrects single p-values ({test} test); it gives no common interval."]
+    drawn: int | None
     if test == "t":
-        p, drawn = t_p_values(parts), None
+        p, drawn, exact = t_p_values(parts), None, False
         if np.isnan(p[upper]).any():
             notes.append(
                 "Pairs whose difference is the same on every unit have no t test; they count as not different."
@@ -153,4 +176,4 @@ def single_pairs(
     adjusted = np.minimum(adjusted, adjusted.T)
     different = adjusted <= alpha
     np.fill_diagonal(p, 1.0)
-    return Decision(p, adjusted, different, None, drawn, tuple(notes))
+    return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)

@@ -10,7 +10,7 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
-from qassay.meta.intervals import Blocks, FlipTest, blocks, contributions, deviations, flip_test
+from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, contributions, deviations, flip_test
 from qassay.meta.significance import display
 from qassay.meta.significance.power import units_for_power
 from qassay.tables import Table
@@ -113,7 +113,7 @@ def compare(
     *,
     alpha: float = 0.05,
     power: float = 0.8,
-    permutations: int = 100_000,
+    permutations: int = FLIPS,
     seed: int = 0,
     error_rate: Mapping[str, float | None] | None = None,
     top: int = 10,
@@ -134,26 +134,23 @@ def compare(
     pair = matrix.select([a, b])
     parts = blocks(pair)
     test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
-    verdict: Verdict = ("better" if test.difference > 0 else "worse") if test.rejects else "cannot tell"
     p_t, effect = paired_t(parts)
-    needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
     difference = _part_of_difference(pair)
-    spread = _spread(pair)
-    scores = pair.scores()
+    score_a, score_b = pair.scores().tolist()
     return PairComparison(
         a=a,
         b=b,
         units=len(matrix.units),
-        score_a=float(scores[0]),
-        score_b=float(scores[1]),
+        score_a=score_a,
+        score_b=score_b,
         difference=test.difference,
-        interval=None if test.low is None or test.high is None else (test.low, test.high),
+        interval=test.interval,
         p_randomisation=test.p,
         p_t=p_t,
-        effect_size=test.difference / spread if spread > TIE else None,
+        effect_size=_effect_size(pair, test.difference),
         error_rate=dict(NO_ERROR_RATE if error_rate is None else error_rate),
-        units_needed=None if needed is None else int(np.ceil(needed * len(matrix.units) / parts.count)),
-        verdict=verdict,
+        units_needed=_units_needed(pair, parts, effect, power, alpha),
+        verdict=_verdict(test),
         measure=matrix.measure,
         alpha=alpha,
         power=power,
@@ -193,10 +190,23 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     return float(2 * stdtr(count - 1, -abs(effect) * np.sqrt(count))), effect
 
 
-def _spread(pair: ScoreMatrix) -> float:
-    """Standard deviation of what single units add to the difference; within types where units weigh by type."""
+def _verdict(test: FlipTest) -> Verdict:
+    if not test.rejects:
+        return "cannot tell"
+    return "better" if test.difference > 0 else "worse"
+
+
+def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
+    """The difference in standard deviations of what single units add to it; within types where units weigh by type."""
     apart = deviations(pair)
-    return float(np.sqrt(((apart[0] - apart[1]) ** 2).sum() / max(len(pair.units) - 1, 1)))
+    spread = float(np.sqrt(((apart[0] - apart[1]) ** 2).sum() / max(len(pair.units) - 1, 1)))
+    return difference / spread if spread > TIE else None
+
+
+def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power: float, alpha: float) -> int | None:
+    """The units with which the t test finds such an effect, as many as there are in that many blocks."""
+    needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
+    return None if needed is None else int(np.ceil(needed * len(pair.units) / parts.count))
 
 
 def _part_of_difference(pair: ScoreMatrix) -> Floats:
@@ -218,7 +228,7 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
 
 def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
     notes = []
-    if test.low is None or test.high is None:
+    if test.interval is None:
         notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
         notes.append(
@@ -233,6 +243,11 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
         notes.append("There is no number of units with which a difference of 0 is found.")
     elif (p_t <= alpha) != test.rejects:
         notes.append("The two tests fall on different sides of the line: take this as a close call.")
+    if test.rejects and matrix.pairs > 1:
+        notes.append(
+            f"This is the test of one pair named beforehand. For a pair picked by its scores among {matrix.pairs:,}, "
+            "compare all of them, which corrects for their number."
+        )
     if matrix.clusters is not None:
         notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
     if isinstance(matrix.summary, ConfidenceWeighted):

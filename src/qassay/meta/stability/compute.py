@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import UsageError, few, unknown
 from qassay.matrix import Floats, Mean, ScoreMatrix
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.stability.result import MeasureStability, ScoreChange, Stability
@@ -59,22 +59,15 @@ def _measure(
     disagreements: int | None,
     tick: Callable[[], None],
 ) -> MeasureStability:
+    """The stability of the ranking by one measure, over the runs that all sets have."""
     runs, notes = _common_runs(matrices, names)
     chosen = {name: matrices[name].select(runs) for name in names}
     scores = {name: found.scores() for name, found in chosen.items()}
     comparisons = tuple(tuple(compare_rankings(scores[a], scores[b]) for b in names) for a in names)
-    unit_tau: list[list[float | None]] = [[None] * len(names) for _ in names]
-    units = [[0] * len(names) for _ in names]
-    for i, a in enumerate(names):
-        for j, b in enumerate(names[:i]):
-            value, number = mean_unit_tau(*_common_units(chosen[a], chosen[b]))
-            unit_tau[i][j], unit_tau[j][i], units[i][j], units[j][i] = value, value, number, number
-            tick()
-        value, number = mean_unit_tau(chosen[a].values, chosen[a].values)
-        unit_tau[i][i], units[i][i] = value, number
+    taus = _unit_taus(chosen, names, tick)
     if len(names) == 1:
         notes.append(f"There is one judgment set, {names[0]}: nothing to compare it with.")
-    said = {note: None for row in comparisons for comparison in row for note in comparison.notes}
+    on_rankings = dict.fromkeys(note for row in comparisons for comparison in row for note in comparison.notes)
     return MeasureStability(
         measure=measure,
         reference=reference,
@@ -82,13 +75,13 @@ def _measure(
         runs=runs,
         scores={name: tuple(found.tolist()) for name, found in scores.items()},
         comparisons=comparisons,
-        unit_tau=tuple(map(tuple, unit_tau)),
-        unit_tau_units=tuple(map(tuple, units)),
+        unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
+        unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
         swapped={name: swapped_pairs(runs, scores[reference], scores[name]) for name in names if name != reference},
         largest_change=_largest_change(runs, scores, reference),
         bound=_bound(chosen[reference], disagreements),
         manual=frozenset().union(*(found.manual for found in chosen.values())).intersection(runs),
-        notes=(*notes, *said, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
+        notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
     )
 
 
@@ -99,9 +92,21 @@ def _common_runs(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> t
     others = sorted({run for name in names for run in matrices[name].runs} - everywhere)
     if not others:
         return runs, []
-    listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
     which = f"{len(others)} {'run that is' if len(others) == 1 else 'runs that are'} not in every set"
-    return runs, [f"Left out: {which} ({listed})."]
+    return runs, [f"Left out: {which} ({few(others)})."]
+
+
+def _unit_taus(
+    matrices: Mapping[str, ScoreMatrix], names: Sequence[str], tick: Callable[[], None]
+) -> list[list[tuple[float | None, int]]]:
+    """For every set with every set: the mean tau within units, and the units that have one. Symmetric."""
+    found: dict[tuple[str, str], tuple[float | None, int]] = {}
+    for i, a in enumerate(names):
+        for b in names[:i]:
+            found[a, b] = found[b, a] = mean_unit_tau(*_common_units(matrices[a], matrices[b]))
+            tick()
+        found[a, a] = mean_unit_tau(matrices[a].values, matrices[a].values)
+    return [[found[a, b] for b in names] for a in names]
 
 
 def _common_units(a: ScoreMatrix, b: ScoreMatrix) -> tuple[Floats, Floats]:

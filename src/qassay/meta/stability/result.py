@@ -113,14 +113,14 @@ class MeasureStability:
     def table(self) -> Table:
         """All pairs of sets: correlations and counts."""
         columns = [Column("set (truth)", left=True), Column("other set", left=True), Column("tau", ".3f")]
-        columns += [Column("tau_AP", ".3f"), Column("swaps"), Column("tied")]
+        columns += [Column("tau_AP", ".3f"), Column("concordant"), Column("swaps"), Column("tied")]
         columns += [Column("mean tau per unit", ".3f"), Column("units")]
         first = self.sets.index(self.reference)
         order = [first, *(i for i in range(len(self.sets)) if i != first)]
         rows = []
         for i, j in itertools.combinations(order, 2):
             found = self.comparisons[i][j]
-            counts = (found.swaps, found.tied)
+            counts = (found.concordant, found.swaps, found.tied)
             unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
             rows.append((self.sets[i], self.sets[j], found.tau, found.tau_ap, *counts, *unit))
         size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
@@ -175,6 +175,7 @@ class MeasureStability:
             "tau_ap": square("tau_ap"),
             "swaps": square("swaps"),
             "tied": square("tied"),
+            "concordant": square("concordant"),
             "mean_tau": self.mean_tau,
             "mean_tau_with_reference": self.mean_tau_with_reference,
             "swaps_with_reference": self.swaps_with_reference,
@@ -188,11 +189,11 @@ class MeasureStability:
             "unit_tau_units": [list(row) for row in self.unit_tau_units],
             "runs": len(self.runs),
             "pairs": self.comparisons[0][0].pairs,
-            "swapped": [
-                {"set": name, "better": s.better, "worse": s.worse, "difference": s.difference}
-                for name, found in self.swapped.items()
-                for s in found
-            ],
+            "swapped": [{"set": name, **s.as_json()} for name, found in self.swapped.items() for s in found],
+            "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
+            "ranks": {
+                name: dict(zip(self.runs, mean_ranks(self.scores[name]).tolist(), strict=True)) for name in self.sets
+            },
             "notes": list(self.notes),
         }
 

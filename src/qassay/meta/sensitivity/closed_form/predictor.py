@@ -115,7 +115,7 @@ def expected_at_least(
     """
     some = np.ones(len(means)) if moving is None else moving
     if compiled:
-        from qassay.meta.sensitivity.kernels_predict import expected_at_least as in_compiled_code
+        from qassay.meta.sensitivity.compiled.predicting import expected_at_least as in_compiled_code
 
         return in_compiled_code(means, errors, limits, half, some)
     from scipy.special import ndtr

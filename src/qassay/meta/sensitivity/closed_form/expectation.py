@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qassay.matrix import TIE, Floats, Integers
+from qassay.meta.sensitivity.closed_form.predictor import AT_ONCE, FEWEST_EXPECTED, PairMoments, expected_at_least
+from qassay.meta.sensitivity.closed_form.trinomial import Trinomial
 from qassay.meta.sensitivity.counting import Ties
-from qassay.meta.sensitivity.predictor import AT_ONCE, FEWEST_EXPECTED, PairMoments, expected_at_least
-from qassay.meta.sensitivity.trinomial import Trinomial
 
 # Nodes of Gauss-Legendre quadrature in a stretch, and the most stretches of a bin and of the open bin.
 NODES = 4

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import Floats, Integers
-from qassay.meta.sensitivity.kernels import ONE, compiled, popcount
+from qassay.meta.sensitivity.compiled.machine import ONE, compiled, popcount
 from qassay.meta.sensitivity.sampling import Keys
 from qassay.meta.sensitivity.scale import BINS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qassay.matrix import Floats
-from qassay.meta.sensitivity.kernels import compiled
+from qassay.meta.sensitivity.compiled.machine import compiled
 
 # The normal distribution function between nodes 1/256 apart, by the cubic through the values and slopes at both:
 # within 1e-12 of the function. Beyond 9 it is 0 or 1.
@@ -19,7 +19,7 @@ FURTHEST = 9
 def expected_at_least(
     means: Floats, errors: Floats, limits: Floats, half: float, moving: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Expected number of pairs that reach each limit in base, of those that swap, and that agree; see `predictor`."""
+    """Expected number of pairs that reach each limit in base, of those that swap, and that agree: as `predictor`."""
     found = np.zeros((3, len(limits)))
     _add_pairs(means, errors, limits, half, moving, *_tables(), found)
     return found[0], found[1], found[2]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import TIE, Floats, Integers
-from qassay.meta.sensitivity.predictor import PairMoments
+from qassay.meta.sensitivity.closed_form.predictor import PairMoments
 
 # Up to this size; beyond it, tables become large and the normal closed form serves.
 LARGEST = 32

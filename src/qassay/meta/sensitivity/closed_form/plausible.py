@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import Floats, Integers, Mean, ScoreMatrix
-from qassay.meta.sensitivity.predictor import PairMoments, pair_moments, unit_contributions
+from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments, unit_contributions
 from qassay.meta.sensitivity.sampling import WORD, resampled_units
 
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.

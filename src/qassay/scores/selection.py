@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, few
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scores.record import Dropped
@@ -22,7 +22,7 @@ Judged = Callable[[], Collection[str]]
 
 
 @dataclass(eq=False)
-class Keeping:
+class Selection:
     """The questions kept of each type, and the rules applied to what is missing."""
 
     kept: dict[str, NDArray[np.bool_]]
@@ -95,7 +95,7 @@ class Keeping:
         return np.broadcast_to((np.isnan(values) | ~answered).all(axis=0), values.shape)
 
 
-def keep(
+def select(
     tally: Tally,
     types: Sequence[str],
     *,
@@ -105,9 +105,9 @@ def keep(
     drop: Mapping[str, str],
     justified: Collection[str],
     judged_by_assessors: Judged,
-) -> Keeping:
+) -> Selection:
     """Decide what is kept: the organiser's decisions, the rules of the method, then what is unjudged or missing."""
-    keeping = Keeping(
+    selection = Selection(
         kept={kind: np.ones(len(tally.types[kind].questions), dtype=bool) for kind in types},
         dropped=[],
         unjudged_rule=unjudged,
@@ -117,52 +117,54 @@ def keep(
         key=tally.key.name,
         judged_by_assessors=judged_by_assessors,
     )
-    _by_decision(tally, keeping, drop)
-    _by_justified(tally, keeping, justified)
+    _by_decision(tally, selection, drop)
+    _by_justified(tally, selection, justified)
     if unjudged == "drop":
-        _unjudged_questions(tally, keeping)
-    _by_rule(tally, keeping)
-    _check_unjudged(tally, keeping)
-    _check_missing(tally, keeping)
-    return keeping
+        _unjudged_questions(tally, selection)
+    _by_rule(tally, selection)
+    _check_unjudged(tally, selection)
+    _check_missing(tally, selection)
+    return selection
 
 
-def _leave_out(tally: Tally, keeping: Keeping, reasons: Mapping[str, str]) -> None:
-    for kind, kept in keeping.kept.items():
+def _leave_out(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:
+    for kind, kept in selection.kept.items():
         for column, question in enumerate(tally.types[kind].questions):
             if kept[column] and question.id in reasons:
                 kept[column] = False
-                keeping.drop_question(question.id, reasons[question.id])
+                selection.drop_question(question.id, reasons[question.id])
 
 
-def _leave_out_series(tally: Tally, keeping: Keeping, series: str, reason: str, question: str | None = None) -> None:
-    for kind, kept in keeping.kept.items():
+def _leave_out_series(
+    tally: Tally, selection: Selection, series: str, reason: str, question: str | None = None
+) -> None:
+    for kind, kept in selection.kept.items():
         for column, member in enumerate(tally.types[kind].questions):
             if member.series == series:
                 kept[column] = False
-    keeping.dropped.append(Dropped(reason=reason, unit=series, question=question))
+    selection.dropped.append(Dropped(reason=reason, unit=series, question=question))
 
 
-def _by_decision(tally: Tally, keeping: Keeping, drop: Mapping[str, str]) -> None:
+def _by_decision(tally: Tally, selection: Selection, drop: Mapping[str, str]) -> None:
     """Questions and series that the organiser names. A name that is both means the series."""
     series = {one.id for one in tally.questions.series}
     for name, reason in drop.items():
         if name in series:
-            if keeping.by_series:
-                _leave_out_series(tally, keeping, name, reason)
+            if selection.by_series:
+                _leave_out_series(tally, selection, name, reason)
             else:
                 members = (question.id for question in tally.questions if question.series == name)
-                _leave_out(tally, keeping, dict.fromkeys(members, reason))
+                _leave_out(tally, selection, dict.fromkeys(members, reason))
         elif name not in tally.questions.by_id:
             message = f'drop: "{name}" is neither a question nor a series of the test set'
             raise InputError(Problem("configuration", message, "qassay.toml"))
-    _leave_out(tally, keeping, {name: reason for name, reason in drop.items() if name not in series})
-    keeping.decided |= {question.id for question in tally.questions if question.id in drop or question.series in drop}
+    _leave_out(tally, selection, {name: reason for name, reason in drop.items() if name not in series})
+    selection.decided |= {question.id for question in tally.questions if question.id in drop or question.series in drop}
 
 
-def _by_justified(tally: Tally, keeping: Keeping, justified: Collection[str]) -> None:
+def _by_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:
     """For justifications the units are the pairs that the organiser chose, else those with a rating."""
-    for kind, kept in keeping.kept.items():
+    for kind, kept in selection.kept.items():
         if tally.task.types[kind].response != "justified":
             continue
         one = tally.types[kind]
@@ -170,26 +172,26 @@ def _by_justified(tally: Tally, keeping: Keeping, justified: Collection[str]) ->
         kept &= chosen
 
 
-def _unjudged_questions(tally: Tally, keeping: Keeping) -> None:
+def _unjudged_questions(tally: Tally, selection: Selection) -> None:
     """Leave out questions without anything in the key, and the series of such an `other` question."""
     number = 0
-    for kind in keeping.kept:
+    for kind in selection.kept:
         one = tally.types[kind]
-        for column in np.flatnonzero(~one.judged & keeping.kept[kind]):
+        for column in np.flatnonzero(~one.judged & selection.kept[kind]):
             question = one.questions[column]
             number += 1
-            if question.type == "other" and keeping.by_series and question.series is not None:
-                _leave_out_series(tally, keeping, question.series, keeping.lacking(question.id), question.id)
+            if question.type == "other" and selection.by_series and question.series is not None:
+                _leave_out_series(tally, selection, question.series, selection.lacking(question.id), question.id)
             else:
-                keeping.kept[kind][column] = False
-                keeping.drop_question(question.id, keeping.lacking(question.id))
+                selection.kept[kind][column] = False
+                selection.drop_question(question.id, selection.lacking(question.id))
     if number:
-        keeping.unjudged = ("drop", number)
+        selection.unjudged = ("drop", number)
 
 
-def _by_rule(tally: Tally, keeping: Keeping) -> None:
+def _by_rule(tally: Tally, selection: Selection) -> None:
     """Questions that nothing can be right about: lists without known answers, nuggets without a vital one."""
-    for kind, kept in keeping.kept.items():
+    for kind, kept in selection.kept.items():
         one = tally.types[kind]
         counts = one.counts
         if isinstance(counts, ListCounts):
@@ -199,21 +201,21 @@ def _by_rule(tally: Tally, keeping: Keeping) -> None:
         else:
             continue
         # A question that the key does not know at all is not empty but unjudged.
-        known = one.judged if keeping.unjudged_rule != "wrong" else np.ones_like(one.judged)
+        known = one.judged if selection.unjudged_rule != "wrong" else np.ones_like(one.judged)
         for column in np.flatnonzero(empty & known & kept):
             kept[column] = False
             question = one.questions[column].id
-            keeping.drop_question(question, reason if one.judged[column] else keeping.lacking(question))
+            selection.drop_question(question, reason if one.judged[column] else selection.lacking(question))
 
 
-def _check_unjudged(tally: Tally, keeping: Keeping) -> None:
+def _check_unjudged(tally: Tally, selection: Selection) -> None:
     """Stop where something is not judged, or note how much is counted as wrong."""
-    lacking = [_lacking(tally.types[kind], keeping.kept[kind]) for kind in keeping.kept]
+    lacking = [_lacking(tally.types[kind], selection.kept[kind]) for kind in selection.kept]
     table = pl.concat(lacking)
     if not table.height:
         return
-    if keeping.unjudged_rule == "wrong":
-        keeping.unjudged = ("wrong", table.height)
+    if selection.unjudged_rule == "wrong":
+        selection.unjudged = ("wrong", table.height)
         return
     items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
     advice = "judge them, or score with --unjudged wrong (or --unjudged drop for whole questions)"
@@ -236,24 +238,23 @@ def _lacking(one: TypeTally, kept: NDArray[np.bool_]) -> pl.DataFrame:
     return pl.concat([whole_questions(unknown), items])
 
 
-def _check_missing(tally: Tally, keeping: Keeping) -> None:
+def _check_missing(tally: Tally, selection: Selection) -> None:
     """Stop where a run leaves out a question that counts, or note how many it leaves out."""
     gaps: dict[str, list[str]] = {}
-    for kind, kept in keeping.kept.items():
+    for kind, kept in selection.kept.items():
         one = tally.types[kind]
         for row, column in zip(*np.nonzero(~one.answered & kept), strict=True):
             gaps.setdefault(tally.runs.tags[row], []).append(one.questions[column].id)
     if not gaps:
         return
-    if keeping.missing_rule != "stop":
-        keeping.missing = (keeping.missing_rule, {run: len(questions) for run, questions in sorted(gaps.items())})
+    if selection.missing_rule != "stop":
+        selection.missing = (selection.missing_rule, {run: len(questions) for run, questions in sorted(gaps.items())})
         return
     advice = "complete the run, or score with --missing zero or --missing skip"
     raise InputError(
         Problem(
             "missing-question",
-            f"run {run} has no response to {len(questions):,} of the questions"
-            f" ({', '.join(questions[:FIRST_FEW])}{', ...' if len(questions) > FIRST_FEW else ''}); {advice}",
+            f"run {run} has no response to {len(questions):,} of the questions ({few(questions, FIRST_FEW)}); {advice}",
         )
         for run, questions in sorted(gaps.items())
     )

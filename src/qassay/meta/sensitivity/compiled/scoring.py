@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.core import config
-from numba.extending import intrinsic
 
 from qassay.matrix import Floats, Integers
+from qassay.meta.sensitivity.compiled.machine import ONE, compiled, compiled_wide, popcount
 from qassay.meta.sensitivity.sampling import BASE, FIRST_FACTOR, GOLDEN, SECOND_FACTOR, TEST, Keys, Sides
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-
 _GOLDEN, _FIRST, _SECOND = np.uint64(GOLDEN), np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
-ONE, _27, _30, _31, _32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 # Runs whose sums are built at once: eight doubles are one cache line, and one register of a wide processor.
 LANES = 8
-
-
-def compiled(function: Kernel, signature: str | None = None) -> Kernel:
-    """Compile on first use, or at once for a signature; other threads may run while the function does.
-
-    The machine code is kept on disk. Where there is no place for it, it is compiled anew in every process.
-    """
-    try:
-        return cast(Kernel, njit(signature, cache=True, nogil=True, error_model="numpy")(function))
-    except RuntimeError:
-        return cast(Kernel, njit(signature, nogil=True, error_model="numpy")(function))
-
-
-def _popcount(context: Any, word: Any) -> Any:
-    """The number of ones in a 64-bit word, by the processor's own instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-popcount = cast(Callable[[Any], int], intrinsic(_popcount))
 
 
 @compiled
@@ -163,18 +135,4 @@ def _lane_sums(lanes: Floats, members: Any, size: int, divisor: float, base: Flo
     test /= divisor
 
 
-def _compiled_wide(function: Kernel, signature: str) -> Kernel:
-    """Compile at once, with the pass that joins equal operations on neighbours into one wide operation.
-
-    numba leaves that pass out unless its configuration says otherwise when a function is compiled.
-    """
-    flag = "SLP_VECTORIZE"
-    before = getattr(config, flag)
-    setattr(config, flag, 1)
-    try:
-        return compiled(function, signature)
-    finally:
-        setattr(config, flag, before)
-
-
-lane_sums = _compiled_wide(_lane_sums, "void(f8[:,:,::1], i4[:,:,::1], i8, f8, f8[:,::1], f8[:,::1])")
+lane_sums = compiled_wide(_lane_sums, "void(f8[:,:,::1], i4[:,:,::1], i8, f8, f8[:,::1], f8[:,::1])")

@@ -1,6 +1,6 @@
-"""The same counting as in `counting`, compiled: for jobs that would take array code long.
+"""Counting trials in compiled code, for jobs that would take array code long.
 
-Importing this module imports numba; only `study` does so, and only for a large job. The kernels release the
+Importing this module imports numba; only `study` does so, and only for a large job. Compiled functions release the
 interpreter's lock, so that threads share the work. Every count equals that of the array code: the same draws, the
 same sums in the same order, the same comparisons.
 """
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean
-from qassay.meta.sensitivity.counting import Cells, cells_of
-from qassay.meta.sensitivity.kernels import (
+from qassay.meta.sensitivity.compiled.counting import count_rows
+from qassay.meta.sensitivity.compiled.scoring import (
     LANES,
     bit_sums,
     confidence_weighted,
@@ -22,7 +22,7 @@ from qassay.meta.sensitivity.kernels import (
     lane_sums,
     members_of,
 )
-from qassay.meta.sensitivity.kernels_count import count_rows
+from qassay.meta.sensitivity.counting import Cells, cells_of
 from qassay.meta.sensitivity.sampling import Keys
 from qassay.meta.sensitivity.scale import BINS, Prepared
 from qassay.meta.sensitivity.subsets import cws_weights, subset_scores
