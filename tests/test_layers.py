@@ -18,12 +18,12 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "pools", "tally", "measures"),
-    *("scores", "meta", "figures", "reports"),
+    *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "pools", "tally"),
+    *("measures", "scores", "meta", "figures", "reports"),
 )
 ADAPTERS = (
-    *("formats", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors", "systems"),
-    *("client", "web", "cli"),
+    *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
+    *("systems", "client", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
@@ -47,8 +47,8 @@ META = (
 # not been thought about.
 HARMLESS = {
     *("__future__", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
-    *("functools", "heapq", "itertools", "math", "operator", "re", "string", "types", "typing", "unicodedata"),
-    *("warnings", "numba", "numpy", "polars", "scipy"),
+    *("functools", "heapq", "inspect", "itertools", "math", "operator", "re", "string", "textwrap", "types", "typing"),
+    *("unicodedata", "warnings", "numba", "numpy", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {

@@ -2,7 +2,7 @@
 
 The map, in the order data flows; a module imports only what stands above it:
 
-    errors        what can go wrong
+    errors        what can go wrong                spelling    names with parameters: nugget_f(beta=3)
     tables        what every result knows how to become
     matrix        runs x units: the one input of every analysis
     questions     what is asked                    tasks/      the rules of one kind of evaluation, as data
@@ -12,8 +12,9 @@ The map, in the order data flows; a module imports only what stands above it:
     scores/       question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
-    formats/      read_* and write_*               demo/       the built-in evaluation
-    collections/  documents, index and search      store/      the database of a served evaluation
+    formats/      read_* and write_*               direct      HTTP to a named address and no other
+    collections/  documents, index and search      demo/       the built-in evaluation
+    store/        the database of a served evaluation
     evaluation/   a folder, opened                 checking    all that is wrong, at once
     analysis/     meta on an opened evaluation     assessors/  automatic assessors
     systems/      reference systems, the harness   client      a program's way to a served evaluation

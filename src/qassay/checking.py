@@ -14,7 +14,6 @@ from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Folder
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judgments import Key, check_known_answers, check_nuggets, no_nuggets
-from qassay.runs import check_documents
 
 Found = TypeVar("Found")
 
@@ -98,16 +97,12 @@ def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encodi
 
 def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> None:
     checked.runs = list(found.runs.tags)
-    checked.errors += [*found.problems, *found.missing]
     checked.warnings += found.warnings
-    if not evaluation.folder.collection.is_dir():
-        return
-    lengths = checked.attempt(lambda: open_collection(evaluation.folder.collection).lengths())
-    checked.documents = None if lengths is None else len(lengths)
-    refused = {name: name for name in found.refused["run"].unique()} if found.refused.height else {}
-    for table, files in ((found.runs.table, found.files), (found.refused, refused)):
-        if lengths and "doc" in table.columns:
-            checked.errors += check_documents(table, files, lengths)
+    lengths = None
+    if evaluation.folder.collection.is_dir():
+        lengths = checked.attempt(lambda: open_collection(evaluation.folder.collection).lengths())
+        checked.documents = None if lengths is None else len(lengths)
+    checked.errors += found.faults(lengths)
 
 
 def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from qassay import tasks
-from qassay.collections.direct import direct
+from qassay.direct import PASSING, direct
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
 from qassay.questions import TestSet
@@ -33,7 +33,6 @@ BATCH = 500
 LONGEST_BATCH = 400_000
 ATTEMPTS = 5
 TIMEOUT = 60.0
-_PASSING = frozenset({429, 500, 502, 503, 504})
 
 
 class ServerError(QassayError):
@@ -122,19 +121,19 @@ class _PassingError(Exception):
 
 
 def _raise(error: urllib.error.HTTPError) -> None:
-    if error.code in _PASSING:
+    if error.code in PASSING:
         raise _PassingError(f"answered {error.code}")
     try:
-        told = json.loads(error.read(1 << 20))
+        answer = json.loads(error.read(1 << 20))
     except ValueError:
-        told = {}
-    problems = told.get("problems") if isinstance(told, dict) else None
+        answer = {}
+    problems = answer.get("problems") if isinstance(answer, dict) else None
     if error.code == 422 and problems:
         raise InputError(
             Problem("syntax", str(one.get("message")), one.get("file"), one.get("line"), one.get("question"))
             for one in problems
         )
-    message = told.get("message", "") if isinstance(told, dict) else ""
+    message = answer.get("message", "") if isinstance(answer, dict) else ""
     raise ServerError(f"the server refused ({error.code}): {message or error.reason}")
 
 

@@ -4,7 +4,7 @@
     ├── InputError    the data has errors: all of them, each with file, line, question and rule (exit status 1)
     └── UsageError    the call has errors: an unknown measure, task, run or option value (exit status 2)
 
-A message names the thing, the place, the rule and the way out. Nothing here is raised for a result that is
+A message names what is wrong, the place, the rule and the remedy. Nothing here is raised for a result that is
 merely undefined: results say so themselves.
 """
 
@@ -90,7 +90,17 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif choices:
-        hint = "there is " + ", ".join(choices[:20]) + (", ..." if len(choices) > 20 else "")
+        hint = f"there is {few(choices, 20)}"
     else:
         hint = "there are none"
     return UsageError(f"unknown {kind} {name!r}; {hint}")
+
+
+def few(names: Iterable[str], most: int = 5) -> str:
+    """The first few names, for a message.
+
+    >>> few(["1.1", "1.2", "1.3"], 2)
+    '1.1, 1.2, ...'
+    """
+    listed = list(names)
+    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -7,7 +7,7 @@ it: the questions where NIL is right and the known answers of list questions are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Rule
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
-from qassay.tasks import Task
+from qassay.tasks import DECISION_LABELS, Task
 
 # The written schema of a judgment set; a kind of judgment uses some of the columns.
 JUDGMENT_COLUMNS: Mapping[str, Any] = {
@@ -61,10 +61,23 @@ IDENTITY: Mapping[str, tuple[str, ...]] = {
     "rating": ("question", "run", "assessor"),
 }
 
+# The kind of a judgment, told by the first of these fields that it has; a plain label is told by the question's type.
+KIND_BY_FIELD: Mapping[str, str] = {
+    "nuggets": "match",
+    "nugget": "support",
+    "sentence": "citation",
+    "content": "holistic",
+    "organization": "holistic",
+    "understandability": "rating",
+}
+KIND_BY_TYPE: Mapping[str, str] = {"list": "list", "pair": "pair"}
+
+# Reports every row that an expression is true of: the rule it breaks, the expression, the message with {columns}.
+Report = Callable[[Rule, pl.Expr, str], Iterator[Problem]]
+
 SUPPORT = ("full", "partial", "none")
 # Sets that are nobody's own judgments.
 SETTLED_SETS = ("adjudicated", "reference")
-ENTAILMENT_LABELS = ("YES", "NO", "UNKNOWN")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +90,11 @@ class JudgmentSet:
     def kind(self, kind: str) -> pl.DataFrame:
         """The judgments of one kind; empty where there are none."""
         return self.kinds.get(kind, pl.DataFrame(schema={"line": pl.UInt32, **JUDGMENT_COLUMNS}))
+
+    def pair_labels(self) -> dict[str, str]:
+        """The label of every labelled pair."""
+        table = self.kind("pair")
+        return dict(zip(table["question"], table["judgment"], strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,23 +118,26 @@ class Key:
 
     def pair_labels(self) -> Mapping[str, str]:
         """Reference answer of every labelled pair."""
-        if self.pairs is not None:
-            return self.pairs
-        table = self.judgments.kind("pair")
-        return dict(zip(table["question"], table["judgment"], strict=True))
+        return self.judgments.pair_labels() if self.pairs is None else self.pairs
+
+    def developed_answers(self) -> pl.DataFrame:
+        """The answers known from question development that are not withdrawn."""
+        return self.answers.filter(~pl.col("withdrawn").fill_null(value=False)).select("question", "answer")
 
     def nil_is_right(self, questions: TestSet) -> NDArray[np.bool_]:
         """For each question, whether it has no known answer: none from development, no item judged R."""
         right = self.judgments.kind("item").filter(pl.col("judgment") == "R")["question"]
-        answered = set(right) | set(self.answers.filter(~pl.col("withdrawn").fill_null(value=False))["question"])
+        answered = {*right, *self.developed_answers()["question"]}
         return np.array([question.id not in answered for question in questions])
 
+    def answer_classes(self) -> pl.DataFrame:
+        """The known answers, each class once: those from development, and those of the R items of all runs."""
+        found = self.right_list_items().drop_nulls("class").select("question", answer="class")
+        return pl.concat([self.developed_answers(), found]).unique(maintain_order=True)
+
     def known_answers(self, questions: TestSet) -> NDArray[np.int64]:
-        """S of each question: the classes of answers known from development and of all R items of all runs."""
-        developed = self.answers.filter(~pl.col("withdrawn").fill_null(value=False)).select("question", "answer")
-        found = self.right_list_items().filter(pl.col("class").is_not_null())
-        classes = pl.concat([developed, found.select("question", answer="class")]).unique()
-        sizes = dict(classes.group_by("question").len().iter_rows())
+        """S of each question: the number of its answer classes."""
+        sizes = dict(self.answer_classes().group_by("question").len().iter_rows())
         return np.array([sizes.get(question.id, 0) for question in questions], dtype=np.int64)
 
     def right_list_items(self) -> pl.DataFrame:
@@ -163,7 +184,7 @@ def check_nuggets(judgments: JudgmentSet, nuggets: pl.DataFrame, *, file: str) -
 def check_known_answers(key: Key, *, file: str) -> Iterator[Problem]:
     """List questions whose judgments say only `distinct`, without a list of known answers to count against."""
     unnamed = key.right_list_items().filter(pl.col("class").is_null())["question"].unique(maintain_order=True)
-    developed = set(key.answers.filter(~pl.col("withdrawn").fill_null(value=False))["question"])
+    developed = set(key.developed_answers()["question"])
     for question in unnamed:
         if question not in developed:
             message = f"question {question} is judged without answer classes and answers.jsonl has no answers for it"
@@ -197,61 +218,46 @@ def _agreed(question: str, sets: list[Mapping[str, str]], keys: list[Mapping[str
 
 
 def _kind() -> pl.Expr:
-    """Which kind of judgment a row is: told by its fields and, for a plain label, by the question's type."""
-    return (
-        pl.when(pl.col("nuggets").is_not_null())
-        .then(pl.lit("match"))
-        .when(pl.col("nugget").is_not_null())
-        .then(pl.lit("support"))
-        .when(pl.col("sentence").is_not_null())
-        .then(pl.lit("citation"))
-        .when(pl.col("content").is_not_null() | pl.col("organization").is_not_null())
-        .then(pl.lit("holistic"))
-        .when(pl.col("understandability").is_not_null())
-        .then(pl.lit("rating"))
-        .when(pl.col("judgment").is_not_null() & (pl.col("type") == "list"))
-        .then(pl.lit("list"))
-        .when(pl.col("judgment").is_not_null() & (pl.col("type") == "pair"))
-        .then(pl.lit("pair"))
-        .when(pl.col("judgment").is_not_null())
-        .then(pl.lit("item"))
-    )
+    """Which kind of judgment a row is; null where it is none."""
+    named = pl.coalesce(pl.when(pl.col(name).is_not_null()).then(pl.lit(kind)) for name, kind in KIND_BY_FIELD.items())
+    labelled = pl.col("type").replace_strict(KIND_BY_TYPE, default="item", return_dtype=pl.String)
+    return pl.coalesce(named, pl.when(pl.col("judgment").is_not_null()).then(labelled))
 
 
 def _faults(rows: pl.DataFrame, task: Task, file: str) -> Iterator[Problem]:
     """Everything wrong with the rows of a judgment set, rule by rule."""
 
-    def tell(rule: Any, wrong: pl.Expr, message: str) -> Iterator[Problem]:
+    def report(rule: Rule, wrong: pl.Expr, message: str) -> Iterator[Problem]:
         for row in rows.filter(wrong).iter_rows(named=True):
             yield Problem(rule, message.format(**row), file, row["line"], row["question"])
 
     kind = pl.col("kind")
-    labels = ENTAILMENT_LABELS if task.has("decision", "justified") else task.labels
-    yield from tell("syntax", pl.col("question").is_null(), 'the row has no "question"')
+    labels = DECISION_LABELS if task.has("decision", "justified") else task.labels
+    yield from report("syntax", pl.col("question").is_null(), 'the row has no "question"')
     unknown = pl.col("type").is_null() & pl.col("question").is_not_null()
-    yield from tell("unknown-question", unknown, "question {question} is not in the test set")
+    yield from report("unknown-question", unknown, "question {question} is not in the test set")
     bare = kind.is_null() & ~unknown & pl.col("question").is_not_null()
-    yield from tell("syntax", bare, "question {question}: the row holds no judgment of any kind")
+    yield from report("syntax", bare, "question {question}: the row holds no judgment of any kind")
     wrong = pl.col("judgment").is_not_null() & ~pl.col("judgment").is_in(labels)
-    yield from tell(
+    yield from report(
         "bad-label", wrong, f"question {{question}}: {{judgment!r}} is no label; it is one of {' '.join(labels)}"
     )
     unplaced = (kind == "item") & pl.col("text").is_null() & (pl.col("start").is_null() | pl.col("length").is_null())
-    yield from tell(
+    yield from report(
         "syntax",
         unplaced | ((kind == "item") & pl.col("doc").is_null()),
         "question {question}: an item is named by doc and text (or start and length)",
     )
     unowned = kind.is_in(["list", "match", "support", "citation", "holistic", "rating"]) & pl.col("run").is_null()
-    yield from tell("syntax", unowned, 'question {question}: a judgment of this kind has a "run"')
+    yield from report("syntax", unowned, 'question {question}: a judgment of this kind has a "run"')
     stringless = (kind == "list") & pl.col("text").is_null()
-    yield from tell("syntax", stringless, "question {question}: a list item is named by doc and text")
-    support = kind.is_in(["support", "citation"]) & ~pl.col("support").is_in(SUPPORT).fill_null(value=False)
-    yield from tell("bad-label", support, "question {question}: {support!r} is no support; it is full, partial or none")
-    yield from _rating_faults(tell)
+    yield from report("syntax", stringless, "question {question}: a list item is named by doc and text")
+    wrong = kind.is_in(["support", "citation"]) & ~pl.col("support").is_in(SUPPORT).fill_null(value=False)
+    yield from report("bad-label", wrong, "question {question}: {support!r} is no support; it is full, partial or none")
+    yield from _rating_faults(report)
 
 
-def _rating_faults(tell: Any) -> Iterator[Problem]:
+def _rating_faults(report: Report) -> Iterator[Problem]:
     for column, low, high in (
         ("content", 0, 10),
         ("organization", 0, 10),
@@ -259,11 +265,11 @@ def _rating_faults(tell: Any) -> Iterator[Problem]:
         ("correctness", 1, 5),
     ):
         outside = ~pl.col(column).is_between(low, high)
-        yield from tell(
+        yield from report(
             "bad-label", outside, f"question {{question}}: {column} {{{column}}} is not from {low} to {high}"
         )
     needless = pl.col("correctness").is_not_null() & (pl.col("understandability") < 3)
-    yield from tell(
+    yield from report(
         "bad-label",
         needless,
         "question {question}: correctness is judged only from understandability 3 up, not at {understandability}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,17 @@ NUGGET_COLUMNS: Mapping[str, Any] = {
     "text": pl.String,
     "weight": pl.Float64,
 }
+
+
+def list_of_key(key: str, lists: Collection[str]) -> str | None:
+    """The nugget list that a key goes by: the one of its name, else the only one there is (FORMATS 4).
+
+    >>> list_of_key("first", ["first", "second"]), list_of_key("third", ["first"]), list_of_key("third", ["a", "b"])
+    ('first', 'first', None)
+    """
+    if key in lists:
+        return key
+    return next(iter(lists)) if len(lists) == 1 else None
 
 
 def pyramid_weights(lists: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

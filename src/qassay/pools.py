@@ -6,7 +6,7 @@ responses and justifications are judged run by run; entailment pairs once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,9 @@ from qassay.judgments import JudgmentSet
 from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.tables import Column, Table, table
-from qassay.tasks import Task
+from qassay.tasks import DECISION_FORMS, QuestionRules, ResponseForm, Task
 
-# What names one thing to be judged, by the kind of judgment; of long answers every nugget is one.
+# What names one thing to be judged, by how it is judged; of long answers every nugget is one.
 THINGS: Mapping[str, tuple[str, ...]] = {
     "item": ("question", "doc", "text"),
     "extract": ("question", "doc", "start", "length"),
@@ -28,7 +28,15 @@ THINGS: Mapping[str, tuple[str, ...]] = {
     "pair": ("question",),
     "rating": ("question", "run"),
 }
-_KINDS = {"ranked": "item", "one": "item", "extract": "extract", "decision": "pair", "justified": "rating"}
+_JUDGED_AS: Mapping[ResponseForm, str] = {
+    "ranked": "item",
+    "one": "item",
+    "extract": "extract",
+    "set": "match",
+    "decision": "pair",
+    "justified": "rating",
+    "answer": "support",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,37 +106,51 @@ class Pool:
         return rows
 
 
+def judged_as(type_: str, rules: QuestionRules, *, has_nuggets: bool = True) -> str:
+    """How responses to a type of question are judged; long answers as a whole, as long as there are no nuggets.
+
+    >>> judged_as("list", QuestionRules("set", "list_f")), judged_as("other", QuestionRules("set", "nugget_f"))
+    ('list', 'match')
+    """
+    if type_ == "list" and rules.response not in DECISION_FORMS:
+        return "list"
+    kind = _JUDGED_AS[rules.response]
+    return "match" if kind == "support" and not has_nuggets else kind
+
+
+def rows_to_judge(runs: Runs, questions: Collection[str]) -> pl.DataFrame:
+    """What the runs returned to some questions, but for NIL and empty responses, which need no judging."""
+    rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(list(questions)))
+    rows = rows.with_columns(pl.col("question", "run").cast(pl.String))
+    return rows.filter(pl.col("rank") > 0) if "rank" in rows.columns else rows
+
+
 def pool(
     runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet | None = None, nuggets: pl.DataFrame | None = None
 ) -> Pool:
     """What the runs give to judge, and what of it a judgment set has."""
     made = []
-    for kind, rules in task.types.items():
-        asked = [question.id for question in questions.of_type(kind)]
+    for type_, rules in task.types.items():
+        asked = [question.id for question in questions.of_type(type_)]
         if not asked:
             continue
-        rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(asked)).with_columns(
-            pl.col("question", "run").cast(pl.String)
-        )
-        if "rank" in rows.columns:
-            rows = rows.filter(pl.col("rank") > 0)
-        way = "list" if kind == "list" else _KINDS.get(rules.response, "match")
-        if rules.response == "answer" and nuggets is not None and nuggets.height:
-            way = "support"
+        rows = rows_to_judge(runs, asked)
+        kind = judged_as(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
+        if kind == "support" and nuggets is not None:
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
         # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
-        order = [pl.col("question").cast(questions.enum), *THINGS[way][1:]]
-        things = rows.select(THINGS[way]).unique().sort(order)
-        made.append(TypePool(kind, way, rows.height, _marked(things, way, judged)))
+        order = [pl.col("question").cast(questions.enum), *THINGS[kind][1:]]
+        things = rows.select(THINGS[kind]).unique().sort(order)
+        made.append(TypePool(type_, kind, rows.height, _marked(things, kind, judged)))
     return Pool(judged.name if judged else None, tuple(made))
 
 
-def _marked(things: pl.DataFrame, way: str, judged: JudgmentSet | None) -> pl.DataFrame:
+def _marked(things: pl.DataFrame, kind: str, judged: JudgmentSet | None) -> pl.DataFrame:
     """The things with a column that tells whether they are judged."""
     if judged is None:
         return things.with_columns(judged=pl.lit(value=False))
-    known = judged.kind("item" if way == "extract" else way)
-    on = list(THINGS[way])
+    known = judged.kind("item" if kind == "extract" else kind)
+    on = list(THINGS[kind])
     done = known.select(pl.col(name).cast(things.schema[name]) for name in on).unique().with_columns(judged=True)
     marked = things.join(done, on=on, how="left", nulls_equal=True, maintain_order="left")
     return marked.with_columns(pl.col("judged").fill_null(value=False))

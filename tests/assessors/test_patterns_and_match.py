@@ -162,3 +162,23 @@ def test_what_is_known_is_not_judged_again() -> None:
 def test_an_unknown_assessor_is_told_with_a_guess() -> None:
     with pytest.raises(QassayError, match="patterns"):
         open_assessor("paterns", open_evaluation(qassay.demo_folder()))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("match(normalize=true)", "unknown parameter of match 'normalize'; did you mean 'normalise'"),
+        ("match(normalise=yes)", "normalise takes true or false, not 'yes'"),
+        ("patterns(exact)", "write name=value"),
+        ("patterns(exact=true", "cannot read the assessor"),
+    ],
+)
+def test_a_parameter_that_an_assessor_does_not_take(text: str, message: str) -> None:
+    with pytest.raises(QassayError, match=message):
+        open_assessor(text, open_evaluation(qassay.demo_folder()))
+
+
+def test_blanks_and_case_of_a_spelling_do_not_matter() -> None:
+    evaluation = open_evaluation(qassay.demo_folder())
+    assert open_assessor(" match( normalise = TRUE )", evaluation).name == "match(normalise=true)"
+    assert open_assessor("patterns(exact=false)", evaluation).name == "patterns"

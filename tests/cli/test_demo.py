@@ -11,13 +11,14 @@ import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.cli.demo import copy_evaluation, disagreements, tell
+from qassay.cli.story import disagreements, tell
+from qassay.demo import copy_demo
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo") / "copy"
-    copy_evaluation(folder)
+    copy_demo(folder)
     return folder
 
 
@@ -101,7 +102,7 @@ def test_copying_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
-    assert "questions.jsonl" in copy_evaluation(tmp_path)
+    assert "questions.jsonl" in copy_demo(tmp_path)
 
 
 def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
     from qassay.store.engine import open_store
     from qassay.web.demonstration import JUDGED, PEOPLE, prepare
 
-    copy_evaluation(tmp_path / "demo")
+    copy_demo(tmp_path / "demo")
     people = prepare(tmp_path / "demo")
     assert [(one.name, one.role) for one in people] == list(PEOPLE)
     assert len({one.password for one in people}) == len(people)

@@ -195,6 +195,13 @@ def test_runs_in_another_encoding_become_utf8(folder: Path, tmp_path: Path) -> N
     assert run(folder, tmp_path / "r") == 1
     assert run(folder, tmp_path / "r", "--encoding", "latin-1") == 0
     assert (folder / "runs" / "alpha.txt").read_text(encoding="utf-8") == RUN.replace("Boston", "Malmö")
+    assert run(folder, tmp_path / "r", "--encoding", "latin-1") == 0  # the same run again is nothing new
+
+
+def test_a_collection_without_documents_says_nothing_of_runs(folder: Path, tmp_path: Path) -> None:
+    (folder / "collection").mkdir()
+    (tmp_path / "r.txt").write_text(RUN)
+    assert run(folder, tmp_path / "r.txt") == 0
 
 
 def test_another_run_of_the_same_tag(folder: Path, tmp_path: Path, capsys: Captured) -> None:

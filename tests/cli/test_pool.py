@@ -14,7 +14,8 @@ from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
-from qassay.store.pool.items import order_seed, pool_items, store_items
+from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.storing import store_items
 from qassay.tally import ListCounts
 
 QUESTIONS = [

@@ -19,7 +19,8 @@ from qassay.formats.sheets import SheetKey, write_key
 from qassay.store.assignment.assignments import assign, assignments_on
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
-from qassay.store.pool.items import order_seed, pool_items, store_items
+from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.storing import store_items
 
 Captured = pytest.CaptureFixture[str]
 Make = Callable[..., Any]

@@ -13,8 +13,9 @@ import pytest
 import qassay
 from qassay.cli import main
 from qassay.formats.folder import Folder, read_configuration
+from qassay.formats.times import now
 from qassay.store.development.drafts import new_series
-from qassay.store.engine import now, open_store
+from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.judging.judgments import append
 

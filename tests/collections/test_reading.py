@@ -18,6 +18,7 @@ from qassay.collections import streams as streams_module
 from qassay.collections.reading import path_id
 from qassay.collections.streams import Source, decode
 from qassay.errors import InputError
+from qassay.formats import packing
 
 Folder = Callable[..., Path]
 
@@ -217,7 +218,9 @@ def test_pieces_make_no_difference(folder: Folder, monkeypatch: pytest.MonkeyPat
     """Documents, lines and packed members that lie across pieces: the same as read at once."""
     assert callable(pack)
     monkeypatch.setattr(streams_module, "_PIECE", 7)
-    monkeypatch.setattr(streams_module, "_SIP", 3)
+    monkeypatch.setattr(packing, "_SIP", 3)
+    monkeypatch.setattr(packing, "_PACKED", 5)
+    monkeypatch.setattr(packing, "_PIECE", 11)
     rows = [{"id": str(number), "text": "ä" * number} for number in range(40)]
     first, second = ("".join(json.dumps(row) + "\n" for row in part) for part in (rows[:20], rows[20:]))
     root = folder({"a.jsonl": pack(first.encode()) + pack(second.encode()), "b.sgml": pack(SGML.encode())})

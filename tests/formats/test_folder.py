@@ -10,16 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qassay.errors import InputError
-from qassay.formats.folder import (
-    Folder,
-    file_name,
-    merged,
-    name_fault,
-    open_folder,
-    read_configuration,
-    set_name,
-    with_two_way,
-)
+from qassay.formats.folder import Folder, merged, open_folder, read_configuration, with_two_way
+from qassay.formats.names import file_name, name_fault, set_name
 
 
 def folder(tmp_path: Path, text: str) -> Folder:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import pytest
 
 from qassay.errors import UsageError
 from qassay.systems import SYSTEMS, make_reference
-from qassay.systems.spelling import arguments, load, spelled
+from qassay.systems.spelling import load, spelled
 
 
 @pytest.mark.parametrize(
@@ -61,13 +60,6 @@ def test_settings_are_parameters() -> None:
 def test_what_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         make_reference(text, [])  # type: ignore[arg-type]  # nothing is asked of the documents
-
-
-def test_values_have_the_types_of_the_parameters() -> None:
-    def make(collection: Any, *, a: int = 1, b: float | None = None, c: bool = False, d: str = "") -> None:
-        """Take one parameter of each type."""
-
-    assert arguments(spelled("x(a=2, b=0.5, c=true, d=word)"), make) == {"a": 2, "b": 0.5, "c": True, "d": "word"}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

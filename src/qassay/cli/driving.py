@@ -14,7 +14,7 @@ from qassay.errors import InputError, Problem, UsageError
 if TYPE_CHECKING:
     from qassay.collections import Collection
     from qassay.evaluation import Evaluation
-    from qassay.systems.harness import Log, Manner, UnderTest
+    from qassay.systems.harness import DriveOptions, Log, UnderTest
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class RunJob:
     form: str
     about: tuple[str | None, str | None]
     collection: Collection | None
-    manner: Manner
+    options: DriveOptions
 
     def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
         """Ask, write the run, and tell what was done."""
         from qassay.cli.output import progress
-        from qassay.formats.folder import file_name
+        from qassay.formats.names import file_name
         from qassay.systems.harness import Log, drive
         from qassay.systems.harness.log import header
 
@@ -53,7 +53,7 @@ class RunJob:
                         task=evaluation.task,
                         log=log,
                         collection=self.collection,
-                        manner=self.manner,
+                        options=self.options,
                         progress=update,
                     )
             except KeyboardInterrupt:
@@ -96,12 +96,11 @@ class RunJob:
         return place.name(written)
 
     def _refuse_existing(self, *, force: bool) -> None:
-        from qassay.formats.folder import name_fault
-        from qassay.systems.harness.writing import existing
+        from qassay.formats.names import name_fault
 
         if fault := name_fault(self.tag):
             raise UsageError(f"the run tag {self.tag!r} {fault}")
-        there = existing(self.evaluation.folder, self.tag)
+        there = self.evaluation.folder.files_of_run(self.tag)
         if there and not force:
             name = self.evaluation.folder.name(there[0])
             message = "is there already; choose another --tag, or replace it with --force"

@@ -37,9 +37,8 @@ def command(
 
     Examples
 
-        qassay export my-eval
-
-        qassay export my-eval --to for-nist --nist
+      qassay export my-eval
+      qassay export my-eval --to for-nist --nist
     """
     from qassay.formats.exporting import make_export, write_export
     from qassay.formats.folder import open_folder, read_configuration

@@ -38,9 +38,8 @@ def command(
 
     Examples
 
-        qassay init my-eval --task series2004
-
-        qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
+      qassay init my-eval --task series2004
+      qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
     """
     if task is None:
         raise UsageError(f"which task? name one with --task:\n{_task_list()}")
@@ -70,7 +69,7 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
     own: bytes | None = None
     if task.endswith(".toml"):
         own = Path(task).read_bytes()
-        keys = _own_definition(own, task)
+        keys = files.parse_toml(files.decode(own, file=task), file=task)
         called = Path(task).name
     else:
         keys = tasks.definition(task)
@@ -147,17 +146,6 @@ def _meaning(key: str, rules: dict[str, Any]) -> str:
         "max_length": "most characters of an extract",
     }
     return f"  # {meanings[key]}" if meanings.get(key) else ""
-
-
-def _own_definition(data: bytes, file: str) -> dict[str, Any]:
-    import tomllib
-
-    from qassay.formats import files
-
-    try:
-        return tomllib.loads(files.decode(data, file=file))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
 
 
 def _task_list() -> str:

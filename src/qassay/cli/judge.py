@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,9 @@ from qassay.cli.places import carry_out, writable
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from qassay.assessors import AutomaticAssessor
     from qassay.assessors.judging import Judged
+    from qassay.evaluation import Evaluation
 
 WithOption = Annotated[
     str,
@@ -58,7 +60,7 @@ def command(
     """
     from qassay.assessors import open_assessor
     from qassay.evaluation import open_evaluation
-    from qassay.formats.folder import name_fault
+    from qassay.formats.names import name_fault
     from qassay.judgments import SETTLED_SETS
 
     evaluation = open_evaluation(folder)
@@ -71,24 +73,22 @@ def command(
     if server is not None:
         done = _on_server(server, judge, name, again=again)
     else:
-        done = _in_folder(folder, judge, name, again=again)
+        done = _in_folder(evaluation, judge, name, again=again)
     _say(done, name, where=server or str(folder), as_json=as_json)
 
 
-def _in_folder(folder: Path, judge: Any, name: str, *, again: bool) -> Judged:
+def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
     from qassay.assessors import judge_items
-    from qassay.evaluation import open_evaluation
     from qassay.formats.importing import Options, plan_import
     from qassay.formats.jsonl import write_rows
     from qassay.store.pool.items import pool_items
 
-    evaluation = open_evaluation(folder)
     known = _known(evaluation, name) if not again else set()
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
     done = judge_items(judge, items, evaluation.questions, evaluation.task, known=known)
     if not done.rows:
         return done
-    opened, store = writable(folder)
+    opened, store = writable(evaluation.folder.path)
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "judgments.jsonl"
         write_rows(file, done.rows)
@@ -97,7 +97,7 @@ def _in_folder(folder: Path, judge: Any, name: str, *, again: bool) -> Judged:
     return done
 
 
-def _known(evaluation: Any, name: str) -> set[str]:
+def _known(evaluation: Evaluation, name: str) -> set[str]:
     """The things that the set has judged already."""
     from qassay.store.pool.things import thing
 
@@ -107,7 +107,7 @@ def _known(evaluation: Any, name: str) -> set[str]:
     return {thing(kind, row) for kind, table in judged.kinds.items() for row in table.iter_rows(named=True)}
 
 
-def _on_server(server: str, judge: Any, name: str, *, again: bool) -> Judged:
+def _on_server(server: str, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
     from qassay.assessors import judge_items
     from qassay.client import Client
 
@@ -133,8 +133,8 @@ def _say(done: Judged, name: str, *, where: str, as_json: bool) -> None:
         summary = {"set": name, "judged": len(done.rows), "labels": counts, "known": done.known, "silent": done.silent}
         print_json(summary)
         return
-    told = ", ".join(f"{count:,} {label}" for label, count in sorted(counts.items())) or "nothing new"
-    print(visible(f"{name}: judged {len(done.rows):,} ({told}) in {where}"))
+    labels = ", ".join(f"{count:,} {label}" for label, count in sorted(counts.items())) or "nothing new"
+    print(visible(f"{name}: judged {len(done.rows):,} ({labels}) in {where}"))
     if done.known:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
     if done.silent:

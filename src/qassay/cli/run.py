@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.errors import UsageError
+from qassay.errors import UsageError, few
 
 if TYPE_CHECKING:
     from qassay.collections import Collection
@@ -98,16 +98,16 @@ def command(
     """
     from qassay.cli.driving import RunJob
     from qassay.evaluation import open_evaluation
-    from qassay.systems.harness import Manner, default_tag
+    from qassay.systems.harness import DriveOptions, default_tag
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
-    manner = Manner(workers, timeout, retries, backoff, on_failure, isolate)
+    options = DriveOptions(workers, timeout, retries, backoff, on_failure, isolate)
     _refuse_form(evaluation, form)
     collection = _documents(evaluation)
     under_test = _opened(system, evaluation, collection, given, token=_token(token_from), ray=ray)
     about = (organisation, description or under_test.spelling)
-    job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, manner)
+    job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, options)
     result = job.run(restart=restart, force=force)
     if as_json:
         from qassay.cli.output import print_json
@@ -196,10 +196,9 @@ def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> N
     where = " to the store of the evaluation" if result["stored"] else ""
     print(visible(f"Wrote {result['file']}{where}, checked{': ' + ', '.join(counts) if counts else ''}."))
     if result["failed"]:
-        shown = ", ".join(result["failed"][:10]) + (", ..." if len(result["failed"]) > 10 else "")
         failed = plural(len(result["failed"]), "question")
         verb = "is" if len(result["failed"]) == 1 else "are"
-        print(visible(f"warning: {failed} failed and {verb} empty: {shown}"), file=sys.stderr)
+        print(visible(f"warning: {failed} failed and {verb} empty: {few(result['failed'], 10)}"), file=sys.stderr)
     if unpublished:
         print(visible(f"warning: not asked: {unpublished}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from qassay.errors import UsageError
+from qassay.tables import plural
 
 if TYPE_CHECKING:
     from qassay.store.engine import Store
@@ -136,7 +137,8 @@ def _prepare(folder: Path) -> Store:
         if is_new(store):
             taken = take_in(store, opened)
             if taken:
-                print(f"Took {len(taken)} files of {folder} into its store, which holds the evaluation from now on.")
+                files = plural(len(taken), "file")
+                print(f"Took {files} of {folder} into its store, which holds the evaluation from now on.")
     except BaseException:
         store.close()
         raise
@@ -177,7 +179,7 @@ def _serve(
     address = settings.origin or f"http://{where}:{bound}"
     app = create_app(folder, settings, store=store)
     logs.set_up(settings.log)
-    print(f"{app.state.place.configuration.name} is served at {address} (stop with Ctrl-C)")
+    print(f"{app.state.site.configuration.name} is served at {address} (stop with Ctrl-C)")
     with store.write() as connection:
         is_first = not has_organiser(connection)
         token = invite(connection, "organiser") if is_first or invite_organiser else None

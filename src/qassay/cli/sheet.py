@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.errors import UsageError
+from qassay.errors import UsageError, few
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
@@ -69,7 +69,7 @@ def command(
     """
     from qassay.cli.output import progress
     from qassay.evaluation import open_evaluation
-    from qassay.formats.folder import file_name, name_fault
+    from qassay.formats.names import file_name, name_fault
     from qassay.formats.sheets import write_key
     from qassay.web.sheet import Wanted, make_content, write_page
 
@@ -106,7 +106,6 @@ def _seed(evaluation: Evaluation) -> str:
 
 def _say(content: Content, path: Path, size: int, key: str, *, as_json: bool) -> None:
     from qassay.cli.output import print_json, visible
-    from qassay.formats.importing.plan import few
     from qassay.tables import plural
 
     if as_json:

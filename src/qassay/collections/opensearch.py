@@ -31,9 +31,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request
 
-from qassay.collections.direct import direct
 from qassay.collections.query import Analyser, Clause, Query
 from qassay.collections.records import Found, Unit
+from qassay.direct import BUSY, direct
 from qassay.errors import InputError, Problem, UsageError
 
 TITLE_WEIGHT = 0.5
@@ -46,7 +46,6 @@ _LONGEST_ERROR = 1 << 20
 _WAITS = (0.1, 0.4, 1.6, 6.4)
 # Seconds before units that were turned away are sent again: indexing is long work, and can wait longer than a search.
 _BULK_WAITS = (*_WAITS, 12.8, 25.6)
-_BUSY = (429, 502, 503, 504)
 # What a unit is answered that is in the index already.
 _THERE = 409
 # The server gives up waiting for a shard before we give up waiting for the server, and says what is missing.
@@ -55,7 +54,7 @@ _SEARCH_PATH = "/_search?allow_partial_search_results=false"
 _LOGIN = "; user and password stand in the URL, as in https://user:password@host:9200"
 # Servers give no more than this many hits at once unless they are told otherwise.
 _MOST = 10_000
-_STRANGE = "answers in a form that is not OpenSearch's"
+_OTHER_FORM = "answers in a form that is not OpenSearch's"
 _WORDS = {"type": "text", "analyzer": "whitespace"}
 _NUMBER = {"type": "long"}
 _DEFINITION = {
@@ -173,7 +172,7 @@ class OpenSearchEngine:
             items = [item["create"] for item in answer["items"]]  # in the order in which they were sent
             sent = zip(self._waiting, items, strict=True)
             failed = [(lines, one) for lines, one in sent if "error" in one and one["status"] != _THERE]
-            refused = [one["error"] for _, one in failed if one["status"] not in _BUSY]
+            refused = [one["error"] for _, one in failed if one["status"] not in BUSY]
             if refused:
                 raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
             return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""
@@ -222,7 +221,7 @@ class OpenSearchEngine:
         except ValueError:
             raise self._fault("answers in a form that is not JSON") from None
         if not isinstance(answer, dict):
-            raise self._fault(_STRANGE)
+            raise self._fault(_OTHER_FORM)
         return answer
 
     def _refusal(self, error: HTTPError, allowed: tuple[str, ...]) -> dict[str, Any]:
@@ -234,8 +233,8 @@ class OpenSearchEngine:
                 text = ""
         if any(name in text for name in allowed):
             return {}
-        message = f"answers {error.code}: {_said(text) or error.reason}"
-        if error.code in _BUSY:
+        message = f"answers {error.code}: {_error_text(text) or error.reason}"
+        if error.code in BUSY:
             raise _BusyError(message)
         raise self._fault(message + (_LOGIN if error.code == 401 else ""))
 
@@ -245,7 +244,7 @@ class OpenSearchEngine:
         try:
             yield
         except (LookupError, TypeError, ValueError, AttributeError):
-            raise self._fault(_STRANGE) from None
+            raise self._fault(_OTHER_FORM) from None
 
     def _fault(self, message: str) -> InputError:
         return InputError(Problem("configuration", f"the search server {message}", self._base))
@@ -267,7 +266,7 @@ def _clause(clause: Clause) -> dict[str, Any]:
     return {"multi_match": {"query": " ".join(clause.words), "fields": fields, **form}}
 
 
-def _said(text: str) -> str:
+def _error_text(text: str) -> str:
     """What the body of an error says: JSON with a cause, or the text of some proxy as it is."""
     try:
         return _reason(json.loads(text)["error"])
@@ -281,8 +280,8 @@ def _reason(error: object) -> str:
         return str(error)[:300]
     roots, cause = error.get("root_cause"), error.get("caused_by")
     first = roots[0] if isinstance(roots, list) and roots else error
-    told = [one for one in (first, cause) if isinstance(one, dict) and one.get("reason")] or [error]
-    return "; ".join(dict.fromkeys(f"{one.get('type')}: {one.get('reason')}" for one in told))[:500]
+    reasons = [one for one in (first, cause) if isinstance(one, dict) and one.get("reason")] or [error]
+    return "; ".join(dict.fromkeys(f"{one.get('type')}: {one.get('reason')}" for one in reasons))[:500]
 
 
 def _hidden(url: str) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from qassay.errors import InputError, Problem
-from qassay.formats.files import BOM, GZIP, ZSTANDARD
+from qassay.formats.files import BOM
+from qassay.formats.packing import BrokenError, unpacked
 
-# What is read, and unpacked, at a time.
+# What is read at a time.
 _PIECE = 1 << 20
-# A packed piece of this size may unpack to a hundred megabytes; a larger one to gigabytes.
-_SIP = 1 << 12
 # The largest document, in bytes: larger ones are mistakes, or packed zeros that unpack without end.
 LARGEST = 256 << 20
 _BOMS = (
@@ -40,16 +38,8 @@ class Source:
         """The contents, unpacked where they are gzip or zstandard (told by the first bytes, not by the name)."""
         try:
             with self.path.open("rb") as handle:
-                packed = self._packed(handle)
-                first = next(packed, b"")
-                if first.startswith(GZIP):
-                    yield from _ungzip(first, packed)
-                elif first.startswith(ZSTANDARD):
-                    yield from _unzstandard(first, packed)
-                else:
-                    yield first
-                    yield from packed
-        except (OSError, zlib.error, _BrokenError) as error:
+                yield from unpacked(self._packed(handle))
+        except (OSError, BrokenError) as error:
             raise InputError(Problem("encoding", f"cannot be read: {error}", self.name)) from None
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
@@ -95,10 +85,6 @@ class Source:
             yield piece
 
 
-class _BrokenError(Exception):
-    """A packed file that ends too early, or holds what it should not."""
-
-
 def decode(data: bytes, *, declared: bool = False) -> str | None:
     """Text of a document: UTF-8, or what its byte order mark or (`declared`) its HTML head says, else Latin-1.
 
@@ -126,44 +112,3 @@ def decode(data: bytes, *, declared: bool = False) -> str | None:
 
 def _endian(mark: bytes) -> str:
     return "-be" if mark == codecs.BOM_UTF16_BE else "-le"
-
-
-def _ungzip(piece: bytes, packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The members of a gzip file, one after the other; zeros behind the last one are padding."""
-    while piece:
-        unpacker = zlib.decompressobj(wbits=31)
-        while not unpacker.eof:
-            yield unpacker.decompress(piece, _PIECE)
-            piece = unpacker.unconsumed_tail
-            if not piece and not unpacker.eof:
-                piece = next(packed, b"")
-                if not piece:
-                    raise _BrokenError("the gzip file ends too early")
-        piece = unpacker.unused_data
-        while not (piece := piece.lstrip(b"\0")):
-            piece = next(packed, b"")
-            if not piece:
-                return
-
-
-def _unzstandard(piece: bytes, packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The frames of a zstandard file, one after the other."""
-    import zstandard
-
-    position = 0
-    while piece:
-        unpacker = zstandard.ZstdDecompressor().decompressobj()
-        while not unpacker.eof:
-            if position >= len(piece):
-                piece, position = next(packed, b""), 0
-                if not piece:
-                    raise _BrokenError("the zstandard file ends too early")
-            sip = piece[position : position + _SIP]
-            try:
-                yield unpacker.decompress(sip)
-            except zstandard.ZstdError as error:
-                raise _BrokenError(f"broken zstandard file: {error}") from None
-            position += len(sip)
-        position -= len(unpacker.unused_data)
-        if position >= len(piece):
-            piece, position = next(packed, b""), 0

@@ -37,8 +37,9 @@ from qassay.judgments import (
     no_answers,
     no_nuggets,
 )
-from qassay.measures import measure as spelled
+from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
+from qassay.nuggets import list_of_key
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
 from qassay.scores import Missing, Scores, Unjudged, score
@@ -172,9 +173,10 @@ class Evaluation:
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
         paths = self.folder.nugget_lists()
-        if name not in paths and len(paths) != 1:
+        chosen = list_of_key(name, paths)
+        if chosen is None:
             return no_nuggets()
-        path = paths.get(name) or next(iter(paths.values()))
+        path = paths[chosen]
         return reading.read_nuggets(path, self.questions, file=self.folder.name(path))
 
     @cached_property
@@ -215,9 +217,13 @@ class Evaluation:
             raise InputError(problems)
         return key
 
-    def tally(self, key: str | None = None) -> Tally:
-        """The runs joined with a key."""
-        return tally(self.runs, self.questions, self.key(key), self.task)
+    def tally(self, key: str | None = None, *, measure: str | None = None) -> Tally:
+        """The runs joined with a key, whose nuggets have weights where the measure or one of the task's needs them."""
+        runs, chosen = self.runs, self.key(key)
+        named = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
+        if any(parse_measure(name).name == "pyramid_f" for name in named):
+            chosen = self._weighted(chosen)
+        return tally(runs, self.questions, chosen, self.task)
 
     def score(
         self,
@@ -229,12 +235,8 @@ class Evaluation:
         missing: Missing = "stop",
     ) -> Scores:
         """Score all runs under a key (the default one unless named)."""
-        joined = self.tally(key)
-        named = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
-        if any(spelled(name).name == "pyramid_f" for name in named):
-            joined = tally(joined.runs, joined.questions, self._weighted(joined.key), joined.task)
         return score(
-            joined,
+            self.tally(key, measure=measure),
             measure=measure,
             component=component,
             unjudged=unjudged,

@@ -22,7 +22,7 @@ def two_way_key(base: Key) -> Key:
 
 def disagreement_key(assessors: Iterable[JudgmentSet], two_way: Iterable[JudgmentSet]) -> Key:
     """The key of entailment in which what assessors disagree on is UNKNOWN."""
-    pairs = disagreement_unknown([_pairs(one) for one in assessors], [_pairs(one) for one in two_way])
+    pairs = disagreement_unknown([one.pair_labels() for one in assessors], [one.pair_labels() for one in two_way])
     return Key(JudgmentSet(DISAGREEMENT_UNKNOWN, {}), no_nuggets(), no_answers(), pairs=pairs)
 
 
@@ -32,8 +32,3 @@ def voted(key: Key, lists: Mapping[str, pl.DataFrame]) -> Key:
     joined = key.nuggets.drop("weight").join(weights, on=["question", "nugget"], how="left", maintain_order="left")
     has_votes = pl.col("weight").is_not_null().any().over("question")
     return replace(key, nuggets=joined.with_columns(weight=pl.when(has_votes).then(pl.col("weight").fill_null(0.0))))
-
-
-def _pairs(judgments: JudgmentSet) -> dict[str, str]:
-    table = judgments.kind("pair")
-    return dict(zip(table["question"], table["judgment"], strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -13,14 +13,16 @@ RATINGS = ("understandability", "correctness", "content", "organization")
 
 def labels(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
     """Labels of every judged item: columns question, item and one for each set (null: not judged)."""
-    joined: pl.DataFrame | None = None
-    for one in sets:
-        table = _labels(one).rename({"judgment": one.name})
-        if joined is None:
-            joined = table
-        else:
-            joined = joined.join(table, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right")
-    return joined if joined is not None else pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+    return joined({one.name: _labels(one) for one in sets})
+
+
+def joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Tables of question, item and label as one, with a column of labels for each, named like it."""
+    found = pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+    for name, table in tables.items():
+        named = table.rename({"label": name})
+        found = found.join(named, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right")
+    return found
 
 
 def ratings(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
@@ -47,5 +49,5 @@ def _labels(judgments: JudgmentSet) -> pl.DataFrame:
         if kind == "item":
             names = names[1:]  # pooled: the run does not matter
         item = pl.concat_str(names, separator="\t", ignore_nulls=True) if kind != "pair" else pl.col("question")
-        tables.append(rows.select("question", "judgment", item=item).select("question", "item", "judgment"))
+        tables.append(rows.select("question", item.alias("item"), label="judgment"))
     return pl.concat(tables)

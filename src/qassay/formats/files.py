@@ -1,32 +1,30 @@
-"""Bytes and text of files: compression, encodings, whole replacement."""
+"""Bytes and text of files: encodings, whole replacement, and unpacking on the way in."""
 
 from __future__ import annotations
 
 import codecs
 import errno
-import gzip
 import os
-import re
 import shutil
 import tempfile
+import tomllib
 import weakref
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from qassay.errors import InputError, Problem
+from qassay.formats.packing import BrokenError, pack, packed_suffix, unpacked
 
-GZIP = b"\x1f\x8b"
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
 # Encodings whose decoders give whole characters only.
 _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"})
 
 # A compressed file that unpacks to more than this is refused: a few kilobytes can hold petabytes of zeros.
 MOST_BYTES = 16 << 30
-_CHUNK = 1 << 22
-_SIP = 1 << 12
-_ZEROS = re.compile(rb"\0*")
+# As much of a file as is looked at for a NUL byte.
+_HEAD = 1 << 22
+_OTHER_ENCODING = "save it as UTF-8, or name its encoding where the command takes one (--encoding {})"
 
 
 class TemporaryFolder:
@@ -47,11 +45,20 @@ def read_bytes(path: Path) -> bytes:
 
 def unpack(data: bytes, path: Path) -> bytes:
     """Bytes as they are meant: those of gzip and zstandard unpacked; `path` is named in messages."""
-    if data.startswith(GZIP):
-        return _ungzip(data, path)
-    if data.startswith(ZSTANDARD):
-        return _unzstandard(data, path)
-    return data
+    if not packed_suffix(data):
+        return data
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        for piece in unpacked([data]):
+            size += len(piece)
+            if size > MOST_BYTES:
+                message = f"unpacks to more than {MOST_BYTES >> 30} GiB; split it"
+                raise InputError(Problem("encoding", message, str(path)))
+            pieces.append(piece)
+    except BrokenError as error:
+        raise InputError(Problem("encoding", str(error), str(path))) from None
+    return b"".join(pieces)
 
 
 def read_text(path: Path, *, encoding: str = "utf-8") -> str:
@@ -73,11 +80,20 @@ def decode(data: bytes, *, file: str, encoding: str = "utf-8") -> str:
     return text
 
 
+def parse_toml(text: str, *, file: str) -> dict[str, Any]:
+    """The keys of a TOML text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
+
+
 def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Problem]:
     """One problem for every line that does not decode, or one for a file that has no lines to speak of."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return [Problem("encoding", f"is not {encoding.upper()} but, it seems, UTF-16; --encoding utf-16", file)]
-    if b"\0" in data[:_CHUNK] or "\n".encode(encoding) != b"\n":
+        message = f"is not {encoding.upper()} but, it seems, UTF-16"
+        return [Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)]
+    if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n":
         return [Problem("encoding", f"is not text, or not text in {encoding.upper()}", file)]
     problems = []
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -90,8 +106,8 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Prob
             problems.append(
                 Problem(
                     "encoding",
-                    f"byte {line[error.start]:#04x} at column {error.start + 1} is not {encoding.upper()};"
-                    " save it as UTF-8, or name its encoding where the command takes one (--encoding latin-1)",
+                    f"byte {line[error.start]:#04x} at column {error.start + 1} is not {encoding.upper()}; "
+                    + _OTHER_ENCODING.format("latin-1"),
                     file,
                     number,
                 )
@@ -107,17 +123,6 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace a file whole; a name that ends in .gz or .zst is written compressed."""
     write_all({path: pack(path, data)})
-
-
-def pack(path: Path, data: bytes) -> bytes:
-    """The bytes as the file of this name holds them: compressed where the name ends in .gz or .zst."""
-    if path.suffix == ".gz":
-        return gzip.compress(data, mtime=0)
-    if path.suffix == ".zst":
-        import zstandard
-
-        return bytes(zstandard.compress(data))
-    return data
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
@@ -164,62 +169,3 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-def _ungzip(data: bytes, path: Path) -> bytes:
-    pieces: list[bytes] = []
-    size = position = 0
-    view = memoryview(data)
-    try:
-        while position < len(data):  # a gzip file may hold several members
-            unpacker = zlib.decompressobj(wbits=31)
-            waiting: bytes | memoryview = b""
-            while not unpacker.eof:
-                if not waiting:
-                    waiting = view[position : position + _SIP]
-                    position += len(waiting)
-                piece = unpacker.decompress(waiting, _CHUNK)
-                if not piece and not waiting:
-                    raise zlib.error("it ends too early")
-                waiting = unpacker.unconsumed_tail
-                size = _within_limit(size + len(piece), path)
-                pieces.append(piece)
-            position = _padding(data, position - len(unpacker.unused_data))
-    except zlib.error as error:
-        raise InputError(Problem("encoding", f"broken gzip file: {error}", str(path))) from None
-    return b"".join(pieces)
-
-
-def _padding(data: bytes, position: int) -> int:
-    """Where the zeros end that some tapes and programs leave behind a member."""
-    zeros = _ZEROS.match(data, position)
-    return zeros.end() if zeros else position
-
-
-def _unzstandard(data: bytes, path: Path) -> bytes:
-    import zstandard
-
-    pieces: list[bytes] = []
-    size = position = 0
-    view = memoryview(data)
-    try:
-        while position < len(data):  # a zstandard file may hold several frames
-            unpacker = zstandard.ZstdDecompressor().decompressobj()
-            while not unpacker.eof:
-                if position >= len(data):
-                    raise zstandard.ZstdError("it ends too early")
-                # A little at a time: three bytes may stand for 128 kilobytes.
-                piece = unpacker.decompress(view[position : position + _SIP])
-                position += len(view[position : position + _SIP])
-                size = _within_limit(size + len(piece), path)
-                pieces.append(piece)
-            position -= len(unpacker.unused_data)
-    except zstandard.ZstdError as error:
-        raise InputError(Problem("encoding", f"broken zstandard file: {error}", str(path))) from None
-    return b"".join(pieces)
-
-
-def _within_limit(size: int, path: Path) -> int:
-    if size > MOST_BYTES:
-        raise InputError(Problem("encoding", f"unpacks to more than {MOST_BYTES >> 30} GiB; split it", str(path)))
-    return size

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 from qassay import tasks
 from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.formats import files
+from qassay.formats.names import file_name, set_name
 from qassay.tasks import Task
 
 CONFIGURATION = "qassay.toml"
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way")
-LONGEST_NAME = 200
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
 DATABASE = "qassay.db"
 VARIABLE = "QASSAY_DATABASE"
@@ -106,6 +104,10 @@ class Folder:
         """Files of runs, sorted by name."""
         return _visible(self.contents / "runs", "*")
 
+    def files_of_run(self, tag: str) -> list[Path]:
+        """Files of the run with this tag: none, or one unless somebody copied it."""
+        return [path for path in self.runs() if set_name(path) == tag]
+
     def judgment_sets(self) -> dict[str, Path]:
         """Files of judgments by the name of their set."""
         return {set_name(path): path for path in _visible(self.contents / "judgments", "*.jsonl*")}
@@ -153,11 +155,7 @@ def open_folder(path: Path | str) -> Folder:
 
 def read_configuration(folder: Folder) -> Configuration:
     """What `qassay.toml` says; every fault is reported with the key it is in."""
-    text = files.read_text(folder.configuration)
-    try:
-        keys = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Problem("configuration", f"is not TOML: {error}", CONFIGURATION)) from None
+    keys = files.parse_toml(files.read_text(folder.configuration), file=CONFIGURATION)
     problems = list(_faults(keys))
     if problems:
         raise InputError(problems)
@@ -198,45 +196,6 @@ def with_two_way(text: str, name: str) -> str | None:
     return marked if done else None
 
 
-def file_name(name: str) -> str:
-    """A tag or set name as a file name: every character outside `A-Za-z0-9._-` becomes %XX.
-
-    >>> file_name("llm:gpt 4"), file_name("..")
-    ('llm%3Agpt%204', '%2E%2E')
-    """
-    escaped = quote(name, safe="", encoding="utf-8").replace("~", "%7E")
-    # A leading dot would hide the file, or name a folder above.
-    return "%2E" * (len(escaped) - len(escaped.lstrip("."))) + escaped.lstrip(".")
-
-
-def set_name(path: Path) -> str:
-    """The tag or set name that a file name stands for: without extensions, %XX undone.
-
-    Extensions are that of a compression and that of a form, once each: a name may end in what looks like one.
-
-    >>> set_name(Path("llm%3Agpt.jsonl.gz")), set_name(Path("v1.txt.jsonl"))
-    ('llm:gpt', 'v1.txt')
-    """
-    stem = path.name.removesuffix(".gz").removesuffix(".zst")
-    for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".xml", ".sgml", ".jl"):
-        if stem.endswith(suffix) and stem != suffix:
-            stem = stem.removesuffix(suffix)
-            break
-    return unquote(stem)
-
-
-def name_fault(name: str) -> str | None:
-    """What is wrong with a tag or set name, or nothing."""
-    if not name:
-        return "is empty"
-    if len(name) > LONGEST_NAME:
-        return f"has {len(name)} characters; at most {LONGEST_NAME} are allowed"
-    for character in name:
-        if character.isspace() or character == "/" or unicodedata.category(character) in ("Cc", "Cs"):
-            return f"holds {character!r}; white space, slashes and control characters are not allowed"
-    return None
-
-
 def _visible(folder: Path, pattern: str) -> list[Path]:
     return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
 
@@ -246,9 +205,9 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
         return Problem("configuration", f"{key}: {message}", CONFIGURATION)
 
     problems = []
-    for key, kind, wanted in (("name", str, "a string"), ("task", str, "a string"), ("database", str, "a string")):
-        if key in keys and not isinstance(keys[key], kind):
-            problems.append(fault(key, f"is {keys[key]!r}; it takes {wanted}"))
+    for key in ("name", "task", "database"):
+        if not isinstance(keys.get(key, ""), str):
+            problems.append(fault(key, f"is {keys[key]!r}; it takes a string"))
     for key in ("justified", "two_way"):
         value = keys.get(key, [])
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
@@ -279,9 +238,7 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
 
 def _task_file(path: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(files.read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Problem("configuration", f"is not TOML: {error}", path.name)) from None
+        return files.parse_toml(files.read_text(path), file=path.name)
     except OSError as error:
         raise InputError(
             Problem("configuration", f"task: cannot read {path.name}: {error.strerror}", CONFIGURATION)

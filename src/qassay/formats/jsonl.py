@@ -22,20 +22,22 @@ from qassay.errors import InputError, Problem
 from qassay.formats import files
 
 Row = dict[str, Any]
+# A row with the number of its line; 0 where it was made from something larger.
+Numbered = tuple[int, Row]
 
 # A value that is no string, no whole number and not null: none in a file, and no field can hold a wrong one.
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 
-def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[tuple[int, Row]]:
+def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[Numbered]:
     """The objects of a file with their line numbers; blank lines are passed over."""
     name = file or str(path)
     return parse_rows(files.read_text(path, encoding=encoding), file=name)
 
 
-def parse_rows(text: str, *, file: str) -> list[tuple[int, Row]]:
+def parse_rows(text: str, *, file: str) -> list[Numbered]:
     """The objects of JSON lines with their line numbers, or all faults of the text."""
-    rows: list[tuple[int, Row]] = []
+    rows: list[Numbered] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip(" \t\r"):
@@ -69,7 +71,7 @@ def read_table(path: Path, schema: Mapping[str, Any], *, file: str | None = None
     return table
 
 
-def rows_table(rows: Iterable[tuple[int, Row]], schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
+def rows_table(rows: Iterable[Numbered], schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
     """Typed columns of parsed rows; every value of another type is reported."""
     problems: list[Problem] = []
     columns: dict[str, list[Any]] = {"line": [], **{name: [] for name in schema}}

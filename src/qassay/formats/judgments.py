@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -25,8 +25,7 @@ def read_judgments(path: Path, name: str, questions: TestSet, task: Task, *, fil
 def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     """A nugget list; of two rows for a nugget the last stands."""
     table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
-    needed = {"question": "question", "nugget": "nugget", "vital": "vital"}
-    problems = [*_incomplete(table, needed, file), *_unknown(table, questions, file)]
+    problems = [*_incomplete(table, ("question", "nugget", "vital"), file), *_unknown(table, questions, file)]
     for row in table.filter(pl.col("weight") < 0).iter_rows(named=True):
         message = f"question {row['question']}: the weight {row['weight']} is negative"
         problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
@@ -38,10 +37,7 @@ def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
 def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     """Answers known from question development, withdrawn ones included and marked."""
     table = jsonl.read_table(path, ANSWER_COLUMNS, file=file)
-    problems = [
-        *_incomplete(table, {"question": "question", "answer": "answer"}, file),
-        *_unknown(table, questions, file),
-    ]
+    problems = [*_incomplete(table, ("question", "answer"), file), *_unknown(table, questions, file)]
     if problems:
         raise InputError(problems)
     return table.unique(["question", "answer", "doc"], keep="last", maintain_order=True)
@@ -50,7 +46,7 @@ def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
 def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
     """What runs say of themselves, by tag."""
     table = jsonl.read_table(path, INFORMATION_COLUMNS, file=file)
-    if problems := list(_incomplete(table, {"run": "run"}, file)):
+    if problems := list(_incomplete(table, ("run",), file)):
         raise InputError(problems)
     return {
         row["run"]: RunInformation(row["organisation"], row["description"], bool(row["manual"]), row["priority"])
@@ -63,18 +59,18 @@ def is_automatic(path: Path) -> bool:
     first = files.read_bytes(path).split(b"\n", 1)[0]
     try:
         row = msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # told where the set is read
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # reported where the set is read
         return False
     return isinstance(row, dict) and "trace" in row
 
 
-def _incomplete(table: pl.DataFrame, needed: Mapping[str, str], file: str) -> Iterator[Problem]:
-    for column, name in needed.items():
-        for row in table.filter(pl.col(column).is_null()).iter_rows(named=True):
+def _incomplete(table: pl.DataFrame, needed: Sequence[str], file: str) -> Iterator[Problem]:
+    for name in needed:
+        for row in table.filter(pl.col(name).is_null()).iter_rows(named=True):
             yield Problem("syntax", f'the row has no "{name}"', file, row["line"], row.get("question"))
 
 
 def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:
-    strange = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
-    for line, question in strange.select("line", "question").iter_rows():
+    unknown = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
+    for line, question in unknown.select("line", "question").iter_rows():
         yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)

@@ -7,7 +7,8 @@ blanks or tabs; a string runs to the end of its line, trailing blanks and tabs d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 
 from qassay.errors import Problem
 
@@ -41,6 +42,17 @@ def fields(line: str, count: int) -> list[str]:
 def is_one_line(text: str) -> bool:
     """Whether a string survives as the end of a line: no line end in it, no blank around it."""
     return "\n" not in text and not text.endswith("\r") and text == text.strip(BLANKS)
+
+
+def line_finder(text: str) -> Callable[[int], int]:
+    """A function from positions in a text to line numbers.
+
+    >>> line = line_finder("a\\nb")
+    >>> line(0), line(2)
+    (1, 2)
+    """
+    starts = [match.end() for match in re.finditer("\n", text)]
+    return lambda position: 1 + bisect_right(starts, position)
 
 
 def unprintable(text: str, *, file: str) -> list[Problem]:

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import InputError, Problem, UsageError, few
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.matrix_cells import complaint, is_absent, text_among
 from qassay.matrix import Floats, ScoreMatrix
@@ -287,6 +287,5 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
     found = [compiled.search(unit) for unit in units]
     lost = [unit for unit, match in zip(units, found, strict=True) if match is None or match[1] is None]
     if lost:
-        shown = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
-        raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {shown}")
+        raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {few(lost)}")
     return [match[1] for match in found if match is not None]

@@ -34,7 +34,7 @@ def way_out(cell: str) -> str:
 
 
 def complaint(cell: str) -> str:
-    """What is wrong with a cell that is no number, and the way out."""
+    """What is wrong with a cell that is no number, and the remedy."""
     what = f"{cell!r} is not a number" if cell else "empty cell"
     advice = way_out(cell)
     return f"{what} ({advice})" if advice else what
@@ -46,9 +46,9 @@ def text_among(cells: Iterable[str]) -> list[str]:
     >>> text_among(["", "x", "NA", "y"])
     ["2 of the cells without a score hold text, such as 'x', 'y'."]
     """
-    said = [cell for cell in map(str.strip, cells) if not is_absent(cell)]
-    if not said:
+    texts = [cell for cell in map(str.strip, cells) if not is_absent(cell)]
+    if not texts:
         return []
-    named = ", ".join(repr(cell) for cell in list(dict.fromkeys(said))[:3])
-    verb = "holds" if len(said) == 1 else "hold"
-    return [f"{len(said):,} of the cells without a score {verb} text, such as {named}."]
+    named = ", ".join(repr(cell) for cell in list(dict.fromkeys(texts))[:3])
+    verb = "holds" if len(texts) == 1 else "hold"
+    return [f"{len(texts):,} of the cells without a score {verb} text, such as {named}."]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from qassay.errors import InputError, Problem
-from qassay.formats.topics import Numbered
+from qassay.formats.topics import NumberedQuestion
 from qassay.formats.xml import Element
 from qassay.questions import TYPES, Question
 
@@ -30,7 +30,7 @@ _WINDOWS = re.compile("[\x80-\x84\x86-\x9f]")
 class XmlQuestions:
     """What an XML file of questions holds."""
 
-    questions: list[Numbered] = field(default_factory=list)
+    questions: list[NumberedQuestion] = field(default_factory=list)
     reference: dict[str, str] = field(default_factory=dict)
     two_way: bool = False
     warnings: tuple[Problem, ...] = ()
@@ -68,41 +68,37 @@ def _series(root: Element, file: str, problems: list[Problem]) -> XmlQuestions:
         if not found:
             problems.append(Problem("syntax", f"target {series} has no questions", file, target.line))
         for q in found:
-            identifier = q.attributes.get("id", "").strip()
-            kind = q.attributes.get("type", "").strip().lower()
-            body = q.text.strip()
-            if not identifier:
-                problems.append(Problem("syntax", "this question has no id", file, q.line))
-            elif kind not in TYPES or kind == "pair":
-                message = f"question {identifier}: type {kind.upper()!r}; it is FACTOID, LIST or OTHER"
-                problems.append(Problem("syntax", message, file, q.line, identifier))
-            elif not body and kind != "other":
-                problems.append(Problem("syntax", f"question {identifier} has no text", file, q.line, identifier))
-            made.questions.append((q.line, Question(identifier, kind, body, series, text)))
+            question = _question(q, series, text)
+            problems.extend(_question_faults(q, question, file))
+            made.questions.append((q.line, question))
     return made
+
+
+def _question(q: Element, series: str, target: str) -> Question:
+    kind = q.attributes.get("type", "").strip().lower()
+    return Question(q.attributes.get("id", "").strip(), kind, q.text.strip(), series, target)
+
+
+def _question_faults(q: Element, question: Question, file: str) -> Iterator[Problem]:
+    """The first thing that is wrong with a question of a series."""
+    if not question.id:
+        yield Problem("syntax", "this question has no id", file, q.line)
+    elif question.type not in TYPES or question.type == "pair":
+        message = f"question {question.id}: type {question.type.upper()!r}; it is FACTOID, LIST or OTHER"
+        yield Problem("syntax", message, file, q.line, question.id)
+    elif not question.text and question.type != "other":
+        yield Problem("syntax", f"question {question.id} has no text", file, q.line, question.id)
 
 
 def _pairs(root: Element, file: str, problems: list[Problem]) -> XmlQuestions:
     made = XmlQuestions()
     written: dict[str, str] = {}
     for pair in [root] if root.name == "pair" else root.find_all("pair"):
-        identifier = pair.attributes.get("id", "").strip()
-        texts = {name: next(pair.find_all(name), None) for name in ("t", "h")}
-        missing = [f"<{name}>" for name, part in texts.items() if part is None or not part.text.strip()]
-        if not identifier:
-            problems.append(Problem("syntax", "this pair has no id", file, pair.line))
-        if missing:
-            message = f"pair {identifier} has no {' and no '.join(missing)}"
-            problems.append(Problem("syntax", message, file, pair.line, identifier or None))
-        label = pair.attributes.get("entailment")
-        if label is not None:
-            written[identifier] = " ".join(label.upper().split())
-            if written[identifier] not in LABELS:
-                message = f"pair {identifier}: entailment={label!r}; it is one of {', '.join(LABELS)}"
-                problems.append(Problem("bad-label", message, file, pair.line, identifier or None))
-        text, hypothesis = (part.text.strip() if part else "" for part in texts.values())
-        extra = {k: v for k, v in pair.attributes.items() if k not in ("id", "entailment")}
-        made.questions.append((pair.line, Question(identifier, "pair", text, hypothesis=hypothesis, extra=extra)))
+        question = _pair(pair)
+        problems.extend(_pair_faults(pair, question, file))
+        made.questions.append((pair.line, question))
+        if (label := _label(pair)) is not None:
+            written[question.id] = label
     made.reference = {identifier: LABELS.get(label, "") for identifier, label in written.items()}
     made.two_way = any(label in _TWO_WAY for label in written.values())
     if made.two_way and any(label in ("CONTRADICTION", "UNKNOWN") for label in written.values()):
@@ -111,7 +107,34 @@ def _pairs(root: Element, file: str, problems: list[Problem]) -> XmlQuestions:
     return made
 
 
-def _odd_characters(questions: list[Numbered], file: str) -> Iterator[Problem]:
+def _pair(pair: Element) -> Question:
+    parts = (next(pair.find_all(name), None) for name in ("t", "h"))
+    text, hypothesis = (part.text.strip() if part else "" for part in parts)
+    extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
+    return Question(pair.attributes.get("id", "").strip(), "pair", text, hypothesis=hypothesis, extra=extra)
+
+
+def _label(pair: Element) -> str | None:
+    """The label of a pair as it is written, but for its case and blanks."""
+    written = pair.attributes.get("entailment")
+    return None if written is None else " ".join(written.upper().split())
+
+
+def _pair_faults(pair: Element, question: Question, file: str) -> Iterator[Problem]:
+    """Everything that is wrong with a pair."""
+    if not question.id:
+        yield Problem("syntax", "this pair has no id", file, pair.line)
+    missing = [tag for tag, text in (("<t>", question.text), ("<h>", question.hypothesis)) if not text]
+    if missing:
+        message = f"pair {question.id} has no {' and no '.join(missing)}"
+        yield Problem("syntax", message, file, pair.line, question.id or None)
+    label = _label(pair)
+    if label is not None and label not in LABELS:
+        message = f"pair {question.id}: entailment={pair.attributes['entailment']!r}; it is one of {', '.join(LABELS)}"
+        yield Problem("bad-label", message, file, pair.line, question.id or None)
+
+
+def _odd_characters(questions: list[NumberedQuestion], file: str) -> Iterator[Problem]:
     """A word about text that was probably written on Windows and declared Latin-1."""
     for line, question in questions:
         if _WINDOWS.search(f"{question.text}{question.target or ''}{question.hypothesis or ''}"):

@@ -13,7 +13,7 @@ from typing import Any
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl, topics, xml
 from qassay.formats.question_xml import xml_questions
-from qassay.formats.topics import Numbered
+from qassay.formats.topics import NumberedQuestion
 from qassay.questions import TYPES, Question, TestSet, gather
 
 _OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hypothesis")
@@ -101,7 +101,7 @@ def looks_like_xml(data: bytes) -> bool:
     return start.startswith(b"<") and not start.startswith((b"<top>", b"<doc>"))
 
 
-def _gathered(found: Iterable[Numbered], file: str) -> TestSet:
+def _gathered(found: Iterable[NumberedQuestion], file: str) -> TestSet:
     """The test set; what only the whole can show is reported with the line of its question."""
     numbered = list(found)
     lines = {question.id: line for line, question in numbered}
@@ -115,8 +115,8 @@ def _gathered(found: Iterable[Numbered], file: str) -> TestSet:
         raise InputError(located) from None
 
 
-def _from_rows(rows: Iterable[tuple[int, jsonl.Row]], file: str) -> list[Numbered]:
-    questions: list[Numbered] = []
+def _from_rows(rows: Iterable[jsonl.Numbered], file: str) -> list[NumberedQuestion]:
+    questions: list[NumberedQuestion] = []
     problems: list[Problem] = []
     for line, row in rows:
         faults: list[str] = []

@@ -5,14 +5,13 @@ One JSON object a line: what one run answered to one question, and for each nugg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Rule
 from qassay.formats import files, jsonl
-from qassay.formats.folder import name_fault
+from qassay.formats.names import name_fault
 from qassay.questions import Question, TestSet, gather
 
 SUPPORT = {"support": "full", "partial_support": "partial", "not_support": "none"}
@@ -30,16 +29,32 @@ class Assignments:
     judgments: list[jsonl.Row]
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line: what a run answered to a question, and the nuggets with their importance and support."""
+
+    number: int
+    question: str
+    query: str
+    run: str
+    answer: str
+    nuggets: list[tuple[str, bool, str]]
+    extra: jsonl.Row
+
+    @property
+    def listed(self) -> list[tuple[str, bool]]:
+        """The nuggets without what is said of the answer."""
+        return [(text, vital) for text, vital, _ in self.nuggets]
+
+
 @dataclass
 class _Gathering:
-    file: str
-    questions: dict[str, Question] = field(default_factory=dict)
-    runs: dict[str, list[jsonl.Row]] = field(default_factory=dict)
-    # The nuggets of a question, with the line on which they were first seen.
-    lists: dict[str, tuple[int, list[tuple[str, bool]]]] = field(default_factory=dict)
-    judgments: list[jsonl.Row] = field(default_factory=list)
+    """What the lines so far hold; the first line of a question says what it asks and what its nuggets are."""
+
+    questions: dict[str, _Line] = field(default_factory=dict)
     answered: dict[tuple[str, str], int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    runs: dict[str, list[jsonl.Row]] = field(default_factory=dict)
+    judgments: list[jsonl.Row] = field(default_factory=list)
 
 
 def read_assignments(path: Path, *, encoding: str = "utf-8", file: str | None = None) -> Assignments:
@@ -54,81 +69,94 @@ def parse_assignments(text: str, *, file: str) -> Assignments:
     Nuggets are numbered from 1 in the order of their list, which is the same for all runs of a question. Fields that
     are not known stay with the run's response.
     """
-    made = _Gathering(file)
-    for line, row in jsonl.parse_rows(text, file=file):
-        _add(made, line, row)
-    if made.problems:
-        raise InputError(made.problems)
+    made = _Gathering()
+    problems: list[Problem] = []
+    for number, row in jsonl.parse_rows(text, file=file):
+        faults: list[tuple[Rule, str]] = []
+        line = _read(number, row, faults)
+        faults += _contradictions(made, line, whole=not faults)
+        problems += [Problem(*fault, file, number, line.question or None) for fault in faults]
+        if not faults:
+            _add(made, line)
+    if problems:
+        raise InputError(problems)
     nuggets = [
         {"question": question, "nugget": str(place), "vital": vital, "text": fact}
-        for question, (_, listed) in made.lists.items()
-        for place, (fact, vital) in enumerate(listed, 1)
+        for question, first in made.questions.items()
+        for place, (fact, vital) in enumerate(first.listed, 1)
     ]
-    return Assignments(gather(made.questions.values(), file=file), made.runs, nuggets, made.judgments)
+    questions = gather((Question(line.question, "other", line.query) for line in made.questions.values()), file=file)
+    return Assignments(questions, made.runs, nuggets, made.judgments)
 
 
-def _add(made: _Gathering, line: int, row: jsonl.Row) -> None:
-    """Take in one line, or note all that is wrong with it."""
-    question = str(row.get("qid") or "").strip()
-    before = len(made.problems)
+def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
+    """One line as it is meant; what is wrong with it by itself goes to `faults`."""
 
-    def fault(rule: Any, message: str) -> None:
-        made.problems.append(Problem(rule, message, made.file, line, question or None))
-
-    if not question:
-        fault("syntax", "the line has no qid")
-    strings = {}
-    for name in ("query", "run_id", "answer_text"):
+    def string(name: str) -> str:
         value = row.get(name)
-        if not isinstance(value, str):
-            fault("syntax", f"{name!r} is missing or not a string")
-        strings[name] = value if isinstance(value, str) else ""
-    run = strings["run_id"]
+        if isinstance(value, str):
+            return value
+        faults.append(("syntax", f"{name!r} is missing or not a string"))
+        return ""
+
+    question = str(row.get("qid") or "").strip()
+    if not question:
+        faults.append(("syntax", "the line has no qid"))
+    query, run, answer = (string(name) for name in ("query", "run_id", "answer_text"))
     if isinstance(row.get("run_id"), str) and (what := name_fault(run)):
-        fault("syntax", f"the run tag {run[:80]!r} {what}")
-    assigned = _nuggets(row.get("nuggets"), fault)
-    if (run, question) in made.answered:
-        first = made.answered[run, question]
-        fault("duplicate-question", f"run {run} has a second answer to question {question}; the first: line {first}")
-    known = made.questions.get(question)
-    if known is not None and known.text != strings["query"].strip():
-        fault("syntax", f"question {question} reads differently here than before: {strings['query'].strip()!r}")
-    listed = [(text, vital) for text, vital, _ in assigned]
-    first, before_list = made.lists.get(question, (line, listed))
-    if before_list != listed and len(made.problems) == before:
-        fault(
-            "syntax", f"the nuggets of question {question} are not those of line {first}; one list holds for all runs"
-        )
-    if len(made.problems) > before:
-        return
-    made.questions.setdefault(question, Question(question, "other", strings["query"].strip()))
-    made.lists.setdefault(question, (line, listed))
-    made.answered[run, question] = line
-    answer = strings["answer_text"]
-    items = [{"text": answer}] if answer.strip() else []
+        faults.append(("syntax", f"the run tag {run[:80]!r} {what}"))
+    nuggets = list(_nuggets(row.get("nuggets"), faults))
     extra = {name: value for name, value in row.items() if name not in _KNOWN}
-    made.runs.setdefault(run, []).append({"run": run, "question": question, "items": items, **extra})
+    return _Line(number, question, query.strip(), run, answer, nuggets, extra)
+
+
+def _contradictions(made: _Gathering, line: _Line, *, whole: bool) -> Iterator[tuple[Rule, str]]:
+    """What earlier lines say otherwise; nuggets are compared where all of the line could be read (`whole`)."""
+    run, question = line.run, line.question
+    if (run, question) in made.answered:
+        whole = False
+        earlier = made.answered[run, question]
+        message = f"run {run} has a second answer to question {question}; the first: line {earlier}"
+        yield "duplicate-question", message
+    first = made.questions.get(question, line)
+    if first.query != line.query:
+        whole = False
+        yield "syntax", f"question {question} reads differently here than before: {line.query!r}"
+    if whole and first.listed != line.listed:
+        message = (
+            f"the nuggets of question {question} are not those of line {first.number}; one list holds for all runs"
+        )
+        yield "syntax", message
+
+
+def _add(made: _Gathering, line: _Line) -> None:
+    """Take in a faultless line."""
+    made.questions.setdefault(line.question, line)
+    made.answered[line.run, line.question] = line.number
+    items = [{"text": line.answer}] if line.answer.strip() else []
+    response = {"run": line.run, "question": line.question, "items": items, **line.extra}
+    made.runs.setdefault(line.run, []).append(response)
     made.judgments += (
-        {"question": question, "run": run, "nugget": str(place), "support": support}
-        for place, (_, _, support) in enumerate(assigned, 1)
+        {"question": line.question, "run": line.run, "nugget": str(place), "support": support}
+        for place, (_, _, support) in enumerate(line.nuggets, 1)
     )
 
 
-def _nuggets(value: object, fault: Callable[[Any, str], None]) -> list[tuple[str, bool, str]]:
+def _nuggets(value: object, faults: list[tuple[Rule, str]]) -> Iterator[tuple[str, bool, str]]:
     """Text, importance and support of the nuggets of one line."""
     if not isinstance(value, list):
-        fault("syntax", "'nuggets' is missing or not a list")
-        return []
-    made = []
+        faults.append(("syntax", "'nuggets' is missing or not a list"))
+        return
     for place, nugget in enumerate(value, 1):
         if not isinstance(nugget, dict) or not isinstance(nugget.get("text"), str):
-            fault("syntax", f"nugget {place} has no text")
+            faults.append(("syntax", f"nugget {place} has no text"))
             continue
         importance, assignment = nugget.get("importance"), nugget.get("assignment")
         if not isinstance(importance, str) or importance not in IMPORTANCE:
-            fault("bad-label", f"nugget {place}: importance {importance!r}; it is {' or '.join(IMPORTANCE)}")
+            message = f"nugget {place}: importance {importance!r}; it is {' or '.join(IMPORTANCE)}"
+            faults.append(("bad-label", message))
         elif not isinstance(assignment, str) or assignment not in SUPPORT:
-            fault("bad-label", f"nugget {place}: assignment {assignment!r}; it is one of {', '.join(SUPPORT)}")
+            message = f"nugget {place}: assignment {assignment!r}; it is one of {', '.join(SUPPORT)}"
+            faults.append(("bad-label", message))
         else:
-            made.append((nugget["text"], IMPORTANCE[importance], SUPPORT[assignment]))
-    return made
+            yield nugget["text"], IMPORTANCE[importance], SUPPORT[assignment]

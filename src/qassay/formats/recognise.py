@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ _NIST = {
     "nuggets": ("nist-nuggets",),
     "answers": ("nist-answers",),
 }
+# The fields of the lines that are looked at.
+Fields = Sequence[Sequence[str]]
 # As much of a file as is looked at.
 _HEAD = 1 << 20
 _LINES = 2000
@@ -152,27 +154,44 @@ def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
     return _field_kind(split, questions)
 
 
-def _field_kind(split: Sequence[Sequence[str]], questions: Container[str]) -> str | None:
+def _field_kind(split: Fields, questions: Container[str]) -> str | None:
+    """The kind of lines of blank-separated fields."""
     if _share(len(p) > 5 and p[3] in LABELS and p[4] in DISTINCT for p in split) > 0.5:
         return "nist-list"
     if _is_other(split):
         return "nist-other"
-    seconds = Counter(parts[1] for parts in split if len(parts) > 1)
-    one_tag = bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
-    judged = _share(len(p) > 3 and p[2] in LABELS for p in split) >= 0.5
-    if judged and (not one_tag or any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])):
-        return "nist-factoid"
-    if judged:
-        return None  # `q1 x 1 Paris`: a run named x or a document x that was judged
-    alone = len(split) == 1 and looks_like_doc(split[0][-1])
-    if one_tag and not alone and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5:
+    one_tag = _has_one_tag(split)
+    if _share(len(p) > 3 and p[2] in LABELS for p in split) >= 0.5:
+        # `q1 x 1 Paris`: a run named x, or a document x that was judged; nobody can tell.
+        return "nist-factoid" if not one_tag or _is_surely_judged(split) else None
+    if one_tag and _is_run(split):
         return "run"
-    if all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split):
-        return "patterns"
-    return None
+    return "patterns" if _are_patterns(split, questions) else None
 
 
-def _is_other(split: Sequence[Sequence[str]]) -> bool:
+def _has_one_tag(split: Fields) -> bool:
+    """Whether most lines have the same second field, as those of a run have its tag."""
+    seconds = Counter(parts[1] for parts in split if len(parts) > 1)
+    return bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
+
+
+def _is_surely_judged(split: Fields) -> bool:
+    """Whether lines with labels cannot be those of a run: -1 is no rank, and a document is no tag."""
+    return any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])
+
+
+def _is_run(split: Fields) -> bool:
+    """Whether lines with one tag are responses; a single line that ends with a document is a pattern."""
+    alone = len(split) == 1 and looks_like_doc(split[0][-1])
+    return not alone and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5
+
+
+def _are_patterns(split: Fields, questions: Container[str]) -> bool:
+    """Whether every line has a question and something after it."""
+    return all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split)
+
+
+def _is_other(split: Fields) -> bool:
     """Whether the third field counts the items of each question and run from 1."""
     if not all(len(p) > 3 and p[2].isascii() and p[2].isdigit() for p in split):
         return False
@@ -189,13 +208,14 @@ def _is_other(split: Sequence[Sequence[str]]) -> bool:
     return len(first_part) < len(split) or max(last.values()) > 1
 
 
-def _is_fixed(split: Sequence[Sequence[str]]) -> bool:
+def _is_fixed(split: Fields) -> bool:
     """Whether tab-separated lines are those of one run, or have NIST's labels in their place."""
     seconds = {parts[1] for parts in split}
     return len(seconds) == 1 or any(all(len(p) > place and p[place] in LABELS for p in split) for place in (2, 3))
 
 
-def _share(marks: Any) -> float:
+def _share(marks: Iterable[bool]) -> float:
+    """How many of the marks are true, as a share."""
     found = list(marks)
     return sum(found) / len(found) if found else 0.0
 

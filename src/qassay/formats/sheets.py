@@ -18,9 +18,10 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Rule
 from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder, file_name
+from qassay.formats.folder import Folder
+from qassay.formats.names import LONGEST_FILE_NAME, file_name
 
 FOLDER = "sheets"
 # Names of sheets end in a digest, so this is none of theirs.
@@ -49,11 +50,11 @@ class SheetKey(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class SheetResult:
     """What a file of one sheet says: judgment rows and known answers with their lines, and parts left open again."""
 
-    rows: Sequence[tuple[int, jsonl.Row]]
-    known: Sequence[tuple[int, jsonl.Row]]
+    rows: Sequence[jsonl.Numbered]
+    known: Sequence[jsonl.Numbered]
     taken_back: Sequence[tuple[int, SheetPart]]
 
 
@@ -73,7 +74,7 @@ def write_key(folder: Folder, key: SheetKey) -> Path:
 def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
     """The key of a sheet that was made from this evaluation."""
     path = key_file(folder, sheet)
-    if len(path.name.encode()) > 255 or not path.is_file():
+    if len(path.name.encode()) > LONGEST_FILE_NAME or not path.is_file():
         message = (
             f"the sheet {sheet!r} was not made from this evaluation: there is no {folder.name(path)[:300]}; import it "
             "into the folder that it was made from, or put that file back"
@@ -100,11 +101,11 @@ def kept_seed(folder: Folder) -> str:
     return seed
 
 
-def read_result(rows: Sequence[tuple[int, jsonl.Row]], key: SheetKey, *, file: str) -> Handed:
+def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, *, file: str) -> SheetResult:
     """The rows of one sheet as judgments, or everything that is wrong with them."""
     problems: list[Problem] = []
-    judged: list[tuple[int, jsonl.Row]] = []
-    known: list[tuple[int, jsonl.Row]] = []
+    judged: list[jsonl.Numbered] = []
+    known: list[jsonl.Numbered] = []
     open_again: list[tuple[int, SheetPart]] = []
     for line, row in rows:
         faults = list(_faults(row, key))
@@ -122,16 +123,10 @@ def read_result(rows: Sequence[tuple[int, jsonl.Row]], key: SheetKey, *, file: s
                 judged.append((line, {**part.row, **row["verdict"], "assessor": key.assessor, "at": row["at"]}))
     if problems:
         raise InputError(problems)
-    return Handed(judged, known, open_again)
+    return SheetResult(judged, known, open_again)
 
 
-def placeholder(part: SheetPart) -> jsonl.Row:
-    """Fields that tell the kind of a judgment, for a part without a verdict."""
-    telling = {"match": "nuggets", "holistic": "content", "rating": "understandability"}
-    return {telling[part.kind]: 0} if part.kind in telling else {}
-
-
-def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Any, str]]:
+def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Rule, str]]:
     """What is wrong with a row: rule and message."""
     if not _is_moment(row.get("at")):
         yield "syntax", f"'at' is {row.get('at')!r}; it takes a moment such as 2004-07-21T09:30:00Z"
@@ -150,14 +145,14 @@ def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Any, str]]:
         yield from _verdict_faults(row.get("verdict"), part, key.fields[part.kind])
 
 
-def _verdict_faults(verdict: object, part: SheetPart, fields: Sequence[str]) -> Iterator[tuple[Any, str]]:
+def _verdict_faults(verdict: object, part: SheetPart, fields: Sequence[str]) -> Iterator[tuple[Rule, str]]:
     """What is wrong with the form of a verdict; its labels and numbers are checked with all judgments."""
     question = part.row["question"]
     if not isinstance(verdict, Mapping):
         yield "syntax", f"question {question}: 'verdict' is {verdict!r}; it takes an object, or null"
         return
-    if strange := sorted(set(verdict) - {*fields, "note"}):
-        yield "bad-label", f"question {question}: a verdict of this kind has no {strange[0]!r}"
+    if unknown := sorted(set(verdict) - {*fields, "note"}):
+        yield "bad-label", f"question {question}: a verdict of this kind has no {unknown[0]!r}"
     elif verdict.get(fields[0]) is None:
         yield "bad-label", f"question {question}: the verdict has no {fields[0]!r}"
     note = verdict.get("note")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from qassay.errors import InputError, Problem
@@ -11,7 +11,7 @@ from qassay.formats import lines
 from qassay.questions import TYPES, Question
 
 # A question with the line it begins on.
-Numbered = tuple[int, Question]
+NumberedQuestion = tuple[int, Question]
 
 _TAG = re.compile(r"<(/?)(top|num|type|desc|narr|title)>", re.IGNORECASE)
 _LABEL = re.compile(r"\A\s*(?:number|type|description|narrative|title)\s*:", re.IGNORECASE)
@@ -24,7 +24,7 @@ class _Topic:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-def trec_topics(text: str, *, default_type: str, file: str) -> list[Numbered]:
+def trec_topics(text: str, *, default_type: str, file: str) -> list[NumberedQuestion]:
     """The `<top>` topics of a text; before 2003 they had no `<type>`, and get the default."""
     problems = lines.unprintable(text, file=file)
     questions = []
@@ -48,7 +48,7 @@ def trec_topics(text: str, *, default_type: str, file: str) -> list[Numbered]:
     return questions
 
 
-def rag_topics(text: str, *, default_type: str, file: str) -> list[Numbered]:
+def rag_topics(text: str, *, default_type: str, file: str) -> list[NumberedQuestion]:
     """The `qid<TAB>text` topics of a text."""
     problems = lines.unprintable(text, file=file)
     questions = []
@@ -65,41 +65,56 @@ def rag_topics(text: str, *, default_type: str, file: str) -> list[Numbered]:
 
 def _topics(text: str, file: str, problems: list[Problem]) -> list[_Topic]:
     """Cut the text at its tags. Closing tags of fields are as good as none, as SGML has it."""
-    starts = [match.end() for match in re.finditer("\n", text)]
-    topics: list[_Topic] = []
-    topic: _Topic | None = None
-    tag: str | None = None
+    reader = _Reader(lines.line_finder(text), file, problems)
     end = 0
+    for tag in _TAG.finditer(text):
+        reader.text(text[end : tag.start()], end)
+        reader.tag(tag[2].lower(), tag.start(), closing=bool(tag[1]))
+        end = tag.end()
+    reader.text(text[end:], end)
+    reader.finish(len(text))
+    return reader.topics
 
-    def line(position: int) -> int:
-        return 1 + bisect_right(starts, position)
 
-    def fault(message: str, position: int) -> None:
-        problems.append(Problem("syntax", message, file, line(position)))
+@dataclass
+class _Reader:
+    """Where the reading of topics stands: in which topic, and in which of its fields."""
 
-    for match in [*_TAG.finditer(text), None]:
-        between = text[end : match.start() if match else len(text)]
-        if topic is not None and tag is not None:
-            topic.fields.setdefault(tag, _LABEL.sub("", between, count=1).strip())
+    line: Callable[[int], int]
+    file: str
+    problems: list[Problem]
+    topics: list[_Topic] = field(default_factory=list)
+    topic: _Topic | None = None
+    open_field: str | None = None
+
+    def text(self, between: str, position: int) -> None:
+        """Take the text between two tags."""
+        if self.topic is not None and self.open_field is not None:
+            self.topic.fields.setdefault(self.open_field, _LABEL.sub("", between, count=1).strip())
         elif between.strip():
-            fault("there is text outside the fields of a topic", end + len(between) - len(between.lstrip()))
-        if match is None:
-            break
-        closing, name = match[1], match[2].lower()
-        end, tag = match.end(), None
-        if name != "top" and not closing:
-            tag = name
-            if topic is None:
-                fault(f"<{name}> stands outside <top> and </top>", match.start())
-        elif name == "top" and not closing:
-            if topic is not None:
-                fault(f"the topic of line {topic.line} is not closed by </top>", match.start())
-            topic = _Topic(line(match.start()))
-            topics.append(topic)
+            first = position + len(between) - len(between.lstrip())
+            self._fault("there is text outside the fields of a topic", first)
+
+    def tag(self, name: str, position: int, *, closing: bool) -> None:
+        """Begin or end a topic, or a field of it."""
+        self.open_field = None
+        if name == "top" and closing:
+            if self.topic is None:
+                self._fault("</top> without <top>", position)
+            self.topic = None
         elif name == "top":
-            if topic is None:
-                fault("</top> without <top>", match.start())
-            topic = None
-    if topic is not None:
-        fault(f"the topic of line {topic.line} is not closed by </top>", len(text))
-    return topics
+            self.finish(position)
+            self.topic = _Topic(self.line(position))
+            self.topics.append(self.topic)
+        elif not closing:
+            self.open_field = name
+            if self.topic is None:
+                self._fault(f"<{name}> stands outside <top> and </top>", position)
+
+    def finish(self, position: int) -> None:
+        """Note a topic that is still open."""
+        if self.topic is not None:
+            self._fault(f"the topic of line {self.topic.line} is not closed by </top>", position)
+
+    def _fault(self, message: str, position: int) -> None:
+        self.problems.append(Problem("syntax", message, self.file, self.line(position)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from xml.parsers import expat
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files
+from qassay.formats.lines import line_finder
 
 MOST_DEPTH = 100
 # Characters that entities may add to a file; a bomb of a kilobyte unfolds to gigabytes.
@@ -134,7 +134,7 @@ class _Reader:
         pieces: list[str] = []
         problems: list[Problem] = []
         end = 0
-        line_of = _lines(text)
+        line_of = line_finder(text)
         for position, name in _references(text):
             if name in declared or name in _PREDEFINED:
                 continue
@@ -222,9 +222,3 @@ def _expanded_sizes(entities: Mapping[str, str]) -> Callable[[str], int]:
         return sizes[name]
 
     return size
-
-
-def _lines(text: str) -> Callable[[int], int]:
-    """A function from positions to line numbers."""
-    starts = [match.end() for match in re.finditer("\n", text)]
-    return lambda position: 1 + bisect_right(starts, position)

@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from qassay.collections import query
 from qassay.collections.passages import sentence_spans
 
 _WORD = re.compile(r"[^\W_]+")
 
-# Words that carry the grammar of a question, not its subject.
-STOPWORDS = frozenset(
-    """
-    a about above after again all also am among an and another any are as at be became because become been before being
-    below between both but by came can come could did do does doing done down during each ever every few first for from
-    further gave get give given go got had has have having he her here hers him himself his how i if in into is it its
-    itself just last later made make many may me more most much must my name named near new no nor not now of off on
-    once one only or other others our out over own said same say see she should since so some still such take
-    than that the their them themselves then there these they thing things this those through time to too two under
-    until up upon us use used very was way we well went were what when where which while who whom whose why will with
-    within without would year years you your
-    """.split()  # noqa: SIM905  # a list of words reads better as words
-)
+# Words that tell nothing of what a question is about: those of a search, and words that many sentences share.
+_COMMON = """
+    again among another became become below came come done ever every first further gave get give given go got himself
+    last later made make may named near new now others said say see since still take themselves thing things time two
+    upon use used very way well went within without year years
+"""
+STOP_WORDS = query.STOP_WORDS.union(_COMMON.split())
 _SUFFIXES = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "ed", "er", "es", "ly", "s", "e")
 
 
@@ -52,7 +47,7 @@ def stem(word: str) -> str:
 
 def content_words(text: str) -> list[str]:
     """The words of a text that are no stop words, each once, in order."""
-    return list(dict.fromkeys(word for word in words(text) if word not in STOPWORDS and len(word) > 1))
+    return list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and len(word) > 1))
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Literal, get_args
 
@@ -38,6 +38,8 @@ ITEM_LABELS = ("R", "X", "U", "W")
 DECISION_LABELS = ("YES", "NO", "UNKNOWN")
 ITEM_FORMS = ("ranked", "one", "extract")
 DECISION_FORMS = ("decision", "justified")
+# Reports a fault of a definition: the key it is in, and what is wrong with it.
+Fault = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +110,11 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
     def fault(key: str, message: str) -> None:
         problems.append(Problem("configuration", f"{key}: {message}", file))
 
-    _check_keys("", keys, {f.name for f in fields(Task)}, fault)
-    for key, kind in _KINDS.items():
-        if key in keys and not _fits(keys[key], kind):
-            fault(key, f"is {keys[key]!r}; it takes {_described(kind)}")
+    known = _check_table("", keys, _TASK_KEYS, fault)
     for key in ("name", "title", "measure", "types", "forms"):
         if key not in keys:
             fault(key, "is missing; a task needs it")
-    _check_values({key: value for key, value in keys.items() if key in _KINDS and _fits(value, _KINDS[key])}, fault)
+    _check_values(known, fault)
     if problems:
         raise InputError(problems)
     return Task(
@@ -134,7 +133,8 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
     )
 
 
-_KINDS: Mapping[str, type] = {
+# The keys of a task and of its question types with the types of their values; a float may be a whole number too.
+_TASK_KEYS: Mapping[str, type] = {
     "name": str,
     "title": str,
     "source": str,
@@ -148,22 +148,45 @@ _KINDS: Mapping[str, type] = {
     "components": list,
     "without": dict,
 }
-_RULE_KINDS: Mapping[str, tuple[type, ...]] = {
-    "response": (str,),
-    "score": (str,),
-    "weight": (int, float),
-    "nil": (bool,),
-    "max_items": (int,),
-    "max_length": (int,),
+_RULE_KEYS: Mapping[str, type] = {
+    "response": str,
+    "score": str,
+    "weight": float,
+    "nil": bool,
+    "max_items": int,
+    "max_length": int,
+}
+_DESCRIBED: Mapping[type, str] = {
+    str: "a string",
+    dict: "a table",
+    list: "a list",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
 }
 
 
-def _fits(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+def _fits(value: object, kind: type) -> bool:
+    """Whether a value is of this type. To Python true is the number 1; to a reader it is not."""
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float if kind is float else kind)
 
 
-def _check_values(keys: Mapping[str, Any], fault: Any) -> None:
-    """Check what the keys of the right kind hold."""
+def _check_table(prefix: str, table: Mapping[str, Any], keys: Mapping[str, type], fault: Fault) -> dict[str, Any]:
+    """Check the keys of a table and the types of their values; returns those that are right so far."""
+    for key in table:
+        if key not in keys:
+            fault(f"{prefix}{key}", str(unknown("key", key, keys)))
+    given = {key: table[key] for key in keys if key in table}
+    for key, value in given.items():
+        if not _fits(value, keys[key]):
+            fault(f"{prefix}{key}", f"is {value!r}; it takes {_DESCRIBED[keys[key]]}")
+    return {key: value for key, value in given.items() if _fits(value, keys[key])}
+
+
+def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
+    """Check what the keys of a task hold."""
     types = keys.get("types", {})
     for kind, rules in types.items():
         _check_rules(kind, rules, fault)
@@ -180,46 +203,37 @@ def _check_values(keys: Mapping[str, Any], fault: Any) -> None:
         _check_without(missing, weights, set(types), fault)
 
 
-def _check_labels(labels: Any, types: Mapping[str, Any], fault: Any) -> None:
+def _check_labels(labels: Sequence[object], types: Mapping[str, Any], fault: Fault) -> None:
     """Labels of items and of decisions are those of the method: measures know what they mean, and no others."""
-    forms = {rules.get("response") for rules in types.values() if isinstance(rules, dict)}
-    for given, known in ((forms & set(ITEM_FORMS), ITEM_LABELS), (forms & set(DECISION_FORMS), DECISION_LABELS)):
-        strange = [label for label in labels if isinstance(label, str) and label not in known]
-        if given and strange:
-            fault("labels", f"{strange[0]!r} is no label that can be scored; they are among {' '.join(known)}")
+    forms = [rules.get("response") for rules in types.values() if isinstance(rules, dict)]
+    for own, scored in ((ITEM_FORMS, ITEM_LABELS), (DECISION_FORMS, DECISION_LABELS)):
+        unscored = [label for label in labels if isinstance(label, str) and label not in scored]
+        if unscored and any(form in own for form in forms):
+            fault("labels", f"{unscored[0]!r} is no label that can be scored; they are among {' '.join(scored)}")
 
 
-def _check_keys(prefix: str, keys: Mapping[str, Any], known: set[str], fault: Any) -> None:
-    for key in keys:
-        if key not in known:
-            fault(f"{prefix}{key}", str(unknown("key", key, known)))
-
-
-def _check_rules(kind: str, rules: Any, fault: Any) -> None:
+def _check_rules(kind: str, rules: object, fault: Fault) -> None:
+    """Check the table of one question type."""
     where = f"types.{kind}"
     if kind not in TYPES:
         fault(where, f"is no question type; the types are {', '.join(TYPES)}")
     if not isinstance(rules, dict):
         fault(where, f"is {rules!r}; it takes a table")
         return
-    _check_keys(f"{where}.", rules, set(_RULE_KINDS), fault)
-    for key, kinds in _RULE_KINDS.items():
-        if key in rules and (not isinstance(rules[key], kinds) or (bool not in kinds and isinstance(rules[key], bool))):
-            fault(f"{where}.{key}", f"is {rules[key]!r}; it takes {_described(kinds[0])}")
+    known = _check_table(f"{where}.", rules, _RULE_KEYS, fault)
     for key in ("response", "score"):
         if key not in rules:
             fault(f"{where}.{key}", "is missing; every question type needs it")
-    response = rules.get("response")
-    if isinstance(response, str) and response not in RESPONSE_FORMS:
-        fault(f"{where}.response", f"is {response!r}; it is one of {', '.join(RESPONSE_FORMS)}")
-    if isinstance(rules.get("weight"), int | float) and not 0 < rules["weight"] < math.inf:
-        fault(f"{where}.weight", f"is {rules['weight']}; a weight is a number above 0")
+    if known.get("response", "one") not in RESPONSE_FORMS:
+        fault(f"{where}.response", f"is {known['response']!r}; it is one of {', '.join(RESPONSE_FORMS)}")
+    if not 0 < known.get("weight", 1) < math.inf:
+        fault(f"{where}.weight", f"is {known['weight']}; a weight is a number above 0")
     for key in ("max_items", "max_length"):
-        if isinstance(rules.get(key), int) and rules[key] < 1:
-            fault(f"{where}.{key}", f"is {rules[key]}; it takes a whole number from 1")
+        if known.get(key, 1) < 1:
+            fault(f"{where}.{key}", f"is {known[key]}; it takes a whole number from 1")
 
 
-def _check_without(missing: str, weights: Any, types: set[str], fault: Any) -> None:
+def _check_without(missing: str, weights: object, types: set[str], fault: Fault) -> None:
     """Weights for series that lack a type: a number for each of the other types."""
     where = f"without.{missing}"
     if not isinstance(weights, dict):
@@ -228,12 +242,6 @@ def _check_without(missing: str, weights: Any, types: set[str], fault: Any) -> N
     for kind in sorted({missing, *weights} - types):
         fault(where, f"{kind!r} is no question type of this task")
     for kind in sorted(types - {missing}):
-        weight = weights.get(kind)
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
+        weight: Any = weights.get(kind)
+        if not _fits(weight, float) or not 0 <= weight < math.inf:
             fault(f"{where}.{kind}", f"is {weight!r}; it takes the weight of {kind} where {missing} is missing")
-
-
-def _described(kind: type) -> str:
-    return {str: "a string", dict: "a table", list: "a list", int: "a whole number", bool: "true or false"}.get(
-        kind, "a number"
-    )

@@ -15,19 +15,19 @@ from qassay import tasks
 from qassay.errors import UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Asked
-from qassay.systems.harness import CallError, DriveError, Manner, drive, open_system
+from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
 from qassay.systems.harness.command import CommandCaller
 from qassay.systems.harness.opening import default_tag
 
 SERIES = tasks.task("series2004")
 Program = Callable[[str], str]
 OpenLog = Callable[..., Any]
-QUICK = Manner(timeout=10, retries=0, backoff=0.01)
+QUICK = DriveOptions(timeout=10, retries=0, backoff=0.01)
 
 
-def run(command: str, questions: TestSet, open_log: OpenLog, manner: Manner = QUICK, **more: Any) -> Any:
+def run(command: str, questions: TestSet, open_log: OpenLog, options: DriveOptions = QUICK, **more: Any) -> Any:
     with open_log(questions, system=command, **more) as log:
-        return drive(open_system(command, task=SERIES), questions, task=SERIES, log=log, manner=manner)
+        return drive(open_system(command, task=SERIES), questions, task=SERIES, log=log, options=options)
 
 
 def test_a_command_answers(two_series: TestSet, open_log: OpenLog, program: Program) -> None:
@@ -64,7 +64,7 @@ def test_what_it_is_sent(two_series: TestSet, open_log: OpenLog, program: Progra
 def test_commands_that_fail(two_series: TestSet, open_log: OpenLog, program: Program, body: str, message: str) -> None:
     timeout = 0.5 if "sleep" in body else 10
     with pytest.raises(DriveError, match=message):
-        run(program(body), two_series, open_log, Manner(timeout=timeout, retries=0))
+        run(program(body), two_series, open_log, DriveOptions(timeout=timeout, retries=0))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_an_answer_too_many_is_found_before_anything_is_written(
 ) -> None:
     command = program(body)
     with pytest.raises(DriveError, match="wrote a line that answers no question"):
-        run(command, two_series, open_log, Manner(timeout=10, retries=0, on_failure=on_failure))
+        run(command, two_series, open_log, DriveOptions(timeout=10, retries=0, on_failure=on_failure))
     with open_log(two_series, system=command) as log:
         assert log.answers == {}  # none of its answers can be trusted
 
@@ -96,7 +96,7 @@ def test_a_late_answer_is_not_taken_for_the_next_one(two_series: TestSet, open_l
         f"if not os.path.exists({flag}):\n    open({flag}, 'w').close(); time.sleep(1.2)\n"
         "    say(answer(row, 'late'))\nelse: say(answer(row))"
     )
-    answers = run(program(body), two_series, open_log, Manner(timeout=0.6, retries=5, backoff=0.01))
+    answers = run(program(body), two_series, open_log, DriveOptions(timeout=0.6, retries=5, backoff=0.01))
     assert answers["1.1"].items[0].text == "1.1"
     assert answers["2.1"].items[0].text == "2.1"
 
@@ -146,7 +146,7 @@ def test_a_command_that_writes_on_and_on() -> None:
 @pytest.mark.parametrize("isolate", [False, True])
 def test_a_process_for_every_series(two_series: TestSet, open_log: OpenLog, program: Program, isolate: bool) -> None:
     body = "say({'items': [{'doc': 'D1', 'text': str(os.getpid())}]})"
-    answers = run(program(body), two_series, open_log, Manner(isolate=isolate, retries=0))
+    answers = run(program(body), two_series, open_log, DriveOptions(isolate=isolate, retries=0))
     processes = [answers[q].items[0].text for q in ("1.1", "1.3", "2.1", "9")]
     assert processes[0] == processes[1]
     assert len(set(processes)) == (3 if isolate else 1)

@@ -15,14 +15,14 @@ from qassay import tasks
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Answer, Asked, Item
-from qassay.systems.harness import CallError, DriveError, Manner, UnderTest, drive, local, open_system
+from qassay.systems.harness import CallError, DriveError, DriveOptions, UnderTest, drive, local, open_system
 from qassay.systems.harness.driving import units
 from qassay.systems.records import nothing
 
 SERIES = tasks.task("series2004")
 OpenLog = Callable[..., Any]
 Program = Callable[[str], str]
-QUICK = Manner(timeout=10, retries=0, backoff=0.01)
+QUICK = DriveOptions(timeout=10, retries=0, backoff=0.01)
 
 
 def right(asked: Asked) -> Answer:
@@ -44,7 +44,7 @@ def test_a_series_is_asked_in_order_with_its_own_history(two_series: TestSet, op
         return right(one)
 
     with open_log(two_series) as log:
-        answers = drive(local(watch), two_series, task=SERIES, log=log, manner=QUICK)
+        answers = drive(local(watch), two_series, task=SERIES, log=log, options=QUICK)
     assert list(answers) == ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "9"]
     for one in asked:
         before = [q.id for q, _ in one.history]
@@ -75,7 +75,7 @@ def test_a_system_cannot_look_ahead(two_series: TestSet, open_log: OpenLog) -> N
         return right(one)
 
     with open_log(two_series) as log:
-        drive(local(peek), two_series, task=SERIES, log=log, manner=QUICK)
+        drive(local(peek), two_series, task=SERIES, log=log, options=QUICK)
     assert seen["2.1"] == {"2.1"}
     assert seen["2.3"] == {"2.1", "2.2", "2.3"}
     assert seen["9"] == {"9"}
@@ -92,7 +92,7 @@ def test_a_command_sees_one_line_and_waits_for_the_next(
     )
     with open_log(two_series) as log:
         system = open_system(command, task=SERIES)
-        answers = drive(system, two_series, task=SERIES, log=log, manner=QUICK)
+        answers = drive(system, two_series, task=SERIES, log=log, options=QUICK)
     assert {answer.items[0].text.split()[0] for answer in answers.values()} == {"False"}
     assert answers["1.3"].items[0].text == "False 2"
 
@@ -106,9 +106,9 @@ def test_series_run_side_by_side_and_give_the_same(two_series: TestSet, open_log
         return right(one)
 
     with open_log(two_series) as log:
-        together = drive(local(meet), two_series, task=SERIES, log=log, manner=Manner(workers=2, retries=0))
+        together = drive(local(meet), two_series, task=SERIES, log=log, options=DriveOptions(workers=2, retries=0))
     with open_log(two_series, restart=True) as log:
-        alone = drive(local(right), two_series, task=SERIES, log=log, manner=QUICK)
+        alone = drive(local(right), two_series, task=SERIES, log=log, options=QUICK)
     assert together == alone
 
 
@@ -120,7 +120,7 @@ def test_a_system_that_raises(two_series: TestSet, open_log: OpenLog) -> None:
         open_log(two_series) as log,
         pytest.raises(DriveError, match=r"question 1\.1: it raised KeyError: 'lost'") as failed,
     ):
-        drive(local(broken), two_series, task=SERIES, log=log, manner=QUICK)
+        drive(local(broken), two_series, task=SERIES, log=log, options=QUICK)
     assert failed.value.problems[0].question == "1.1"
 
 
@@ -134,7 +134,7 @@ def test_a_system_that_fails_now_and_then_is_asked_again(two_series: TestSet, op
         return right(one)
 
     with open_log(two_series) as log:
-        answers = drive(local(shaky), two_series, task=SERIES, log=log, manner=Manner(retries=2, backoff=0.001))
+        answers = drive(local(shaky), two_series, task=SERIES, log=log, options=DriveOptions(retries=2, backoff=0.001))
         entries = rows(log.path)
     assert set(calls.values()) == {3}
     assert len(answers) == 7
@@ -151,7 +151,7 @@ def test_a_system_that_hangs(two_series: TestSet, open_log: OpenLog) -> None:
         return right(one)
 
     with open_log(two_series) as log, pytest.raises(DriveError, match=r"no answer within 0\.05 s"):
-        drive(local(hang), two_series, task=SERIES, log=log, manner=Manner(timeout=0.05, retries=0))
+        drive(local(hang), two_series, task=SERIES, log=log, options=DriveOptions(timeout=0.05, retries=0))
 
 
 def test_nil_in_place_of_what_fails(two_series: TestSet, open_log: OpenLog) -> None:
@@ -161,7 +161,9 @@ def test_nil_in_place_of_what_fails(two_series: TestSet, open_log: OpenLog) -> N
         return right(one)
 
     with open_log(two_series) as log:
-        answers = drive(local(half), two_series, task=SERIES, log=log, manner=Manner(retries=0, on_failure="nil"))
+        answers = drive(
+            local(half), two_series, task=SERIES, log=log, options=DriveOptions(retries=0, on_failure="nil")
+        )
         assert log.failed == {"1.1", "2.2"}
     assert answers["1.1"] == Answer(nil=True)
     assert answers["2.2"] == Answer()
@@ -187,9 +189,9 @@ def test_what_was_ended_for_anothers_sake_is_no_nil(two_series: TestSet, open_lo
         def abort(self) -> None:
             ended.set()
 
-    manner = Manner(workers=2, retries=0, on_failure="nil")
+    options = DriveOptions(workers=2, retries=0, on_failure="nil")
     with open_log(two_series) as log, pytest.raises(DriveError, match="it answers twice"):
-        drive(UnderTest("s", Half), two_series, task=SERIES, log=log, manner=manner)
+        drive(UnderTest("s", Half), two_series, task=SERIES, log=log, options=options)
     with open_log(two_series) as log:
         assert log.answers == {}
 
@@ -198,7 +200,7 @@ def test_there_is_no_nil_where_the_task_has_none(open_log: OpenLog) -> None:
     questions = TestSet((Question("1", "pair", "T", hypothesis="H"),))
     task = tasks.task("entailment3")
     with open_log(questions) as log, pytest.raises(UsageError, match="has no empty response"):
-        drive(local(right), questions, task=task, log=log, manner=Manner(on_failure="nil"))
+        drive(local(right), questions, task=task, log=log, options=DriveOptions(on_failure="nil"))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_answers_in_the_wrong_form(
     two_series: TestSet, open_log: OpenLog, answer: Any, rule: str, message: str
 ) -> None:
     with open_log(two_series) as log, pytest.raises(DriveError, match=message) as failed:
-        drive(local(lambda asked: answer), two_series, task=SERIES, log=log, manner=QUICK)
+        drive(local(lambda asked: answer), two_series, task=SERIES, log=log, options=QUICK)
     assert failed.value.problems[0].rule == rule
 
 
@@ -229,7 +231,7 @@ def test_documents_that_are_not_there(two_series: TestSet, open_log: OpenLog, co
             task=SERIES,
             log=log,
             collection=collect("one"),
-            manner=QUICK,
+            options=QUICK,
         )
     assert failed.value.problems[0].rule == "unknown-doc"
 
@@ -244,7 +246,7 @@ def test_extracts_that_end_too_late(open_log: OpenLog, collect: Callable[..., An
                 task=task,
                 log=log,
                 collection=collect("abcdef"),
-                manner=QUICK,
+                options=QUICK,
             )
         assert failed.value.problems[0].rule == rule
 
@@ -270,33 +272,33 @@ def test_a_broken_off_run_is_continued(two_series: TestSet, open_log: OpenLog, b
         return UnderTest("s", local(system).connect, remembers=remembers)
 
     with open_log(two_series) as log:
-        whole = drive(under_test(Remembering(False)), two_series, task=SERIES, log=log, manner=QUICK)
+        whole = drive(under_test(Remembering(False)), two_series, task=SERIES, log=log, options=QUICK)
     with open_log(two_series, restart=True) as log, pytest.raises(DriveError):
-        drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, manner=QUICK)
+        drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, options=QUICK)
     again = Remembering(False)
     with open_log(two_series) as log:
         kept = len(log.answers)
-        assert drive(under_test(again), two_series, task=SERIES, log=log, manner=QUICK) == whole
+        assert drive(under_test(again), two_series, task=SERIES, log=log, options=QUICK) == whole
     in_series = int(broken_at.split(".")[1]) - 1 if "." in broken_at else 0
     assert again.asked == 7 - kept + (in_series if remembers else 0)
     with open_log(two_series) as log:  # nothing is left to ask
-        assert drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, manner=QUICK) == whole
+        assert drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, options=QUICK) == whole
 
 
 def test_a_line_that_was_cut_short_is_dropped(two_series: TestSet, open_log: OpenLog) -> None:
     with open_log(two_series) as log:
-        whole = drive(local(right), two_series, task=SERIES, log=log, manner=QUICK)
+        whole = drive(local(right), two_series, task=SERIES, log=log, options=QUICK)
         path = log.path
     text = path.read_bytes()
     for end in (len(text) - 5, len(text) - 200, 30):
         path.write_bytes(text[:end])
         with open_log(two_series) as log:
-            assert drive(local(right), two_series, task=SERIES, log=log, manner=QUICK) == whole
+            assert drive(local(right), two_series, task=SERIES, log=log, options=QUICK) == whole
 
 
 def test_the_log_of_another_run_is_not_continued(two_series: TestSet, open_log: OpenLog) -> None:
     with open_log(two_series) as log:
-        drive(local(right), two_series, task=SERIES, log=log, manner=QUICK)
+        drive(local(right), two_series, task=SERIES, log=log, options=QUICK)
     with (
         pytest.raises(UsageError, match="run with system 's'; choose another --tag, or --restart"),
         open_log(two_series, system="t"),
@@ -326,7 +328,7 @@ def test_a_spoilt_log_is_told(two_series: TestSet, open_log: OpenLog) -> None:
 def test_progress_is_told(two_series: TestSet, open_log: OpenLog) -> None:
     told: list[tuple[int, int]] = []
     with open_log(two_series) as log:
-        drive(local(right), two_series, task=SERIES, log=log, manner=QUICK, progress=lambda *one: told.append(one))
+        drive(local(right), two_series, task=SERIES, log=log, options=QUICK, progress=lambda *one: told.append(one))
     assert told[-1] == (7, 7)
 
 

@@ -15,7 +15,7 @@ from qassay import tasks
 from qassay.errors import UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Asked
-from qassay.systems.harness import CallError, DriveError, Manner, drive, open_system
+from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
 from qassay.systems.harness.http import HttpCaller
 
 SERIES = tasks.task("series2004")
@@ -87,7 +87,7 @@ def test_an_address_answers(server: Server, two_series: TestSet, open_log: OpenL
     server.reply = reply
     with open_log(two_series) as log:
         system = open_system(f"{server.url}/ask", task=SERIES, token="T")
-        answers = drive(system, two_series, task=SERIES, log=log, manner=Manner(workers=3))
+        answers = drive(system, two_series, task=SERIES, log=log, options=DriveOptions(workers=3))
         logged = log.path.read_text()
     assert answers["2.1"].items[0].text == "2.1"
     path, headers, _ = server.requests[0]
@@ -125,7 +125,7 @@ def test_an_address_that_refuses_us_ends_the_run(server: Server, two_series: Tes
     server.reply = lambda body: (401, {}, b"who are you?")
     system = open_system(server.url + "/x", task=SERIES)
     with open_log(two_series) as log, pytest.raises(DriveError, match=r"status 401 .*who are you\?"):
-        drive(system, two_series, task=SERIES, log=log, manner=Manner(on_failure="nil", backoff=0.01))
+        drive(system, two_series, task=SERIES, log=log, options=DriveOptions(on_failure="nil", backoff=0.01))
     assert len(server.requests) == 1
 
 
@@ -134,7 +134,11 @@ def test_a_passing_trouble_is_waited_out(server: Server, two_series: TestSet, op
     server.reply = lambda body: next(replies, ok({"nil": True} if body["question"]["type"] == "factoid" else {}))
     with open_log(two_series) as log:
         answers = drive(
-            open_system(server.url + "/x", task=SERIES), two_series, task=SERIES, log=log, manner=Manner(backoff=0.01)
+            open_system(server.url + "/x", task=SERIES),
+            two_series,
+            task=SERIES,
+            log=log,
+            options=DriveOptions(backoff=0.01),
         )
     assert len(answers) == 7
     assert len(server.requests) == 9

@@ -11,7 +11,7 @@ import pytest
 from qassay import tasks
 from qassay.errors import UsageError
 from qassay.questions import TestSet
-from qassay.systems.harness import CallError, DriveError, Manner, drive, open_system
+from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
 from qassay.systems.harness.over_ray import over_ray
 
 SERIES = tasks.task("series2004")
@@ -51,8 +51,8 @@ def test_the_same_answers_over_ray(
         found = []
         for one in (system, over_ray(system, cluster)):
             with open_log(two_series, system=spelling, restart=True) as log:
-                manner = Manner(workers=2, retries=0)
-                found.append(drive(one, two_series, task=SERIES, log=log, collection=checked, manner=manner))
+                options = DriveOptions(workers=2, retries=0)
+                found.append(drive(one, two_series, task=SERIES, log=log, collection=checked, options=options))
         assert found[0] == found[1]
 
 
@@ -71,7 +71,7 @@ def test_failures_over_ray(
 ) -> None:
     system = over_ray(open_system(program(body), task=SERIES), cluster)
     with open_log(two_series) as log, pytest.raises(DriveError, match=message):
-        drive(system, two_series, task=SERIES, log=log, manner=Manner(timeout=1, retries=0))
+        drive(system, two_series, task=SERIES, log=log, options=DriveOptions(timeout=1, retries=0))
 
 
 @pytest.mark.parametrize(

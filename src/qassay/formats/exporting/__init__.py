@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import InputError, Problem, UsageError, few
 from qassay.formats import files, jsonl
 from qassay.formats.exporting.nist import nist_files
-from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, set_name, with_two_way
+from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, with_two_way
+from qassay.formats.names import set_name
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
 from qassay.tables import plural
 
@@ -81,8 +82,9 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     if target.exists() and not target.is_dir():
         raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
     if foreign and not force:
-        shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
-        message = f"holds other things ({shown}); name a new folder with --to, or write among them with --force"
+        message = (
+            f"holds other things ({few(foreign, 3)}); name a new folder with --to, or write among them with --force"
+        )
         raise InputError(Problem("configuration", message, str(target)))
     manifest = json.dumps({"export": "qassay", "files": export.names}, indent=1) + "\n"
     contents = {**export.contents, MANIFEST: manifest.encode()}

@@ -10,8 +10,9 @@ import polars as pl
 
 from qassay.errors import InputError, Problem
 from qassay.formats import nist
-from qassay.formats.folder import Configuration, Folder, file_name
+from qassay.formats.folder import Configuration, Folder
 from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
+from qassay.formats.names import file_name
 from qassay.formats.runs import read_runs
 from qassay.judgments import JudgmentSet, Key, no_answers, no_nuggets
 from qassay.questions import TestSet
@@ -83,10 +84,7 @@ def known_answers(judged: JudgmentSet, answers: pl.DataFrame) -> list[dict[str, 
     In JSON lines the second part is derived. NIST's form of list judgments does not name the answers, so here they
     stand in the list.
     """
-    key = Key(judged, no_nuggets(), answers)
-    developed = answers.filter(~pl.col("withdrawn").fill_null(value=False)).select("question", "answer")
-    found = key.right_list_items().filter(pl.col("class").is_not_null()).select("question", answer="class")
-    return pl.concat([developed, found]).unique(maintain_order=True).to_dicts()
+    return Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
 
 
 def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.formats.folder import Folder, name_fault, read_configuration
+from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.plan import Added, Options, Plan, Source
 from qassay.formats.importing.questions import existing_questions, import_questions
 from qassay.formats.importing.rows import (
@@ -20,6 +20,7 @@ from qassay.formats.importing.rows import (
 )
 from qassay.formats.importing.runs import import_assignments, import_runs
 from qassay.formats.importing.sheets import import_sheet
+from qassay.formats.names import name_fault
 from qassay.formats.recognise import recognise
 
 __all__ = ["Added", "Options", "Plan", "plan_import"]
@@ -63,7 +64,7 @@ def plan_import(
             if source.kind == wanted:
                 _attempt(plan, step, source)
         # Without these questions nothing can be said of what refers to them: only its own faults are told.
-        plan.adrift |= wanted in ("questions", "rag-assignments") and len(plan.problems) > before
+        plan.questions_unknown |= wanted in ("questions", "rag-assignments") and len(plan.problems) > before
     runs = [source for source in sources if source.kind == "run"]
     if runs:
         _attempt(plan, import_runs, runs)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.folder import Configuration, Folder
+from qassay.formats.names import LONGEST_FILE_NAME
+from qassay.formats.packing import pack
 from qassay.formats.questions import QuestionFile
 from qassay.questions import TestSet
-
-# The longest file name that the usual file systems take, in bytes.
-LONGEST_FILE_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Plan:
     warnings: list[Problem] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     # Whether the questions to come are unknown, because their file has faults.
-    adrift: bool = False
+    questions_unknown: bool = False
 
     def text(self, path: Path) -> str:
         """The text of a file of the evaluation as it will be; empty where there is none."""
@@ -83,7 +82,7 @@ class Plan:
 
     def write(self, path: Path, text: str) -> None:
         """Have a text written, compressed where the file's name says so."""
-        self.write_bytes(path, files.pack(path, text.encode("utf-8")))
+        self.write_bytes(path, pack(path, text.encode("utf-8")))
 
     def write_bytes(self, path: Path, data: bytes) -> None:
         """Have bytes written as they are."""
@@ -103,7 +102,7 @@ class Plan:
 
     def test_set(self, source: Source) -> TestSet:
         """The questions that the sources are about; an error where there are none yet."""
-        if self.adrift:
+        if self.questions_unknown:
             raise InputError(())
         if self.questions is None:
             message = "the evaluation has no questions yet; import them first, or together with this file"
@@ -115,9 +114,3 @@ class Plan:
         files.write_all(self.contents)
         for path in self.removed - set(self.contents):
             path.unlink(missing_ok=True)
-
-
-def few(names: Iterable[str], most: int = 5) -> str:
-    """The first few names, for a message."""
-    listed = list(names)
-    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, few
 from qassay.formats import files, jsonl
 from qassay.formats.folder import CONFIGURATION, Folder, with_two_way
-from qassay.formats.importing.plan import Plan, Source, few
+from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import add_judgments
 from qassay.formats.questions import QuestionFile, parse_questions, question_row, read_questions, reference_rows
 from qassay.questions import Question, TestSet, gather

@@ -9,29 +9,28 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, few
 from qassay.formats import files, jsonl, nist
-from qassay.formats.folder import name_fault, set_name
-from qassay.formats.importing.plan import Plan, Source, few
-from qassay.judgments import ANSWER_COLUMNS, IDENTITY, JUDGMENT_COLUMNS, check_nuggets, sort_out
-from qassay.nuggets import NUGGET_COLUMNS
+from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.jsonl import Numbered
+from qassay.formats.names import name_fault, set_name
+from qassay.judgments import (
+    ANSWER_COLUMNS,
+    IDENTITY,
+    JUDGMENT_COLUMNS,
+    KIND_BY_FIELD,
+    KIND_BY_TYPE,
+    check_nuggets,
+    sort_out,
+)
+from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
 
-Numbered = tuple[int, jsonl.Row]
 Identity = Callable[[jsonl.Row], Hashable]
 
 _JUDGMENTS = {"nist-factoid": nist.parse_factoid, "nist-list": nist.parse_list, "nist-other": nist.parse_other}
-# The field that tells the kind of a judgment, where it is there; else the type of the question does.
-_TELLING = {
-    "nuggets": "match",
-    "nugget": "support",
-    "sentence": "citation",
-    "content": "holistic",
-    "organization": "holistic",
-    "understandability": "rating",
-}
 
 
 def import_judgments(plan: Plan, source: Source) -> None:
@@ -175,12 +174,16 @@ def judgment_identity(questions: TestSet) -> Identity:
 
     def identity(row: jsonl.Row) -> Hashable:
         question = questions.by_id.get(str(row.get("question")))
-        kinds = {"list": "list", "pair": "pair"}
-        kind = next((k for f, k in _TELLING.items() if row.get(f) is not None), None)
-        kind = kind or kinds.get(question.type if question else "", "item")
-        return (kind, *(str(row.get(name)) for name in IDENTITY[kind]))
+        by_field = next((kind for name, kind in KIND_BY_FIELD.items() if row.get(name) is not None), None)
+        kind = by_field or KIND_BY_TYPE.get(question.type if question else "", "item")
+        return identity_as(kind, row)
 
     return identity
+
+
+def identity_as(kind: str, row: jsonl.Row) -> Hashable:
+    """What a judgment of this kind is about."""
+    return (kind, *(str(row.get(name)) for name in IDENTITY[kind]))
 
 
 def by_fields(*names: str) -> Identity:
@@ -189,13 +192,14 @@ def by_fields(*names: str) -> Identity:
 
 
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
-    """The nugget list that belongs to a judgment set: of its name, or the only one there is."""
+    """The nugget list that belongs to a judgment set."""
     lists = plan.folder.nugget_lists()
     pending = {set_name(path): path for path in plan.contents if path.parent == plan.folder.contents / "nuggets"}
     lists |= pending
-    path = lists.get(name) or (next(iter(lists.values())) if len(lists) == 1 else None)
-    if path is None:
+    chosen = list_of_key(name, lists)
+    if chosen is None:
         return None
+    path = lists[chosen]
     called = plan.folder.name(path)
     return jsonl.rows_table(jsonl.parse_rows(plan.text(path), file=called), NUGGET_COLUMNS, file=called)
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, few
 from qassay.formats import files, jsonl, rag24
-from qassay.formats.folder import set_name
-from qassay.formats.importing.plan import Plan, Source, few
+from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import check_types, merge
 from qassay.formats.importing.rows import add_judgments, add_nuggets
+from qassay.formats.runs import file_suffix, read_runs
 from qassay.tables import plural
 
 
 def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
     """Check runs by all rules (METHOD 3) and keep their bytes as they are; nothing of a faulty run is stored."""
-    from qassay.formats.runs import read_runs
-    from qassay.runs import check_documents
-
     by_name = {source.name: source for source in sources}
     found = read_runs(
         [source.path for source in sources],
@@ -27,9 +24,7 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
         encoding=plan.options.encoding or "utf-8",
         names={source.path: source.name for source in sources},
     )
-    problems = [*found.problems, *found.missing]
-    if plan.options.lengths is not None and "doc" in found.runs.table.columns:
-        problems += check_documents(found.runs.table, found.files, plan.options.lengths())
+    problems = found.faults(plan.options.lengths() if plan.options.lengths is not None else None)
     if problems:
         raise InputError(problems)
     for tag, name in found.files.items():
@@ -51,10 +46,11 @@ def import_assignments(plan: Plan, source: Source) -> None:
     for tag, rows in found.runs.items():
         if len(rows) < len(plan.test_set(source)):
             short.append(tag)
-        old = _files_of(plan, tag)
+        old = plan.folder.files_of_run(tag)
         if old and not plan.options.replace:
             continue
-        runs += _keep(plan, tag, ".jsonl", jsonl.dump_rows(rows).encode(), old)
+        _keep(plan, tag, ".jsonl", jsonl.dump_rows(rows).encode(), old)
+        runs += 1
     plan.report(source, f"{plural(len(found.runs), 'run')}, {runs} of them new", count=runs)
     if short:
         message = (
@@ -69,31 +65,23 @@ def import_assignments(plan: Plan, source: Source) -> None:
 def _import_run(plan: Plan, source: Source, tag: str) -> None:
     data = source.path.read_bytes()
     content = files.read_bytes(source.path)
-    suffix = ".jsonl" if content.removeprefix(files.BOM).lstrip().startswith(b"{") else ".txt"
     if plan.options.encoding is not None:
         # Everything in an evaluation is UTF-8.
-        data = files.decode(content, file=source.name, encoding=plan.options.encoding).encode()
-    elif data.startswith(files.GZIP):
-        suffix += ".gz"
-    elif data.startswith(files.ZSTANDARD):
-        suffix += ".zst"
-    old = _files_of(plan, tag)
+        data = content = files.decode(content, file=source.name, encoding=plan.options.encoding).encode()
+    old = plan.folder.files_of_run(tag)
     if any(files.read_bytes(path) == content for path in old):
         plan.report(source, f"nothing new: run {tag} is there already")
         return
     if old and not plan.options.replace:
         message = f"the evaluation has another run {tag}; give this one a tag of its own, or replace it with --replace"
         raise InputError(Problem("second-tag", message, source.name))
+    suffix = file_suffix(data)
     _keep(plan, tag, suffix, data, old)
     path = plan.folder.run_file(tag, suffix)
     plan.report(source, f"run {tag} to {plan.folder.name(path)}", count=1, to=path)
 
 
-def _files_of(plan: Plan, tag: str) -> list[Path]:
-    return [path for path in plan.folder.runs() if set_name(path) == tag]
-
-
-def _keep(plan: Plan, tag: str, suffix: str, data: bytes, old: Sequence[Path]) -> bool:
+def _keep(plan: Plan, tag: str, suffix: str, data: bytes, old: Sequence[Path]) -> None:
+    """Have a run written, in place of the files that held it."""
     plan.write_bytes(plan.folder.run_file(tag, suffix), data)
     plan.removed |= set(old)
-    return True

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qassay.errors import InputError, Problem
-from qassay.formats import files, jsonl, sheets
-from qassay.formats.importing.plan import Plan, Source, few
-from qassay.formats.importing.rows import Numbered, add_answers, add_judgments, add_nuggets, judgment_identity
-from qassay.formats.sheets import Handed, SheetKey, read_key, read_result
+from qassay.errors import InputError, Problem, few
+from qassay.formats import files, jsonl
+from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.rows import (
+    add_answers,
+    add_judgments,
+    add_nuggets,
+    identity_as,
+    judgment_identity,
+)
+from qassay.formats.jsonl import Numbered
+from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
+from qassay.nuggets import list_of_key
 from qassay.tables import plural
 
 
@@ -26,41 +34,33 @@ def import_sheet(plan: Plan, source: Source) -> None:
         _import_one(plan, source, key, read_result(rows, key, file=source.name))
 
 
-def _import_one(plan: Plan, source: Source, key: SheetKey, handed: Handed) -> None:
+def _import_one(plan: Plan, source: Source, key: SheetKey, result: SheetResult) -> None:
     name = plan.options.set_name or key.assessor
-    if any("nuggets" in row or "nugget" in row for _, row in handed.rows):
+    if any("nuggets" in row or "nugget" in row for _, row in result.rows):
         _add_nuggets(plan, source, key, name)
     before = plan.text(plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name))
-    if handed.rows:
-        add_judgments(plan, source, handed.rows, name)
-    if handed.known:
-        add_answers(plan, source, handed.known)
-    if not handed.rows and not handed.known:
+    if result.rows:
+        add_judgments(plan, source, result.rows, name)
+    if result.known:
+        add_answers(plan, source, result.known)
+    if not result.rows and not result.known:
         plan.report(source, f"nothing new: the sheet {key.sheet} says nothing")
-    _warn(plan, source, handed, name, jsonl.parse_rows(before, file=source.name))
+    _warn(plan, source, result, name, jsonl.parse_rows(before, file=source.name))
 
 
 def _add_nuggets(plan: Plan, source: Source, key: SheetKey, name: str) -> None:
-    """Give the set the list that its assessor saw, where scoring would not find it: it has none, and there are several.
-
-    The rule of keys (FORMATS 4) takes the list of the set's name, or the only one there is.
-    """
-    lists = plan.folder.nugget_lists()
-    if key.nuggets and name not in lists and len(lists) != 1:
+    """Give the set the list that its assessor saw, where scoring would not find one: it has none of its own."""
+    if key.nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
         add_nuggets(plan, source, [(0, row) for row in key.nuggets], name)
 
 
-def _warn(plan: Plan, source: Source, handed: Handed, name: str, there: Sequence[Numbered]) -> None:
+def _warn(plan: Plan, source: Source, result: SheetResult, name: str, there: Sequence[Numbered]) -> None:
     """Say what was taken back on the sheet and stands in the set: rows are appended, never removed."""
-    if not handed.taken_back:
+    if not result.taken_back:
         return
     identity = judgment_identity(plan.test_set(source))
     standing = {identity(row) for _, row in there}
-    again = [
-        part.row["question"]
-        for _, part in handed.taken_back
-        if identity({**part.row, **sheets.placeholder(part)}) in standing
-    ]
+    again = [part.row["question"] for _, part in result.taken_back if identity_as(part.kind, part.row) in standing]
     if again:
         message = (
             f"{plural(len(again), 'judgment')} that the sheet takes back stand in the set {name} and stay "

@@ -7,18 +7,16 @@ from typing import Any
 
 from qassay.errors import InputError, Problem
 from qassay.formats import lines
-from qassay.formats.jsonl import Row
+from qassay.formats.jsonl import Numbered
 from qassay.formats.nist.writing import Writer
+from qassay.runs import NIL
 
 LABELS = {"-1": "W", "1": "R", "2": "U", "3": "X"}
 CODES = {label: code for code, label in LABELS.items()}
 # Two files are known to write "not distinct" in two ways.
 DISTINCT = {"1": True, "0": False, "-1": False}
-NIL = "NIL"
 # Stands where an item has no document, so that the fields keep their places.
 NO_DOC = "-"
-
-Numbered = tuple[int, Row]
 
 
 def parse_factoid(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:

@@ -8,10 +8,8 @@ from typing import Any
 
 from qassay.errors import InputError, Problem
 from qassay.formats import lines
-from qassay.formats.jsonl import Row
+from qassay.formats.jsonl import Numbered
 from qassay.formats.nist.writing import Writer
-
-Numbered = tuple[int, Row]
 
 HEADING = re.compile(r"Qid[ \t]+([^ \t:]+)[ \t]*(?::|$)")
 NUGGET = re.compile(r"([^ \t]+)[ \t]+([^ \t]+)[ \t]+(vital|okay)(?:[ \t]+(.*))?", re.DOTALL | re.IGNORECASE)

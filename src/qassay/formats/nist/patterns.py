@@ -9,10 +9,8 @@ from typing import Any
 
 from qassay.errors import InputError, Problem
 from qassay.formats import lines
-from qassay.formats.jsonl import Row
+from qassay.formats.jsonl import Numbered
 from qassay.formats.nist.writing import Writer
-
-Numbered = tuple[int, Row]
 
 # NYT19980619.0373, APW_ENG_20050101.0001; AP880212-0001; BLOG06-20051206-000-0000000001.
 _DOC = re.compile(

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files
-from qassay.formats.folder import name_fault, set_name
+from qassay.formats.names import name_fault, set_name
+from qassay.formats.packing import packed_suffix
 from qassay.formats.runs import lines, objects
 from qassay.formats.runs.source import Source
 from qassay.questions import TestSet
-from qassay.runs import Batch, RunInformation, Runs, check, missing, ranks, row_counts
+from qassay.runs import Batch, RunInformation, Runs, check, check_documents, missing, ranks, row_counts
 from qassay.tasks import RunForm, Task
 
 BATCH_BYTES = 8 << 20
@@ -50,6 +51,15 @@ class RunFiles:
     missing: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     refused: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def faults(self, lengths: Mapping[str, int] | None = None) -> list[Problem]:
+        """All that is wrong, missing questions included; `lengths` are those of the documents, where there are any."""
+        found = [*self.problems, *self.missing]
+        refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
+        for table, named in ((self.runs.table, self.files), (self.refused, refused)):
+            if lengths and "doc" in table.columns:
+                found += check_documents(table, named, lengths)
+        return found
 
 
 def read_runs(
@@ -95,6 +105,12 @@ def recognise(data: bytes, task: Task) -> RunForm:
     if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:
         return "trec7"
     return next((form for form in task.forms if form in ("extract", "trec4")), "jsonl")
+
+
+def file_suffix(data: bytes) -> str:
+    """The ending of a run's file name, as its content tells: the form, and the compression."""
+    content = files.unpack(data, Path("run")).removeprefix(files.BOM).lstrip()
+    return (".jsonl" if content.startswith(b"{") else ".txt") + packed_suffix(data)
 
 
 def _batches(
@@ -260,7 +276,7 @@ def _gathered(
 def _not_told(gaps: list[Problem], problems: list[Problem]) -> Iterator[Problem]:
     """Missing questions, but not those of files that were not read and those whose line is at fault."""
     unread = {problem.file for problem in problems if problem.line is None}
-    told = {(problem.file, problem.question) for problem in problems}
+    reported = {(problem.file, problem.question) for problem in problems}
     for gap in gaps:
-        if gap.file not in unread and (gap.file, gap.question) not in told:
+        if gap.file not in unread and (gap.file, gap.question) not in reported:
             yield gap

@@ -71,15 +71,15 @@ class ChatCaller:
         hits = []
         if self._collection is not None and self._passages:
             hits = list(self._collection.search(query(asked) or asked.question.text, limit=self._passages))
-        told = [f"Target: {asked.target}"] if asked.target else []
+        prompt = [f"Target: {asked.target}"] if asked.target else []
         for question, answer in asked.history:
-            said = "; ".join(item.text for item in answer.items) or "nothing"
-            told.append(f"Earlier question: {question.text or 'other'}\nYour answer: {said}")
-        told += [f"Document {hit.doc}: {one_line(hit.plain().text)}" for hit in hits]
-        told.append(_asked(asked))
+            given = "; ".join(item.text for item in answer.items) or "nothing"
+            prompt.append(f"Earlier question: {question.text or 'other'}\nYour answer: {given}")
+        prompt += [f"Document {hit.doc}: {one_line(hit.plain().text)}" for hit in hits]
+        prompt.append(_asked(asked))
         return [
             {"role": "system", "content": instructions(self._task, asked.question.type)},
-            {"role": "user", "content": "\n\n".join(told)},
+            {"role": "user", "content": "\n\n".join(prompt)},
         ]
 
 

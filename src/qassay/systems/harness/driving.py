@@ -30,7 +30,7 @@ LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class DriveOptions:
     """How a system is driven.
 
     `workers` series are asked at a time; an answer may take `timeout` seconds; a call that fails is tried again
@@ -63,11 +63,11 @@ def drive(
     task: Task,
     log: Log,
     collection: Documents | None = None,
-    manner: Manner = Manner(),  # noqa: B008  # frozen
+    options: DriveOptions = DriveOptions(),  # noqa: B008  # frozen
     progress: Progress | None = None,
 ) -> dict[str, Answer]:
     """Ask every question that the log has no answer for; the answers to all questions, in their order."""
-    _refuse_nil(manner, task)
+    _refuse_nil(options, task)
     waiting: queue.Queue[Unit] = queue.Queue()
     for unit in units(questions):
         missing = [question for question in unit if question.id not in log.answers]
@@ -75,14 +75,14 @@ def drive(
             log.void([question.id for question in unit], "the series was broken off and is asked again")
         if missing:
             waiting.put(unit)
-    crew = _Crew(system, task, log, collection, manner, waiting)
+    crew = _Crew(system, task, log, collection, options, waiting)
     crew.run(len(questions), progress)
     return {question.id: log.answers[question.id] for question in questions}
 
 
-def _refuse_nil(manner: Manner, task: Task) -> None:
+def _refuse_nil(options: DriveOptions, task: Task) -> None:
     """NIL in place of an answer is only for tasks that have such a response."""
-    if manner.on_failure == "stop":
+    if options.on_failure == "stop":
         return
     for kind, rules in task.types.items():
         if rules.response in ("decision", "justified", "ranked") or (rules.response == "one" and not rules.nil):
@@ -98,18 +98,18 @@ class _Crew:
         task: Task,
         log: Log,
         collection: Documents | None,
-        manner: Manner,
+        options: DriveOptions,
         waiting: queue.Queue[Unit],
     ) -> None:
         self.system, self.task, self.log, self.collection = system, task, log, collection
-        self.manner, self.waiting = manner, waiting
+        self.options, self.waiting = options, waiting
         self.stop = threading.Event()
         self.news: queue.Queue[str | BaseException | None] = queue.Queue()
         self.callers: set[Caller] = set()
 
     def run(self, total: int, progress: Progress | None) -> None:
         """Start the workers and wait for them; the first failure ends all of them."""
-        number = min(self.manner.workers, self.waiting.qsize())
+        number = min(self.options.workers, self.waiting.qsize())
         threads = [threading.Thread(target=_Worker(self).run, daemon=True) for _ in range(number)]
         for thread in threads:
             thread.start()
@@ -158,7 +158,7 @@ class _Worker:
                 except queue.Empty:
                     break
                 self._ask_all(unit)
-                if crew.manner.isolate:
+                if crew.options.isolate:
                     self._close(unit[-1])
             if not crew.stop.is_set():
                 self._close(None)
@@ -181,12 +181,12 @@ class _Worker:
 
     def _ask(self, asked: Asked) -> Answer:
         """One question, with all its attempts."""
-        crew, manner, question = self.crew, self.crew.manner, asked.question
+        crew, options, question = self.crew, self.crew.options, asked.question
         failure: CallError | None = None
-        for attempt in range(1, manner.retries + 2):
+        for attempt in range(1, options.retries + 2):
             begun = time.monotonic()
             try:
-                answer = self._connection().ask(asked, manner.timeout)
+                answer = self._connection().ask(asked, options.timeout)
                 check_answer(answer, question, crew.task, crew.collection)
             except CallError as error:
                 failure = self._examined(error)
@@ -195,9 +195,9 @@ class _Worker:
                 crew.log.erred(question.id, failure, attempt=attempt, seconds=time.monotonic() - begun)
                 if failure.fatal:
                     self._distrust(failure)
-                if failure.fatal or not failure.again or attempt > manner.retries:
+                if failure.fatal or not failure.again or attempt > options.retries:
                     break
-                wait = failure.wait if failure.wait is not None else manner.backoff * 2 ** (attempt - 1)
+                wait = failure.wait if failure.wait is not None else options.backoff * 2 ** (attempt - 1)
                 crew.stop.wait(min(wait, LONGEST_WAIT))
             else:
                 crew.log.answered(question.id, answer, attempt=attempt, seconds=time.monotonic() - begun)
@@ -229,7 +229,7 @@ class _Worker:
         message = failure.message if failure else "it was stopped"
         # A call that was ended because another one failed says nothing about the system.
         given_up = failure is not None and not failure.fatal and not crew.stop.is_set()
-        if given_up and crew.manner.on_failure == "nil":
+        if given_up and crew.options.on_failure == "nil":
             answer = nothing(question)
             crew.log.gave_up(question.id, answer)
             return answer
@@ -261,7 +261,7 @@ class _Worker:
 
 
 def _failed(crew: _Crew, question: Question | None, message: str, failure: CallError | None) -> QassayError:
-    attempts = crew.manner.retries + 1 if failure is not None and failure.again and not failure.fatal else 1
+    attempts = crew.options.retries + 1 if failure is not None and failure.again and not failure.fatal else 1
     tried = f" ({attempts} attempts)" if attempts > 1 else ""
     where = f"question {question.id}: " if question is not None else ""
     text = message if message.startswith(where.strip()) and where else where + message

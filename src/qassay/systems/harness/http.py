@@ -13,14 +13,12 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from qassay.collections.direct import direct
+from qassay.direct import PASSING, direct
 from qassay.systems.harness.failures import CallError
 from qassay.systems.harness.wire import read_answer, request
 from qassay.systems.records import Answer, Asked
 
 LONGEST_BODY = 16 << 20
-# Statuses that another attempt may get past.
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _LONGEST_WAIT = 60.0
 
 
@@ -81,13 +79,13 @@ def _within(response: Any, deadline: float, timeout: float) -> bytes:
 
 def _refused(error: urllib.error.HTTPError) -> CallError:
     """What a status other than 200 means."""
-    said = error.read(500).decode("utf-8", errors="replace").strip().replace("\n", " ")
+    text = error.read(500).decode("utf-8", errors="replace").strip().replace("\n", " ")
     status = f"status {error.code} {error.reason}".strip()
     if 300 <= error.code < 400:
         message = f"{status}: it points to {error.headers.get('Location')}, which was not named; name it to use it"
         return CallError("refused", message, again=False, fatal=True)
-    message = f"{status}{': ' + said[:200] if said else ''}"
-    if error.code in _PASSING:
+    message = f"{status}{': ' + text[:200] if text else ''}"
+    if error.code in PASSING:
         return CallError("unreachable", message, wait=_seconds(error.headers.get("Retry-After")))
     fatal = error.code in (401, 403, 404, 405, 407)
     return CallError("refused", message, again=False, fatal=fatal)

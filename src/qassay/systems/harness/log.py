@@ -18,12 +18,12 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.questions import question_row
+from qassay.formats.times import now
 from qassay.questions import TestSet
 from qassay.systems.harness.failures import CallError
 from qassay.systems.harness.wire import answer_row, from_row
@@ -68,8 +68,8 @@ class Log:
     def erred(self, question: str, error: CallError, *, attempt: int, seconds: float) -> None:
         """Note a call that failed."""
         row = {"question": question, "attempt": attempt, "at": now(), "seconds": round(seconds, 3)}
-        told = {"error": error.kind, "message": error.message}
-        self._add(row | told | ({"raw": error.raw[:10_000]} if error.raw else {}))
+        failure = {"error": error.kind, "message": error.message}
+        self._add(row | failure | ({"raw": error.raw[:10_000]} if error.raw else {}))
 
     def gave_up(self, question: str, answer: Answer) -> None:
         """Note the response that stands for a system that gave none."""
@@ -136,11 +136,6 @@ def header(tag: str, system: str, task: str, questions: TestSet) -> dict[str, An
     rows = [question_row(handed(question)) for question in questions]
     digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
     return {"run": tag, "system": system, "task": task, "questions": digest}
-
-
-def now() -> str:
-    """The time, as RFC 3339 writes it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _row(line: bytes, number: int, path: Path) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from qassay.errors import UsageError, unknown
+from qassay.spelling import Spelled
 from qassay.systems.harness.callers import Caller, LocalCaller
 from qassay.systems.harness.chat import ChatCaller
 from qassay.systems.harness.command import CommandCaller
 from qassay.systems.harness.http import HttpCaller
 from qassay.systems.records import Documents, System
-from qassay.systems.spelling import SYSTEMS, Spelled, make_reference, spelled
+from qassay.systems.spelling import SYSTEMS, make_reference, spelled
 from qassay.tasks import Task
 
 _CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(.*\))?", re.DOTALL)

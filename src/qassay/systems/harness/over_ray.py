@@ -136,8 +136,8 @@ class RayCaller:
             raise CallError("timeout", f"no answer from the cluster within {seconds:g} s") from None
         except errors.RayError as error:
             self._leave()
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise CallError("crash", f"its node failed: {said[-1][:300]}") from None
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise CallError("crash", f"its node failed: {lines[-1][:300]}") from None
 
     def _leave(self) -> None:
         actor, self._actor = self._actor, None

@@ -15,9 +15,10 @@ import msgspec
 
 from qassay.errors import QassayError, UsageError
 from qassay.questions import Question
+from qassay.spelling import Spelled, arguments
 from qassay.systems.harness.wire import answer_row, from_row
 from qassay.systems.records import Answer, Asked
-from qassay.systems.spelling import Spelled, arguments, load, spelled
+from qassay.systems.spelling import load, spelled
 
 
 def main(spelling: str, folder: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder, file_name, set_name
+from qassay.formats.folder import Folder
 from qassay.formats.lines import is_one_line
+from qassay.formats.names import file_name
 from qassay.formats.runs import read_runs
 from qassay.questions import Question, TestSet
-from qassay.runs import NIL, RunInformation, check_documents
+from qassay.runs import NIL, RunInformation
 from qassay.systems.harness.rules import run_row
 from qassay.systems.records import Answer
 from qassay.tasks import Task
@@ -26,11 +28,6 @@ SUFFIXES = {
     "rte": ".rte",
     "rag24": ".jsonl",
 }
-
-
-def existing(folder: Folder, tag: str) -> list[Path]:
-    """Files of a run with this tag."""
-    return [path for path in folder.runs() if set_name(path) == tag]
 
 
 def write_run(
@@ -51,7 +48,7 @@ def write_run(
     contents = {path: data}
     if information is not None:
         contents[folder.run_information] = _described(folder, tag, information)
-    old = [one for one in existing(folder, tag) if one != path]
+    old = [one for one in folder.files_of_run(tag) if one != path]
     files.write_all(contents)
     for one in old:
         one.unlink()
@@ -90,7 +87,7 @@ def in_order(answers: Sequence[tuple[Question, Answer]], task: Task) -> list[tup
     filled = []
     for question, answer in answers:
         sure = answer.confidence if answer.confidence is not None else min(least, 0.0)
-        filled.append((question, Answer(answer.items, answer.nil, sure, answer.decision, answer.justification)))
+        filled.append((question, replace(answer, confidence=sure)))
     return sorted(filled, key=lambda one: -(one[1].confidence or 0.0))
 
 
@@ -102,9 +99,7 @@ def check_run(
         path = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
         path.write_bytes(data)
         found = read_runs([path], task=task, questions=questions, form=form, names={path: f"runs/{path.name}"})
-    problems: list[Problem] = [*found.problems, *found.missing]
-    if lengths is not None and "doc" in found.runs.table.columns:
-        problems += check_documents(found.runs.table, found.files, lengths)
+    problems = found.faults(lengths)
     if problems:
         raise InputError(problems)
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from qassay.systems.reference.lexicon import ORGANISATIONS, PERSONS, PLACES
-from qassay.systems.text import STOPWORDS, words
+from qassay.systems.text import STOP_WORDS, words
 
 KINDS = (
     *("person", "organisation", "place", "name", "date", "year", "time"),
@@ -98,7 +98,7 @@ def noun_phrase(text: str) -> list[str]:
     for word in words(text):
         ordinal = word in ("first", "last", "new", "other", "two")
         past = word.endswith("ed") and phrase
-        if (word in STOPWORDS or word in _VERBS or past) and not ordinal:
+        if (word in STOP_WORDS or word in _VERBS or past) and not ordinal:
             if phrase:
                 break
             continue

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.evidence import Sentence, gather, target_of
-from qassay.systems.text import STOPWORDS, content_words, overlap, stem, words
+from qassay.systems.text import STOP_WORDS, content_words, overlap, stem, words
 
 _PRONOUN = re.compile(
     r"^(?:In \d{4} |In \w+ \d{4} |On [\w ]+? \d{4} )?(?:He|She|It|They|His|Her|Its|Their|he|she|it)\b"
@@ -71,7 +71,7 @@ def naming(target: str) -> re.Pattern[str]:
     >>> bool(naming("sinking of the Titanic").search("The Titanic was built in Belfast."))
     True
     """
-    telling = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOPWORDS and not word.isdigit()]
+    telling = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOP_WORDS and not word.isdigit()]
     capital = [word for word in telling if word[:1].isupper()] or telling[-1:] or target.split()
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, capital))})\b", re.IGNORECASE)
 

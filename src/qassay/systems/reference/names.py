@@ -1,30 +1,29 @@
-"""Names in running text: capitalised phrases, and what they are likely to name.
+"""Names in running text: runs of capitalised words, with small words such as `of` and `van` inside.
 
-A name is a run of capitalised words, with small words such as `of` and `van` inside. What it names is told by its own
-words (`Bergen Museum`), by the word before it (`the physicist Felix Bloch`, `in Warsaw`) and by its form.
+What a name names is told by its own words (`Bergen Museum`), by the word before it (`the physicist Felix Bloch`, `in
+Warsaw`) and by its form: see `name_kinds`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
 from qassay.systems.reference.lexicon import (
-    CONTINENTS,
     COUNTRIES,
     DAYS,
     DEMONYMS,
     MONTHS,
     NOBLE,
     ORGANISATION_HEADS,
-    ORGANISATIONS,
-    PERSONS,
     PLACE_HEADS,
-    PLACES,
     TITLES,
 )
+from qassay.systems.reference.name_kinds import kinds_of
 from qassay.systems.reference.quantities import Candidate
-from qassay.systems.text import STOPWORDS
+from qassay.systems.text import STOP_WORDS
 
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w-]*(?:['’](?!s\b)\w+)*"
 _INITIAL = r"[A-Z]\.(?:[A-Z]\.)*"
@@ -33,15 +32,11 @@ _INNER = r"(?:of the|of|de la|de|del|du|da|van der|van|von|der|bin|al|el|la|le|o
 _PART = rf"(?:{_INITIAL}|{_CAPITAL})"
 _NAME = re.compile(rf"(?<![\w.'’-]){_PART}(?: (?:{_INNER} )?{_PART}| {_NUMERAL})*")
 _NAME_WITH_AND = re.compile(rf"^(?P<more> and {_CAPITAL}(?: {_CAPITAL})*)")
-_BEFORE = re.compile(r"([\w'-]+)(?:,)? $")
-_IN = re.compile(
-    r"\b(?i:in|at|near|from|to|outside|through|around|across|towards|of|leave|left|reached|visited)(?: the)? $"
-)
-_APPOSITIVE = re.compile(r"^, (?:an?|the|his|her|its|their|who|later|former)\b(?: (?:[\w-]+ ){0,3}?([\w-]+))?")
-_PERSON_VERBS = re.compile(
-    r"^,? (?:who\b|was born|died|married|said|told|wrote|became|studied|invented|discovered|painted|designed|proposed"
-    r"|received|won|led|joined|taught|lectured|served|showed|noticed|lost)"
-)
+_OF = re.compile(r"(?P<one>.+?) (?:of the|of) (?P<two>.+)$")
+# Capitalised words that are no name by themselves.
+_NO_NAMES = DEMONYMS.union(DAYS, MONTHS)
+# Words that open a sentence in front of a name.
+_OPENINGS = STOP_WORDS | {"beside", "soon", "earlier", "among", "although", "despite", "thus"}
 
 
 def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Candidate]:
@@ -59,7 +54,7 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
         end += _longer(sentence, begin, end)
         position = end
         for first, last in _parts(sentence, begin, end):
-            kinds = _kinds(sentence, first, last)
+            kinds = kinds_of(sentence, first, last)
             text = sentence[first:last]
             if not kinds or (first == 0 and " " not in text and text not in known):
                 continue
@@ -85,33 +80,58 @@ def _longer(sentence: str, begin: int, end: int) -> int:
     return 0
 
 
+class _Token(NamedTuple):
+    """A word of a name, and where it stands in the sentence."""
+
+    text: str
+    begin: int
+    end: int
+
+    @property
+    def bears(self) -> bool:
+        """Whether a name can begin and end with it: `of` and `van` only join."""
+        return self.text[:1].isupper()
+
+
 def _parts(sentence: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """The name without words that only open the sentence, without titles, days and months, and cut at `X of Y`."""
-    text = sentence[begin:end]
-    tokens = [(found[0], begin + found.start(), begin + found.end()) for found in re.finditer(r"\S+", text)]
-    while tokens and _opening(tokens[0][0], first=tokens[0][1] == 0, alone=len(tokens) == 1):
-        tokens.pop(0)
-    while tokens and not tokens[0][0][:1].isupper():
-        tokens.pop(0)
-    while tokens and (not (tokens[-1][0][:1].isupper() or tokens[-1][0].isdigit()) or tokens[-1][0] in MONTHS):
-        tokens.pop()
-    while len(tokens) > 1 and tokens[-1][0].lower() in STOPWORDS and tokens[-2][0].endswith("."):
-        tokens.pop()  # `Ptolemy V. It`: a full stop that the splitter took for an initial's
-    if len(tokens) > 2 and tokens[-1][0] in DEMONYMS and tokens[-2][0] in ("the", "of"):
-        del tokens[next(place for place, token in enumerate(tokens) if token[0] in ("of", "the")) :]
-    if not tokens or all(token in DEMONYMS or token in DAYS or token in MONTHS for token, _, _ in tokens):
+    found = re.finditer(r"\S+", sentence[begin:end])
+    tokens = _trimmed([_Token(one[0], begin + one.start(), begin + one.end()) for one in found])
+    if not tokens or all(token.text in _NO_NAMES for token in tokens):
         return
-    if len(tokens[0][0]) < 2 and len(tokens) == 1:
+    if len(tokens) == 1 and len(tokens[0].text) < 2:
         return
-    first, last = tokens[0][1], tokens[-1][2] - tokens[-1][0].endswith(".")
+    first, last = tokens[0].begin, tokens[-1].end - tokens[-1].text.endswith(".")
     whole = sentence[first:last]
-    cut = re.match(r"(?P<one>.+?) (?:of the|of) (?P<two>.+)$", whole)
+    cut = _OF.match(whole)
     # `Cornelis Bakker of the Netherlands` is a person and a place, `Institute of Egypt` is one name.
     if cut and whole not in COUNTRIES and not _joined(cut["one"]):
         yield first, first + len(cut["one"])
         yield first + cut.start("two"), last
     else:
         yield first, last
+
+
+def _trimmed(tokens: list[_Token]) -> list[_Token]:
+    """The tokens that are the name's own."""
+    while tokens and _opening(tokens[0].text, first=tokens[0].begin == 0, alone=len(tokens) == 1):
+        tokens = tokens[1:]
+    while tokens and not tokens[0].bears:
+        tokens = tokens[1:]
+    while tokens and not _closing(tokens[-1]):
+        tokens = tokens[:-1]
+    # `Ptolemy V. It`: a full stop that the splitter took for an initial's.
+    while len(tokens) > 1 and tokens[-1].text.lower() in STOP_WORDS and tokens[-2].text.endswith("."):
+        tokens = tokens[:-1]
+    # `Louis Philippe of the French`: the people is no part of the name.
+    if len(tokens) > 2 and tokens[-1].text in DEMONYMS and tokens[-2].text in ("the", "of"):
+        tokens = list(takewhile(lambda token: token.text not in ("of", "the"), tokens))
+    return tokens
+
+
+def _closing(token: _Token) -> bool:
+    """Whether a name can end with a token: `Apollo 11` can, `Oslo in March` cannot."""
+    return (token.bears or token.text.isdigit()) and token.text not in MONTHS
 
 
 def _joined(head: str) -> bool:
@@ -126,38 +146,4 @@ def _opening(token: str, *, first: bool, alone: bool) -> bool:
         return True
     if token in MONTHS or token in DAYS:
         return True
-    return first and token.lower() in STOPWORDS | {"beside", "soon", "earlier", "among", "although", "despite", "thus"}
-
-
-def _kinds(sentence: str, first: int, last: int) -> dict[str, float]:
-    """How surely a name is of which kinds."""
-    text, before, after = sentence[first:last], sentence[:first], sentence[last:]
-    tokens = text.split()
-    kinds = {"name": 0.8}
-    cue = found[1] if (found := _BEFORE.search(before)) else ""
-    appositive = found[1] if (found := _APPOSITIVE.match(after)) else None
-    if (
-        text in COUNTRIES
-        or text in CONTINENTS
-        or tokens[0] in ("Cape", "Lake", "Mount", "Port", "Point", "San", "Santa")
-    ):
-        return kinds | {"place": 1.0}
-    if tokens[-1] in PLACE_HEADS:
-        return kinds | {"place": 0.9}
-    if any(token in ORGANISATION_HEADS for token in tokens):
-        return kinds | {"organisation": 1.0, "place": 0.2}
-    if cue.lower() in ORGANISATIONS or re.fullmatch(r"[A-Z]{2,6}", text):
-        return kinds | {"organisation": 0.9}
-    if cue.rstrip(".") in TITLES or cue.lower() in PERSONS or tokens[0] in NOBLE or "Pasha" in tokens:
-        return kinds | {"person": 1.0}
-    if (appositive and appositive.lower() in PERSONS) or _PERSON_VERBS.match(after):
-        return kinds | {"person": 0.95 if len(tokens) > 1 else 0.8}
-    if cue.lower() in PLACES or (cue == "of" and re.search(r"\b(?:city|town|village|port) of $", before)):
-        return kinds | {"place": 1.0}
-    if _IN.search(before) and not before.endswith(("to ", "from ", "of ", "to the ", "from the ", "of the ")):
-        return kinds | {"place": 0.85 if len(tokens) == 1 else 0.75, "organisation": 0.4, "person": 0.1}
-    if _IN.search(before):
-        return kinds | {"place": 0.6, "person": 0.5 if len(tokens) > 1 else 0.2, "organisation": 0.3}
-    if 2 <= len(tokens) <= 4 and not text.isupper() and not any(token[0].isdigit() for token in tokens):
-        return kinds | {"person": 0.8, "organisation": 0.3, "place": 0.2}
-    return kinds | {"person": 0.35, "organisation": 0.35, "place": 0.35}
+    return first and token.lower() in _OPENINGS

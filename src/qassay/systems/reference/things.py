@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from qassay.systems.reference.quantities import Candidate
-from qassay.systems.text import STOPWORDS
+from qassay.systems.text import STOP_WORDS
 
 _IS = re.compile(
     r"\b(?:is|was|are|were|be|been|become|became|called|named|known as|made of|made from|of|played|plays)"
@@ -32,7 +32,7 @@ def _without_small(phrase: str) -> str:
     """The words of a phrase up to the first small word, participle or adverb."""
     kept = []
     for word in phrase.split():
-        if word in STOPWORDS or word.endswith(("ed", "ly", "ing")):
+        if word in STOP_WORDS or word.endswith(("ed", "ly", "ing")):
             break
         kept.append(word)
     return " ".join(kept)

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import urllib.request
 from email.message import Message
-from typing import IO
+from typing import IO, Final
+
+# Statuses of a server that is too busy, still starting, or lost behind a proxy: the same request may be answered later.
+BUSY: Final = frozenset({408, 425, 429, 502, 503, 504, 529})
+# The same, with the mistake of a program that may not be made twice.
+PASSING: Final = BUSY | {500}
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

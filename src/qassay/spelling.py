@@ -1,0 +1,109 @@
+"""Names with parameters, as people write them: `nugget_f(beta=3)`, `match(normalise=true)`, `series(other=definition)`.
+
+Measures, assessors and systems are spelled alike: one spelling is the Python call, the command line, the configuration
+and the log. What the parameters may be, the one who is named says: in the annotations of a function, mostly.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from qassay.errors import UsageError, unknown
+
+_SPELLING = re.compile(r"\s*(?P<name>[\w.:-]+)\s*(?P<given>\(.*\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A name and the parameters given with it, as written; `called` tells whether there were brackets."""
+
+    name: str
+    parameters: Mapping[str, str]
+    called: bool = False
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.name}({given})" if given or self.called else self.name
+
+
+def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | None = None) -> Spelled:
+    """Read the spelling of a measure, a system and so on; `settings` join its parameters and may not repeat one.
+
+    >>> parse("nugget_f( beta = 3 )", "measure", example="nugget_f(beta=5)")
+    Spelled(name='nugget_f', parameters={'beta': '3'}, called=True)
+    """
+    found = _SPELLING.fullmatch(text)
+    if found is None:
+        raise UsageError(f"cannot read the {kind} {text!r}; write it as in {example}")
+    parameters: dict[str, str] = {}
+    given = _parts(text, (found["given"] or "()")[1:-1])
+    for part in (*given, *(f"{name}={value}" for name, value in (settings or {}).items())):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name.isidentifier() or not value:
+            raise UsageError(f"{text}: {part.strip()!r} is no parameter; write name=value, as in {example}")
+        if name in parameters:
+            raise UsageError(f"{text}: {name} is given twice")
+        parameters[name] = value
+    return Spelled(found["name"], parameters, found["given"] is not None)
+
+
+def arguments(wanted: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters as the annotations of the factory's keyword-only parameters want them."""
+    hints = get_type_hints(factory)
+    taken = [name for name, one in inspect.signature(factory).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    values = {}
+    for name, value in wanted.parameters.items():
+        if name not in taken:
+            raise unknown(f"parameter of {wanted.name}", name, taken)
+        values[name] = _value(wanted.name, name, value, hints.get(name, str))
+    return values
+
+
+def _value(spelled: str, name: str, text: str, kind: Any) -> Any:
+    """The text as a value of this type."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise unknown(f"value of {name}", text, get_args(kind))
+        return text
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise UsageError(f"{spelled}: {name} takes true or false, not {text!r}")
+        return text == "true"
+    if kind in (int, float):
+        return number(f"{spelled}: {name}", text, kind)
+    return text
+
+
+def number(what: str, text: str, kind: type[int] | type[float] = float) -> float:
+    """The text as a number from 0: no parameter is negative, infinite or undefined."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"{what} takes a {'whole ' * (kind is int)}number from 0, not {text!r}")
+    return value
+
+
+def _parts(text: str, given: str) -> list[str]:
+    """The parameters between brackets: split at the commas that no inner brackets hold."""
+    parts, depth, current = [], 0, ""
+    for character in given:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == "," and not depth:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    if depth:
+        raise UsageError(f"{text}: the brackets do not match")
+    return [part for part in [*parts, current] if part.strip()]
