@@ -13,11 +13,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, event, insert
 
+from qassay.formats.times import now
 from qassay.questions import Question
 from qassay.store.adjudication.settling import Settled, keep
 from qassay.store.assignment.assignments import SLOTS
 from qassay.store.development.drafts import body_of
-from qassay.store.engine import Store, now, open_store
+from qassay.store.engine import Store, open_store
 from qassay.store.people.accounts import add_account
 from qassay.store.pool.pooling import SIZES, SUMMARY, PoolSummary, pool_mark
 from qassay.store.pool.things import thing

@@ -15,18 +15,20 @@ from sums import check_sums
 
 import qassay
 from qassay.evaluation import Evaluation
+from qassay.formats.times import now
 from qassay.store.adjudication.comparing import ADJUDICATED
 from qassay.store.adjudication.disagreements import Disagreement, disagreements
 from qassay.store.adjudication.rulings import rule
 from qassay.store.adjudication.settling import progress
 from qassay.store.assignment.assignments import Assignment, all_assignments, assign, refresh_totals
 from qassay.store.assignment.counting import Assessor, completed, parts_for
-from qassay.store.engine import Store, connect, now
+from qassay.store.engine import Store, connect
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import Decided, decide, undo
 from qassay.store.judging.nuggets import write_nugget
-from qassay.store.pool.items import Item, items_of, order_seed, pool_items, store_items
+from qassay.store.pool.items import Item, items_of, order_seed, pool_items
 from qassay.store.pool.parts import Part
+from qassay.store.pool.storing import store_items
 from qassay.store.schema import account, metadata, standing
 
 QUESTIONS = [

@@ -82,6 +82,8 @@ def test_a_link_makes_one_account(store: Store) -> None:
     for name in ("Ada", "Eve"):
         with store.write() as connection, pytest.raises(UsageError, match="used, has expired or was withdrawn"):
             accept_invitation(connection, secret, name=name, password="hash")
+    with store.read() as connection, pytest.raises(UsageError, match="used, has expired or was withdrawn"):
+        look_at_invitation(connection, secret)
 
 
 def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, func, select
 from qassay.errors import InputError
 from qassay.store.adjudication.comparing import ADJUDICATED
 from qassay.store.adjudication.disagreements import disagreements
-from qassay.store.adjudication.rulings import adopt, part_named, rule, undo_ruling
+from qassay.store.adjudication.own_lists import adopt
+from qassay.store.adjudication.rulings import part_named, rule, undo_ruling
 from qassay.store.adjudication.settling import NotClosedError, progress, settle, settle_all
 from qassay.store.assignment.assignments import SLOTS
 from qassay.store.engine import Store

@@ -12,16 +12,17 @@ from sqlalchemy import Connection
 
 from qassay.errors import InputError
 from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.disagreements import choice
-from qassay.store.adjudication.rulings import adopt, rule, undo_ruling
+from qassay.store.adjudication.own_lists import adopt, set_of_list
+from qassay.store.adjudication.rulings import rule, undo_ruling
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import assign, reopen
+from qassay.store.assignment.assignments import SLOTS, assign, reopen
 from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import copy_list, nuggets_of, write_nugget
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
+from qassay.store.pool.things import digest
 
 store, desk = desks.store, desks.desk
 
@@ -86,27 +87,75 @@ def test_own_lists_are_one_disagreement_settled_by_adopting_one(desk: Any) -> No
         (found,) = desk.disagreements(connection, "1.3")
         assert (found.kind, found.item, found.ruling, found.version, found.left) == ("lists", None, None, 0, True)
         texts = [verdict["list"][-1]["text"] for verdict in found.verdicts]
-        assert texts == [f"seen by {choice(connection, '1.3', place)}" for place in (0, 1)]
+        assert texts == [f"seen by {set_of_list(connection, '1.3', verdict['name'])}" for verdict in found.verdicts]
         numbers = {str(item.id) for item in items_of(connection, "1.3")}
         assert all(set(verdict["responses"]) == numbers for verdict in found.verdicts)
         assert not any(name in str(found) for name in ("north", "south", "who wrote"))
         item = items_of(connection, "1.3")[0]
         with pytest.raises(InputError, match="adopt one of the lists first"):
             desk.rule(connection, desks.Disagreement(item, "", "match", (), None, 0, True), {"nuggets": []})
-        done = adopt(connection, "1.3", "second", who=desk.judge, key="k", expected=0)
+        done = adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=found.seen)
         assert (done.nuggets, done.judgments) == (3, 4)
-        assert adopt(connection, "1.3", "second", who=desk.judge, key="k", expected=0) == done
+        assert adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=found.seen) == done
         with pytest.raises(KeyReusedError):
             adopt(connection, "1.3", "first", who=desk.judge, key="k")
-        with pytest.raises(ConflictError):
-            adopt(connection, "1.3", "first", who=desk.judge, key="l", expected=0)
+        with pytest.raises(ConflictError, match="have changed since they were shown"):
+            adopt(connection, "1.3", "first", who=desk.judge, key="l", seen=found.seen)
         assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")] == ["chess", "plays", "seen by second"]
         assert sorted(nugget for row in desk.rows(connection) for nugget in row["nuggets"]) == ["1", "1", "3", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
         assert settle(connection, "1.3", desk.evaluation.task).left == 0
         (after,) = desk.disagreements(connection, "1.3")
         assert after.ruling["list"][-1]["text"] == "seen by second"
-        assert choice(connection, "1.3", after.ruling["adopted"]) == "second"
+        adopted = after.verdicts[after.ruling["adopted"]]["name"]
+        assert set_of_list(connection, "1.3", adopted) == "second"
+
+
+def add_an_assessor(desk: Any, connection: Connection) -> None:
+    assign(connection, desk.evaluation.questions, assessors=3, accounts=[person.id for person in desk.people])
+    own_lists(desk, connection, ("third",))
+
+
+def change_a_nugget(_: Any, connection: Connection) -> None:
+    body = {"vital": False, "text": "another fact"}
+    write_nugget(connection, list_name="first", question="1.3", nugget="3", body=body)
+
+
+def change_a_match(desk: Any, connection: Connection) -> None:
+    item = items_of(connection, "1.3")[0]
+    one = desk.assigned(connection, "1.3")
+    desk.say(connection, one, item, parts_for(connection, one, item, None)[0], {"nuggets": ["1"]})
+
+
+@pytest.mark.parametrize("change", [add_an_assessor, change_a_nugget, change_a_match])
+def test_what_is_adopted_is_what_was_seen(desk: Any, change: Any) -> None:
+    """A page that was left open while the lists changed adopts none of them; the lists seen now can be adopted."""
+    with desk.store.write() as connection:
+        own_lists(desk, connection)
+        (before,) = desk.disagreements(connection, "1.3")
+        second = next(one["name"] for one in before.verdicts if "seen by second" in str(one))
+        change(desk, connection)
+        (after,) = desk.disagreements(connection, "1.3")
+        assert set_of_list(connection, "1.3", second) == "second", "whoever comes and goes, a name is one list's"
+        with pytest.raises(ConflictError, match="have changed since they were shown; look at them again and choose"):
+            adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=before.seen)
+        assert desk.rows(connection) == []
+        done = adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=after.seen)
+        # Sent again after another change it has its answer, and changes nothing.
+        write_nugget(connection, list_name="second", question="1.3", nugget="3", body={"vital": True, "text": "later"})
+        assert adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=after.seen) == done
+        assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "seen by second"
+
+
+def test_the_names_of_lists_tell_nothing(desk: Any) -> None:
+    """Digests with a secret of the store: neither those of another question nor guessing gives a set away."""
+    with desk.store.write() as connection:
+        own_lists(desk, connection)
+        (found,) = desk.disagreements(connection, "1.3")
+        names = [one["name"] for one in found.verdicts]
+        guessed = [digest(*some, "verdicts", "lists", "1.3", name) for some in ((), ("",)) for name in SLOTS]
+        assert len(set(names)) == 2
+        assert not {*names, found.seen} & {*guessed, *SLOTS}
 
 
 def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
@@ -123,7 +172,7 @@ def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
         mine = [row for row in desk.rows(connection) if row["run"] == item.run]
         assert sorted(nugget for row in mine for nugget in row["nuggets"]) == ["1", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
-        adopt(connection, "1.3", "first", who=desk.judge, key="other", expected=1)
+        adopt(connection, "1.3", "first", who=desk.judge, key="other")
         assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")][-1] == "seen by first"
         assert all(row["nuggets"] in ([], ["3"]) for row in desk.rows(connection))
 
@@ -184,5 +233,5 @@ def test_adopting_needs_lists_to_choose_from(desk: Any) -> None:
             adopt(connection, "1.3", "first", who=desk.judge, key="k")
         with pytest.raises(Exception, match="unknown judgment set of the question 'third'"):
             adopt(connection, "1.3", "third", who=desk.judge, key="k")
-        with pytest.raises(Exception, match="unknown list '3'"):
-            choice(connection, "1.3", 2)
+        with pytest.raises(ConflictError, match="have changed since they were shown"):
+            set_of_list(connection, "1.3", "a list that is gone")

@@ -324,7 +324,8 @@ def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path
         made = desks.write_evaluation(tmp_path / "two", runs=runs)
         items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
         options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
-        assert store_pool(connection, items, made.questions, **options).touched == {"1.2"}
+    assert store_pool(store, items, made.questions, **options).touched == {"1.2"}
+    with store.read() as connection:
         desk.check_counts(connection)
         one = desk.assigned(connection, "1.2")
         assert (one.done, one.total, one.closed) == (1, 2, None)

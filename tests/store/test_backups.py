@@ -18,8 +18,9 @@ from sqlalchemy import Table, func, insert, select, text
 
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
+from qassay.formats.times import now
 from qassay.store.backups import back_up, check_backup, default_place, restore
-from qassay.store.engine import Store, connect, now, open_store, sqlite_url
+from qassay.store.engine import Store, connect, open_store, sqlite_url
 from qassay.store.folder.intake import take_in
 from qassay.store.judging.judgments import append
 from qassay.store.schema import account, invitation, item, judgment, metadata, session, token

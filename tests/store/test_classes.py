@@ -16,6 +16,7 @@ from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
 from qassay.store.judging.decisions import LockedError
+from qassay.store.judging.judgments import KeyReusedError
 from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, record
 
@@ -83,6 +84,8 @@ def test_a_renaming_sent_twice_is_one(store: Store, desk: Any) -> None:
         assert rename(connection, desk, "Ann", "Anna") == 2
         count = len(connection.execute(select(judgment.c.id)).all())
         assert rename(connection, desk, "Ann", "Anna") == 0
+        with pytest.raises(KeyReusedError, match="belongs to another change"):
+            rename(connection, desk, "Ann", "Annie")
         assert len(connection.execute(select(judgment.c.id)).all()) == count
 
 

@@ -15,7 +15,8 @@ from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import InputError
 from qassay.formats.folder import DATABASE, VARIABLE
-from qassay.store.engine import Store, connect, is_alive, now, open_store, store_url
+from qassay.formats.times import now
+from qassay.store.engine import Store, connect, is_alive, open_store, store_url
 from qassay.store.schema import account, judgment, session, setting
 from qassay.store.settings import get_setting, note_action, put_once, put_setting
 
@@ -68,6 +69,30 @@ def test_writers_take_turns_and_lose_nothing(store: Store) -> None:
         list(pool.map(add, range(60)))
     with store.read() as connection:
         assert get_setting(connection, "count") == 60
+
+
+def test_writers_of_one_process_wait_their_turn_however_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do not leave it to SQLite, which gives up after a while: 'database is locked' is shown to nobody."""
+    monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 1)
+    store = open_store(folder, create=True)
+    begun, finish = Event(), Event()
+
+    def write() -> None:
+        with store.write() as connection:
+            put_setting(connection, "x", 1)
+            begun.set()
+            finish.wait(0.2)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        assert begun.wait(30)
+        with store.write() as connection:
+            put_setting(connection, "x", get_setting(connection, "x") + 1)
+        finish.set()
+        writing.result()
+    with store.read() as connection:
+        assert get_setting(connection, "x") == 2
+    store.close()
 
 
 def test_readers_do_not_wait_for_a_writer(store: Store) -> None:

@@ -15,7 +15,8 @@ from sqlalchemy import func, select, update
 import qassay
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
-from qassay.store.engine import Store, now, open_store
+from qassay.formats.times import now
+from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import Taken, take_in
 from qassay.store.folder.snapshot import write_out
 from qassay.store.judging.judgments import append
@@ -256,7 +257,7 @@ def test_a_failure_half_way_leaves_the_store_as_it_was(
     def fail(*_: Any, **__: Any) -> int:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("qassay.store.folder.intake.append_many", fail)
+    monkeypatch.setattr("qassay.store.folder.taking.append_many", fail)
     with pytest.raises(OSError, match="disk is full"):
         take_in(store, Folder(small))
     assert counts(store) == empty

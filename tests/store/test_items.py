@@ -20,8 +20,9 @@ from qassay.evaluation import Evaluation
 from qassay.pools import THINGS, pool
 from qassay.runs import Runs
 from qassay.store.engine import Store
-from qassay.store.pool.items import Item, item_with_number, items_of, order_seed, pool_items, store_items
+from qassay.store.pool.items import Item, item_with_number, items_of, order_seed, pool_items
 from qassay.store.pool.parts import parts_of
+from qassay.store.pool.storing import store_items
 
 store = desks.store
 QUESTIONS = [{"id": "q", "type": "factoid", "text": "?"}, {"id": "r", "type": "factoid", "text": "?"}]

@@ -17,7 +17,7 @@ import qassay
 from qassay.formats import jsonl
 from qassay.judgments import JUDGMENT_COLUMNS, sort_out
 from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.rulings import adopt
+from qassay.store.adjudication.own_lists import adopt
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store

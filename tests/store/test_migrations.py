@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from contextlib import closing
@@ -20,6 +21,7 @@ import qassay
 from qassay.errors import InputError
 from qassay.store.engine import connect, open_store
 from qassay.store.migrating import HEAD, VERSION_TABLE, migrate
+from qassay.store.migrations import versions
 from qassay.store.schema import metadata, setting, settled, stage
 
 
@@ -62,6 +64,43 @@ def test_the_statements_of_the_migrations_are_those_of_the_tables(tmp_path: Path
     found = statements(migrated)
     del found[VERSION_TABLE]
     assert found == statements(made)
+
+
+# What PostgreSQL makes of constraints, indexes, triggers and their functions.
+_DEFINITIONS = """
+  SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+"""
+
+
+def test_what_postgresql_makes_of_the_migrations_is_what_it_makes_of_the_tables(postgres_url: str) -> None:
+    engine = connect(postgres_url)
+
+    def definitions() -> dict[str, str]:
+        with engine.connect() as connection:
+            found = {name: sql for name, sql in connection.execute(text(_DEFINITIONS)) if VERSION_TABLE not in name}
+        assert sum("TRIGGER" in sql for sql in found.values()) > 10
+        return found
+
+    migrate(engine)
+    migrated = definitions()
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    metadata.create_all(engine)
+    made = definitions()
+    engine.dispose()
+    assert migrated == made
+
+
+def test_migrations_rest_on_nothing_that_may_change() -> None:
+    """What brought a store from one version to the next then does so now, whatever became of the tables since."""
+    files = sorted(Path(versions.__path__[0]).glob("*.py"))
+    assert len(files) > 2
+    for path in files:
+        assert not re.search(r"^\s*(from|import) qassay", path.read_text(encoding="utf-8"), re.MULTILINE), path.name
 
 
 def test_the_head_is_the_last_version() -> None:

@@ -119,6 +119,11 @@ def test_a_change_sent_twice_is_one_and_a_key_belongs_to_one_list(store: Store, 
         assert not change(connection, desk, "the-same-key-1234").is_new(connection)
         with pytest.raises(KeyReusedError):
             change(connection, desk, "the-same-key-1234", "second").is_new(connection)
+        same = ({"1"}, {"white", " black "})
+        assert not NuggetChange(one.one, one.who, one.key, *same).is_new(connection)
+        for names, texts in (({"9"}, {"white"}), ({"1"}, {"white", "green"})):
+            with pytest.raises(KeyReusedError, match="belongs to another change"):
+                NuggetChange(one.one, one.who, one.key, names, texts).is_new(connection)
         # A key that merely begins like another one is another key.
         assert change(connection, desk, "the-same-key-123").is_new(connection)
 

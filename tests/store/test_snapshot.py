@@ -15,8 +15,9 @@ import qassay
 import random_evaluations as evaluations
 from qassay.errors import InputError
 from qassay.formats.folder import Folder, open_folder, read_configuration
+from qassay.formats.times import now
 from qassay.store import as_stored
-from qassay.store.engine import Store, now, open_store
+from qassay.store.engine import Store, open_store
 from qassay.store.fingerprint import fingerprint
 from qassay.store.folder.intake import take_in
 from qassay.store.folder.snapshot import snapshot, write_out

@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,18 +26,12 @@ NEW = b"1.1 c D1 1902\n1.2 c D1 Ann\n1.3 c D1 it meets\n"
 NOTHING = RunInformation()
 
 
-def pooled(folder: Path, store: Store, connection: Any) -> None:
+def pooled(folder: Path, store: Store) -> None:
     evaluation = qassay.open(folder)
-    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
-    store_pool(
-        connection,
-        made,
-        evaluation.questions,
-        mark=pool_mark(connection),
-        holistic=False,
-        citations=False,
-        account=None,
-    )
+    with store.write() as connection:
+        seed, mark = order_seed(connection), pool_mark(connection)
+    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
+    store_pool(store, made, evaluation.questions, mark=mark, holistic=False, citations=False, account=None)
 
 
 def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
@@ -97,8 +90,8 @@ def test_what_was_said_of_a_run_before_it_came_is_used(served: Serve, small: Pat
 
 def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve, small: Path) -> None:
     store = served(small)
+    pooled(small, store)
     with store.write() as connection:
-        pooled(small, store, connection)
         found = pool_summary(connection)
         assert found is not None
         assert found.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
@@ -116,16 +109,16 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         assert all(one.closed for one in all_assignments(connection))
         keep_run(connection, "c", NEW, called="c.txt", information=NOTHING, account=None)
         assert found.mark != pool_mark(connection)
+    pooled(small, store)
     with store.write() as connection:
-        pooled(small, store, connection)
         assert {one.question: (one.done, one.total, bool(one.closed)) for one in all_assignments(connection)} == {
             "1.1": (1, 2, False),
             "1.2": (2, 3, False),
             "1.3": (2, 3, False),
         }
         set_withdrawn(connection, "a", withdrawn=True, reason="a mistake", account=None)
+    pooled(small, store)
     with store.write() as connection:
-        pooled(small, store, connection)
         counts = {one.question: (one.done, one.total) for one in all_assignments(connection)}
         assert counts == {"1.1": (0, 1), "1.2": (1, 2), "1.3": (1, 2)}
 
@@ -134,8 +127,8 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
     (small / "judgments" / "first.jsonl").unlink()
     store = served(small)
     questions = qassay.open(small).questions
+    pooled(small, store)
     with store.write() as connection:
-        pooled(small, store, connection)
         ada, ben, cleo = (add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo"))
         assign(connection, questions, assessors=2, accounts=[ada, ben])
         connection.execute(assignment.update().where(assignment.c.question == "1.1").values(closed="2026"))

@@ -19,15 +19,16 @@ from sqlalchemy import Connection, insert, select, update
 
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
+from qassay.formats.times import now
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.store.assignment import assignments
 from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
 from qassay.store.assignment.counting import parts_for
 from qassay.store.assignment.progress import hand_over
-from qassay.store.development import drafts
+from qassay.store.development import drafts, ordering
 from qassay.store.development.publishing import publish
-from qassay.store.engine import Store, now
+from qassay.store.engine import Store
 from qassay.store.fingerprint import WAITING
 from qassay.store.folder.intake import take_in
 from qassay.store.judging import classes
@@ -136,8 +137,7 @@ def test_a_pool_waits_for_a_save_of_a_question_that_loses_its_items(store: Store
 
     def pool_nothing() -> int:
         options: dict[str, Any] = {"mark": "", "holistic": False, "citations": False, "account": None}
-        with store.write() as connection:
-            return store_pool(connection, [], desk.evaluation.questions, **options).retired
+        return store_pool(store, [], desk.evaluation.questions, **options).retired
 
     wait = partial(behind, store, lambda connection: hold(connection, "1.1"), pool_nothing)
     assert wait(lambda connection: desks.save(desk, connection, where)) > 0
@@ -286,7 +286,7 @@ def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: St
             with store.write() as connection:
                 made = drafts.new_series(connection, desk.evaluation.task, target=f"{number} {place}", account=None)
             with store.write() as connection:
-                drafts.move_series(connection, made.group, -2)
+                ordering.move_series(connection, made.group, -2)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))

@@ -3,7 +3,8 @@
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.
 
-    schema, engine   the tables; one writer at a time       migrating      brought up to date (migrations/)
+    schema, columns  the tables, what they share            engine         opened; one writer at a time
+    migrating        brought up to date (migrations/)
     backups          copied and put back                    settings       settings, record of actions
     fingerprint      whether anything has changed           counters       sums that triggers keep
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +69,6 @@ class Store:
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()
-
-
-def now() -> str:
-    """This moment in UTC, to the millisecond, as FORMATS writes it (RFC 3339)."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def store_url(folder: Folder, configuration: Configuration) -> str | URL:

@@ -12,10 +12,7 @@ PostgreSQL hold and compare the same thing.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -24,7 +21,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -36,29 +32,9 @@ from sqlalchemy import (
     true,
 )
 
+from qassay.store.columns import At, Name, Sequence, only
+from qassay.store.columns import metadata as metadata  # with all its tables only once this module is read
 from qassay.store.counters import install_with
-
-# Constraints carry names, so that a migration can speak of them on every database.
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-Name = String(200)
-At = String(40)
-# SQLite numbers rows by itself only where the key is its own INTEGER.
-Sequence = BigInteger().with_variant(Integer, "sqlite")
-
-
-def _only(condition: ColumnElement[bool]) -> dict[str, Any]:
-    """An index of some rows only."""
-    return {"sqlite_where": condition, "postgresql_where": condition}
-
 
 ROLES = ("organiser", "adjudicator", "assessor", "reader")
 
@@ -199,8 +175,8 @@ assignment = Table(
     UniqueConstraint("question", "account"),
 )
 # What somebody goes on with, and what a lease may have ended for: few of many.
-Index("ix_assignment_open", assignment.c.account, assignment.c.id, **_only(assignment.c.closed.is_(None)))
-Index("ix_assignment_leased", assignment.c.leased, **_only(assignment.c.leased.is_not(None)))
+Index("ix_assignment_open", assignment.c.account, assignment.c.id, **only(assignment.c.closed.is_(None)))
+Index("ix_assignment_leased", assignment.c.leased, **only(assignment.c.leased.is_not(None)))
 judgment = Table(
     "judgment",
     metadata,
@@ -300,5 +276,5 @@ for _name, _columns, _condition in (
     ("unjudged", ("ordinal", "question", "pooled", "judged"), UNJUDGED),
     ("unruled", ("first", "question", "unruled", "open"), UNRULED),
 ):
-    Index(f"ix_stage_{_name}", *(stage.c[name] for name in _columns), **_only(_condition))
+    Index(f"ix_stage_{_name}", *(stage.c[name] for name in _columns), **only(_condition))
 event.listen(metadata, "after_create", install_with)

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from qassay.store.engine import now
+from qassay.formats.times import now
 from qassay.store.schema import record, setting, settled
 
 

@@ -6,29 +6,44 @@ assessors' verdicts have changed since, it is asked for again and stands meanwhi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, unknown
-from qassay.store.adjudication.adopting import Adopted, adoption_under, adoptions, bound_rows, take_over
+from qassay.formats.times import now
+from qassay.store.adjudication.adopting import bound_rows
 from qassay.store.adjudication.comparing import ADJUDICATED, NEVER_SETTLED, NUGGET_KINDS, compare
-from qassay.store.adjudication.settling import (
-    adjust,
-    closed_sets,
-    lists_left,
-    states,
-)
-from qassay.store.assignment.assignments import hold
+from qassay.store.adjudication.settling import adjust, closed_sets, states
+from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.assignment.counting import Assessor, nuggets_for, parts_for
-from qassay.store.engine import now
 from qassay.store.judging import judgments
-from qassay.store.judging.appending import Entry, append_entries
-from qassay.store.judging.judgments import ConflictError, Saved
-from qassay.store.pool.items import Item, items_of
+from qassay.store.judging.appending import Entry, Row, append_entries
+from qassay.store.judging.judgments import Saved
+from qassay.store.pool.items import Item
 from qassay.store.pool.parts import FIELDS, Part, check_verdict, row_of
 from qassay.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    """What is to be appended: `row` names the part, a body of None takes back what stands, `verdict` is checked."""
+
+    item: Item
+    part: Part
+    row: Mapping[str, Any]
+    body: Mapping[str, Any] | None
+    verdict: Mapping[str, Any] | None
+    at: str
+    expected: int
+    key: str
+
+    @property
+    def of_response(self) -> bool:
+        """Whether it is on a whole response to a nugget question, and so on all its strings."""
+        return self.part.kind == "match" and self.part.name == ""
 
 
 def rule(
@@ -48,24 +63,8 @@ def rule(
     row = row_of(named, verdict, assessor=who.name, at=at)
     if earlier := judgments.repeated(connection, key, ADJUDICATED, named.kind, row, row, who.id):
         return earlier
-    sets = closed_sets(held, item.question)
-    _check_open_to_rulings(connection, item, named, sets)
-    check_verdict(named, verdict, task, nuggets=nuggets_for(connection, ADJUDICATED, item))
-    before = _of_part(connection, item, named, sets, task)
-    saved = judgments.append(
-        connection,
-        set_name=ADJUDICATED,
-        kind=named.kind,
-        row=row,
-        at=at,
-        expected=expected,
-        key=key,
-        account=who.id,
-    )
-    if named.kind == "match" and named.name == "":
-        _set_links(connection, item, {}, at=at, account=who.id)
-    _adjust(connection, item, before, _of_part(connection, item, named, sets, task))
-    return saved
+    ruling = _Ruling(item, named, row, row, verdict, at, expected, key)
+    return _save(connection, ruling, held, task, who, links=lambda _: {})
 
 
 def undo_ruling(
@@ -87,55 +86,49 @@ def undo_ruling(
     row = dict(named.row) if body is None else dict(body)
     if earlier := judgments.repeated(connection, key, ADJUDICATED, named.kind, row, body, who.id):
         return earlier
+    # It is checked anew: the rules, or the list of nuggets, may have changed since.
+    said = None if body is None else {name: body[name] for name in FIELDS[named.kind] if body.get(name) is not None}
+
+    def links(saved: Saved) -> dict[str, Row | None]:
+        undone = next(one.id for one in (*history, saved) if one.version > to)
+        things = [link.thing for link in _links(connection, item)]
+        return {link: judgments.body_before(connection, ADJUDICATED, link, undone) for link in things}
+
+    return _save(connection, _Ruling(item, named, row, body, said, at, expected, key), held, task, who, links=links)
+
+
+def _save(
+    connection: Connection,
+    ruling: _Ruling,
+    held: Sequence[Assignment],
+    task: Task,
+    who: Assessor,
+    *,
+    links: Callable[[Saved], Mapping[str, Row | None]],
+) -> Saved:
+    """Append under the hold of the question; `links` are what the strings of a response then say."""
+    item, part = ruling.item, ruling.part
     sets = closed_sets(held, item.question)
-    _check_open_to_rulings(connection, item, named, sets)
-    if body is not None:  # the rules, or the list of nuggets, may have changed since
-        said = {name: body[name] for name in FIELDS[named.kind] if body.get(name) is not None}
-        check_verdict(named, said, task, nuggets=nuggets_for(connection, ADJUDICATED, item))
-    before = _of_part(connection, item, named, sets, task)
+    _check_open_to_rulings(connection, item, part, sets)
+    if ruling.verdict is not None:
+        check_verdict(part, ruling.verdict, task, nuggets=nuggets_for(connection, ADJUDICATED, item))
+    before = _of_part(connection, item, part, sets, task)
     saved = judgments.append(
         connection,
         set_name=ADJUDICATED,
-        kind=named.kind,
-        row=row,
-        at=at,
-        expected=expected,
-        key=key,
+        kind=part.kind,
+        row=ruling.row,
+        at=ruling.at,
+        expected=ruling.expected,
+        key=ruling.key,
         account=who.id,
-        taken_back=body is None,
+        taken_back=ruling.body is None,
     )
-    if named.kind == "match" and named.name == "":
-        undone = next(one.id for one in (*history, saved) if one.version > to)
-        links = [link.thing for link in _links(connection, item)]
-        then = {link: judgments.body_before(connection, ADJUDICATED, link, undone) for link in links}
-        _set_links(connection, item, then, at=at, account=who.id)
-    _adjust(connection, item, before, _of_part(connection, item, named, sets, task))
+    if ruling.of_response:
+        _set_links(connection, item, links(saved), at=ruling.at, account=who.id)
+    after = _of_part(connection, item, part, sets, task)
+    adjust(connection, item.question, disagreements=after[0] - before[0], left=after[1] - before[1])
     return saved
-
-
-def adopt(
-    connection: Connection, question: str, set_name: str, *, who: Assessor, key: str, expected: int | None = None
-) -> Adopted:
-    """Take one assessor's list of nuggets, and what was matched with it, as adjudicated; recorded.
-
-    `expected` is the version of the disagreement that the adjudicator saw.
-    """
-    held = hold(connection, question)
-    if earlier := adoption_under(connection, question, key, set_name):
-        return earlier
-    sets = closed_sets(held, question)
-    if set_name not in sets:
-        raise unknown("judgment set of the question", set_name, sets)
-    comparison = compare(connection, question, sets, items_of(connection, question))
-    if not comparison.own_lists:
-        message = f"question {question}: all its assessors go by one list; rule on its responses one by one"
-        raise InputError(Problem("configuration", message, None, None, question))
-    if expected is not None and expected != adoptions(connection, question):
-        raise ConflictError(None)
-    before = lists_left(connection, comparison)
-    adopted = take_over(connection, question, set_name, at=now(), by=(who.id, who.name), key=key)
-    adjust(connection, question, disagreements=0, left=-before)
-    return adopted
 
 
 def part_named(connection: Connection, item: Item, name: str) -> Part:
@@ -166,17 +159,11 @@ def _of_part(connection: Connection, item: Item, part: Part, sets: Sequence[str]
     return False, False
 
 
-def _adjust(connection: Connection, item: Item, before: tuple[bool, bool], after: tuple[bool, bool]) -> None:
-    adjust(connection, item.question, disagreements=after[0] - before[0], left=after[1] - before[1])
-
-
 def _links(connection: Connection, item: Item) -> list[Part]:
     return [part for part in parts_for(connection, ADJUDICATED, item, None) if part.name]
 
 
-def _set_links(
-    connection: Connection, item: Item, wanted: Mapping[str, Mapping[str, Any] | None], *, at: str, account: int
-) -> None:
+def _set_links(connection: Connection, item: Item, wanted: Mapping[str, Row | None], *, at: str, account: int) -> None:
     """Make the strings of an adjudicated response say what goes with its ruling: by thing, else nothing."""
     things = [part.thing for part in _links(connection, item)]
     there = judgments.standing_rows(connection, ADJUDICATED, things)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.errors import QassayError
+from qassay.formats.times import now
 from qassay.store.adjudication.adopting import bound_rows, lists_changed, mirror_list, take_back_by_rule
 from qassay.store.adjudication.comparing import (
     ADJUDICATED,
@@ -25,7 +26,6 @@ from qassay.store.adjudication.comparing import (
     said,
 )
 from qassay.store.assignment.assignments import SLOTS, Assignment, hold
-from qassay.store.engine import now
 from qassay.store.judging.appending import Entry, Row, append_entries
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of

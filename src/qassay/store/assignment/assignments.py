@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from qassay.errors import InputError, Problem, unknown
+from qassay.formats.times import later, now
 from qassay.questions import TestSet
 from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
-from qassay.store.engine import now
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment, item, judgment, nugget, share
 from qassay.store.settings import forget_settled, note_action
@@ -124,8 +124,8 @@ def take(connection: Connection, account: int) -> Assignment | None:
     number: int | None = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
     if number is None:
         return None
-    until = (datetime.now(UTC) + LEASE).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    connection.execute(update(assignment).where(assignment.c.id == number).values(account=account, leased=until))
+    values = {"account": account, "leased": later(LEASE)}
+    connection.execute(update(assignment).where(assignment.c.id == number).values(values))
     return assignment_with_number(connection, number)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from qassay.formats.times import now
 from qassay.store.adjudication.comparing import NUGGET_KINDS
 from qassay.store.adjudication.settling import settle
 from qassay.store.assignment.assignments import Assignment, hold
-from qassay.store.engine import now
 from qassay.store.judging.looking import versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import Item, items_of

@@ -16,7 +16,7 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
 from qassay.errors import UsageError
-from qassay.store.engine import now
+from qassay.formats.times import now
 from qassay.store.schema import answer as table
 from qassay.store.settings import note_action
 

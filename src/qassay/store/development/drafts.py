@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.formats.questions import question_of_row, question_row
+from qassay.formats.times import now
 from qassay.questions import Question
 from qassay.store.assignment import assignments
 from qassay.store.development.answers import forget_answers, known_answers
-from qassay.store.engine import now
 from qassay.store.schema import assignment, item, nugget, run, standing
 from qassay.store.schema import question as table
 from qassay.store.settings import forget_settled, note_action
@@ -58,6 +58,11 @@ def read_drafts(connection: Connection) -> list[Stored]:
     rows = connection.execute(select(table).where(table.c.draft).order_by(table.c.ordinal, table.c.id))
     found = [_read(row) for row in rows]
     return [one for group in grouped(found) for one in group]
+
+
+def count_drafts(connection: Connection) -> int:
+    """How many drafts there are."""
+    return int(connection.execute(select(func.count()).select_from(table).where(table.c.draft)).scalar_one())
 
 
 def grouped(drafts: Sequence[Stored]) -> list[list[Stored]]:
@@ -137,40 +142,6 @@ def change_series(connection: Connection, series: str, changes: dict[str, Any], 
     """Change the target of a series, with all of its questions."""
     for one in _of_series(connection, series):
         _rewrite(connection, one, replace(one.question, **changes), account)
-
-
-def move_question(connection: Connection, number: str, places: int) -> None:
-    """Move a draft within its series, or among all drafts; the `other` question stays last."""
-    keep_others_out(connection)
-    moving = find_stored(connection, number)
-    drafts = read_drafts(connection)
-    if moving.question.series is None:
-        arrange(connection, _moved(grouped(drafts), lambda group: group[0].group == moving.group, places))
-        return
-    groups = grouped(drafts)
-    for place, group in enumerate(groups):
-        if group[0].group == moving.group:
-            movable = [one for one in group if one.question.type != "other"]
-            moved = _moved(movable, lambda one: one.question.id == number, places)
-            groups[place] = [*moved, *(one for one in group if one.question.type == "other")]
-    arrange(connection, groups)
-
-
-def move_series(connection: Connection, series: str, places: int) -> None:
-    """Move a series of drafts among the others."""
-    keep_others_out(connection)
-    groups = grouped(read_drafts(connection))
-    arrange(connection, _moved(groups, lambda group: group[0].group == series, places))
-
-
-def arrange(connection: Connection, groups: Sequence[Sequence[Stored]]) -> None:
-    """Set the order of the drafts; whoever read them has kept the others out."""
-    order = [one for group in groups for one in group]
-    changed = [{"which": one.question.id, "to": at} for at, one in enumerate(order) if one.ordinal != at]
-    if changed:
-        connection.execute(
-            update(table).where(table.c.id == bindparam("which")).values(ordinal=bindparam("to")), changed
-        )
 
 
 def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
@@ -278,16 +249,6 @@ def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
         connection.execute(delete(hanging).where(hanging.c.question == number))
     forget_settled(connection, number)
     connection.execute(delete(table).where(table.c.id == number))
-
-
-def _moved(things: Sequence[Any], is_it: Any, places: int) -> list[Any]:
-    """The things with one of them moved by some places, as far as it goes."""
-    order = list(things)
-    at = next((place for place, one in enumerate(order) if is_it(one)), None)
-    if at is not None:
-        one = order.pop(at)
-        order.insert(max(0, min(len(order), at + places)), one)
-    return order
 
 
 def _read(row: Any) -> Stored:

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.importing.questions import check_types
+from qassay.formats.times import now
 from qassay.questions import Question, TestSet, gather
 from qassay.store.assignment import assignments
 from qassay.store.development.answers import rename_answers
 from qassay.store.development.drafts import Stored, body_of, grouped, keep_others_out, read_drafts
 from qassay.store.development.questions import test_set
-from qassay.store.engine import now
 from qassay.store.schema import nugget
 from qassay.store.schema import question as table
 from qassay.store.settings import note_action

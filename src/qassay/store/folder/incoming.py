@@ -15,8 +15,9 @@ import polars as pl
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import LONGEST_NAME, Configuration, Folder, name_fault
+from qassay.formats.folder import Configuration, Folder
 from qassay.formats.importing.questions import check_types
+from qassay.formats.names import LONGEST_NAME, name_fault
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import read_runs
 from qassay.judgments import JUDGMENT_COLUMNS, check_nuggets, sort_out, with_kinds

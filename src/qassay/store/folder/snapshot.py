@@ -18,7 +18,8 @@ from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
 from qassay.formats.files import TemporaryFolder
-from qassay.formats.folder import Configuration, Folder, file_name, may_have_store, named_database
+from qassay.formats.folder import Configuration, Folder, may_have_store, named_database
+from qassay.formats.names import file_name
 from qassay.store.engine import Store, connect, open_store, store_url
 from qassay.store.fingerprint import WAITING, fingerprint
 from qassay.store.migrating import store_version

@@ -16,10 +16,11 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from qassay.errors import InputError, Problem, QassayError, UsageError
+from qassay.formats.times import now
 from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.assignment.counting import Assessor, recount_question
-from qassay.store.engine import now
 from qassay.store.judging import judgments
+from qassay.store.judging.judgments import KeyReusedError
 from qassay.store.judging.taking_back import check_open, take_back_judgments
 from qassay.store.pool.parts import LONGEST_CLASS
 from qassay.store.schema import account as people
@@ -90,7 +91,9 @@ def rename_class(connection: Connection, one: Assignment, before: str, after: st
     if not 1 <= len(name) <= LONGEST_CLASS:
         raise InputError(Problem("bad-label", f"the class of an answer is a text of 1 to {LONGEST_CLASS} characters"))
     hold(connection, one.question)  # the same request sent twice at once waits here, and then finds its key
-    if judgments.by_key(connection, f"{key}.c0") is not None:
+    if (earlier := judgments.by_key(connection, f"{key}.c0")) is not None:
+        if (earlier.set, earlier.account, (earlier.body or {}).get("answer")) != (one.set, who.id, name):
+            raise KeyReusedError("this idempotency key belongs to another change; make a new one for every change")
         return 0
     check_open(connection, one, who)
     if before in developed_answers(connection, one.question, one.account):

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select, update
 
 from qassay.errors import QassayError
+from qassay.formats.times import now
 from qassay.store.adjudication.comparing import ADJUDICATED
 from qassay.store.adjudication.settling import settle
 from qassay.store.assignment.assignments import Assignment, hold, is_closed
@@ -20,7 +21,6 @@ from qassay.store.assignment.counting import (
     look,
     nuggets_for,
 )
-from qassay.store.engine import now
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Saved
 from qassay.store.pool.items import Item
@@ -102,6 +102,15 @@ def is_locked(connection: Connection, question: str) -> bool:
     c = judgment.c
     ruled = select(c.id).where(c.question == question, c.set == ADJUDICATED, c.account.is_not(None)).limit(1)
     return is_closed(connection, question) and connection.execute(ruled).first() is not None
+
+
+def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
+    """Which of a page of questions are locked."""
+    c = judgment.c
+    ruled = select(c.question).where(c.question.in_(questions), c.set == ADJUDICATED, c.account.is_not(None)).distinct()
+    a = assignment_table.c
+    open_ = select(a.question).where(a.question.in_(questions), a.closed.is_(None))
+    return {*connection.execute(ruled).scalars()} - {*connection.execute(open_).scalars()} if questions else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +196,9 @@ def _again(
     item: Item,
     nuggets: Sequence[str],
 ) -> Decided:
-    """The answer to a save that was sent again."""
+    """The answer to a save that was sent again; how far somebody else is who judges the question now is not told."""
     here = next((other for other in held if other.id == one.id), one)
+    if here.account != earlier.account:
+        return Decided(earlier, complete=True, done=0, total=here.total, closed=False)
     complete = is_complete(connection, one.set, parts_of(item, nuggets=nuggets))
     return Decided(earlier, complete, here.done, here.total, here.closed is not None)

@@ -39,8 +39,12 @@ class Saved:
 class ConflictError(QassayError):
     """Somebody else, or another tab, was first: what stands now."""
 
-    def __init__(self, standing: Saved | None) -> None:
-        super().__init__("this was judged in the meantime; look at what stands and decide again")
+    def __init__(
+        self,
+        standing: Saved | None,
+        message: str = "this was judged in the meantime; look at what stands and decide again",
+    ) -> None:
+        super().__init__(message)
         self.standing = standing
 
 

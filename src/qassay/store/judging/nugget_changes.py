@@ -6,7 +6,7 @@ it counts once however often it is sent, and can be taken back as one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ import msgspec
 from sqlalchemy import Connection, or_, select, update
 
 from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.times import now
 from qassay.store.assignment.assignments import Assignment, hold, keep_others_out
 from qassay.store.assignment.counting import Assessor, recount_question
-from qassay.store.engine import now
 from qassay.store.judging import judgments, nuggets
 from qassay.store.judging.judgments import KeyReusedError
 from qassay.store.judging.nuggets import (
@@ -40,11 +40,13 @@ LONGEST_NUGGET = 1_000
 
 @dataclass(frozen=True, slots=True)
 class NuggetChange:
-    """One action of an assessor on the list of an assignment."""
+    """One action of an assessor on the list of an assignment; `names` and `texts` are the nuggets it speaks of."""
 
     one: Assignment
     who: Assessor
     key: str
+    names: Collection[str] = ()
+    texts: Collection[str] = ()
 
     @property
     def _list(self) -> dict[str, Any]:
@@ -56,13 +58,20 @@ class NuggetChange:
         hold(connection, self.one.question)
         c = nugget.c
         mine = or_(c.key == self.key, c.key.startswith(f"{self.key}.", autoescape=True))
-        earlier = connection.execute(select(c.list, c.question).where(mine)).first()
-        if earlier is not None:
-            if tuple(earlier) != (self.one.set, self.one.question):
+        earlier = connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
+        if earlier:
+            here = (self.one.set, self.one.question)
+            if any((row.list, row.question) != here for row in earlier) or not self._is_said_by(earlier):
                 raise KeyReusedError("this idempotency key belongs to another change; make a new one for every change")
             return False
         check_open(connection, self.one, self.who)
         return True
+
+    def _is_said_by(self, rows: Sequence[Any]) -> bool:
+        """Whether rows that were written under the key are of these nuggets: else answering would lose a change."""
+        written = {msgspec.json.decode(row.body).get("text") for row in rows if row.body is not None}
+        said = {" ".join(text.split()) for text in self.texts}
+        return {row.nugget for row in rows} >= set(self.names) and written >= said
 
     def add(self, connection: Connection, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""

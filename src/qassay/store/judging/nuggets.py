@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Select, func, insert, select
 
 from qassay.errors import QassayError, UsageError
+from qassay.formats.times import now
+from qassay.nuggets import list_of_key
 from qassay.store.assignment.assignments import SLOTS
-from qassay.store.engine import now
 from qassay.store.schema import nugget as table
 
 DEVELOPMENT = "development"
@@ -85,27 +86,40 @@ def write_nugget(
     account: int | None = None,
     at: str | None = None,
 ) -> Nugget:
-    """Append a nugget (with None, a new one under the next number), a change of it, or with no body its removal."""
+    """Append a nugget (with None, a new one under the next number), a change of it, or with no body its removal.
+
+    A key that was used before writes nothing: what it wrote then is returned.
+    """
+    replayed = _under_key(connection, key)
+    if replayed is not None:
+        return replayed
     c = table.c
-    if key is not None:
-        earlier = connection.execute(select(table).where(c.key == key)).one_or_none()
-        if earlier is not None:
-            return as_nugget(earlier)
     history = connection.execute(select(table).where(c.list == list_name, c.question == question)).all()
     name = nugget if nugget is not None else _next_number([row.nugget for row in history])
-    own = [row for row in history if row.nugget == name]
-    last = max(own, key=lambda row: row.version, default=None)
-    current = last.version if last is not None else 0
-    if expected is not None and expected != current:
-        raise NuggetConflictError(as_nugget(last) if last is not None else None)
+    last = _last(history, name)
+    version = last.version if last is not None else 0
+    if expected is not None and expected != version:
+        raise NuggetConflictError(last)
     if ordinal is None:
         ordinal = last.ordinal if last is not None else 1 + max((row.ordinal for row in history), default=0)
-    text = None
-    if body is not None:
-        text = msgspec.json.encode({**body, "question": question, "nugget": name}).decode()
-    values = {"list": list_name, "question": question, "nugget": name, "version": current + 1, "ordinal": ordinal}
-    connection.execute(insert(table).values(**values, body=text, key=key, account=account, at=at or now()))
-    return Nugget(list_name, question, name, current + 1, ordinal, None if text is None else msgspec.json.decode(text))
+    whole = None if body is None else {**body, "question": question, "nugget": name}
+    written = Nugget(list_name, question, name, version + 1, ordinal, whole)
+    text = None if whole is None else msgspec.json.encode(whole).decode()
+    values = {**asdict(written), "body": text, "key": key, "account": account, "at": at or now()}
+    connection.execute(insert(table).values(values))
+    return written
+
+
+def _under_key(connection: Connection, key: str | None) -> Nugget | None:
+    """What was written under a key; None where nothing was, or without a key."""
+    row = None if key is None else connection.execute(select(table).where(table.c.key == key)).one_or_none()
+    return None if row is None else as_nugget(row)
+
+
+def _last(history: Sequence[Any], name: str) -> Nugget | None:
+    """The last row of a nugget, which stands; None where it was never on the list."""
+    row = max((row for row in history if row.nugget == name), key=lambda row: row.version, default=None)
+    return None if row is None else as_nugget(row)
 
 
 def copy_list(connection: Connection, *, source: str, target: str, question: str, account: int | None) -> int:
@@ -129,10 +143,18 @@ def copy_list(connection: Connection, *, source: str, target: str, question: str
 
 
 def _chosen(set_name: str, names: Sequence[str]) -> str:
+    if set_name in SLOTS:
+        return list_shown(set_name, names)
+    return list_of_key(set_name, names) or set_name
+
+
+def list_shown(set_name: str, names: Sequence[str]) -> str:
+    """The list of those there are that an assessor is shown: the own one, or one that was given to all.
+
+    What other assessors wrote is shown to nobody; where there is nothing else, the own list is yet to be written.
+    """
     if set_name in names:
         return set_name
-    if set_name not in SLOTS:
-        return names[0] if len(names) == 1 else set_name
     written = any(name in SLOTS for name in names)
     if len(names) == 1 and not written:
         return names[0]

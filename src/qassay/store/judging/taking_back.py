@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select
 
+from qassay.formats.times import now
 from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.assignment.counting import Assessor
-from qassay.store.engine import now
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import LockedError, is_locked
 from qassay.store.judging.nuggets import NuggetConflictError, as_nugget, write_nugget

@@ -13,7 +13,7 @@ import secrets
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from sqlalchemy import Connection, RowMapping, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import UsageError, unknown
-from qassay.store.engine import now
+from qassay.formats.times import later, now
 from qassay.store.schema import ROLES, account, invitation, session
 from qassay.store.schema import token as token_table
 from qassay.store.settings import note_action
@@ -61,11 +61,6 @@ class Invitation:
 def digest(token: str) -> str:
     """What is kept of a secret that the server made itself: long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def later(life: timedelta) -> str:
-    """The moment after this span, written as the store writes times."""
-    return (datetime.now(UTC) + life).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def clean_name(name: str) -> str:

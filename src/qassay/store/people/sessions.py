@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from qassay.errors import UsageError
-from qassay.store.engine import now
-from qassay.store.people.accounts import Account, as_account, clean_name, digest, later
+from qassay.formats.times import later, now
+from qassay.store.people.accounts import Account, as_account, clean_name, digest
 from qassay.store.schema import account, session, token
 
 IDLE = timedelta(hours=12)
@@ -192,8 +192,7 @@ def end_token(connection: Connection, number: int, token_number: int) -> None:
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:
-    idle = (datetime.now(UTC) - IDLE).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return (session.c.ended.is_(None), session.c.expires > now(), session.c.seen > idle)
+    return (session.c.ended.is_(None), session.c.expires > now(), session.c.seen > later(-IDLE))
 
 
 def _printable(agent: str | None) -> str | None:

@@ -14,20 +14,20 @@ from typing import Any
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, select
 
+from qassay.pools import THINGS, judged_as, rows_to_judge
 from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.store.pool.things import digest
 from qassay.store.schema import item
 from qassay.store.settings import get_setting, put_once
-from qassay.tasks import QuestionRules, Task
+from qassay.tasks import Task
 
 # Room for numbers that JavaScript can hold.
-_NUMBER_BITS = 52
+NUMBER_BITS = 52
 _ORDER_BITS = 31
 _SEED = "order-seed"
-BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,6 @@ class Item:
     body: Mapping[str, Any]
     parts: int
     active: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """What pooling did: items now there, new, and no longer returned by any run; the questions whose items changed."""
-
-    items: int
-    added: int
-    retired: int
-    touched: frozenset[str] = frozenset()
 
 
 def pool_items(
@@ -70,66 +60,22 @@ def pool_items(
     each citation of long answers.
     """
     chosen = set(justified)
-    for kind, rules in task.types.items():
-        asked = [one.id for one in questions.of_type(kind) if not chosen or one.id in chosen or not _rated(rules)]
+    for type_, rules in task.types.items():
+        kind = judged_as(type_, rules)
+        asked = [one.id for one in questions.of_type(type_) if not chosen or one.id in chosen or kind != "rating"]
         if not asked:
             continue
-        if rules.response == "decision":
+        if kind == "pair":
             for question in asked:
-                yield _item(seed, "pair", question, None, 0, {}, 1)
+                yield _item(seed, kind, question, None, 0, {}, 1)
             continue
-        rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
-        rows = rows.with_columns(pl.col("question", "run").cast(pl.String))
-        if "rank" in rows.columns:
-            rows = rows.filter(pl.col("rank") > 0)  # NIL and empty responses need no judging
-        if rules.response in ("ranked", "one", "extract") and kind != "list":
-            yield from _pooled(seed, rows, extract=rules.response == "extract")
-        elif _rated(rules):
+        rows = rows_to_judge(runs, asked)
+        if kind in ("item", "extract"):
+            yield from _pooled(seed, rows, kind)
+        elif kind == "rating":
             yield from _justifications(seed, rows)
         else:
-            yield from _responses(seed, rows, kind, rules, holistic=holistic, citations=citations)
-
-
-def store_items(connection: Connection, made: Iterable[Item]) -> Pooled:
-    """Bring the table of items up to date: new ones are added, those that no run returns any more are set aside.
-
-    A number that was drawn twice goes to the first; the other gets the next one that is free.
-    """
-    c = item.c
-    names = ("question", "kind", "run", "ordinal", "body", "parts")
-    known = {row.id: tuple(row)[1:] for row in connection.execute(select(c.id, *(c[name] for name in names), c.active))}
-    seen: set[int] = set()
-    fresh: list[dict[str, Any]] = []
-    moved: list[dict[str, Any]] = []
-    touched: set[str] = set()
-    added = 0
-    for one in made:
-        number = one.id
-        while number in seen:
-            number = (number + 1) % (1 << _NUMBER_BITS)
-        seen.add(number)
-        values = _values(one, number, msgspec.json.encode(one.body).decode())
-        if number not in known:
-            fresh.append(values)
-            added += 1
-            touched.add(one.question)
-        elif known[number] != (*(values[name] for name in names), True):
-            moved.append({f"new_{name}": value for name, value in values.items()})
-            touched |= {known[number][0], one.question}
-        if len(fresh) == BATCH:
-            connection.execute(insert(item), fresh)
-            fresh = []
-    if fresh:
-        connection.execute(insert(item), fresh)
-    if moved:
-        changed: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
-        connection.execute(update(item).where(c.id == bindparam("new_id")).values(active=True, **changed), moved)
-    gone = [number for number, row in known.items() if row[-1] and number not in seen]
-    if gone:
-        which = [{"which": number} for number in gone]
-        connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), which)
-        touched |= {known[number][0] for number in gone}
-    return Pooled(len(seen), added, len(gone), frozenset(touched))
+            yield from _responses(seed, rows, kind, holistic=holistic, citations=citations)
 
 
 def order_seed(connection: Connection) -> str:
@@ -163,14 +109,11 @@ def _read(row: Any) -> Item:
     )
 
 
-def _rated(rules: QuestionRules) -> bool:
-    return rules.response == "justified"
-
-
-def _pooled(seed: str, rows: pl.DataFrame, *, extract: bool) -> Iterator[Item]:
+def _pooled(seed: str, rows: pl.DataFrame, kind: str) -> Iterator[Item]:
     """Distinct items, similar strings together; passages by document and place."""
-    if extract:
-        things = rows.select("question", "doc", "start", "length").unique().sort("question", "doc", "start", "length")
+    things = rows.select(THINGS[kind]).unique()
+    if kind == "extract":
+        things = things.sort(THINGS[kind])
     else:
         similar = (
             pl.col("text")
@@ -179,38 +122,29 @@ def _pooled(seed: str, rows: pl.DataFrame, *, extract: bool) -> Iterator[Item]:
             .str.strip_chars()
             .str.replace(r"^(?:the|a|an) ", "")
         )
-        things = (
-            rows.select("question", "doc", "text")
-            .unique()
-            .with_columns(group=similar)
-            .sort("question", "group", "text", "doc", nulls_last=True)
-        )
+        things = things.with_columns(group=similar).sort("question", "group", "text", "doc", nulls_last=True)
     things = things.with_columns(place=pl.int_range(pl.len()).over("question"))
-    kind = "extract" if extract else "item"
     for row in things.iter_rows(named=True):
         place, question = row.pop("place"), row.pop("question")
         yield _item(seed, kind, question, None, place, row, 1)
 
 
-def _responses(
-    seed: str, rows: pl.DataFrame, kind: str, rules: QuestionRules, *, holistic: bool, citations: bool
-) -> Iterator[Item]:
+def _responses(seed: str, rows: pl.DataFrame, kind: str, *, holistic: bool, citations: bool) -> Iterator[Item]:
     """One item for each run's response: its list, its strings for nuggets, or its answer with citations."""
     names = [name for name in ("doc", "text", "citations") if name in rows.columns]
-    way = "list" if kind == "list" else "support" if rules.response == "answer" else "match"
     groups = rows.group_by("question", "run", maintain_order=True).agg(*names)
     for row in groups.iter_rows(named=True):
         elements = [
             dict(zip(names, values, strict=True)) for values in zip(*(row[name] for name in names), strict=True)
         ]
-        if way == "list":  # equal items of one list are judged once
+        if kind == "list":  # equal items of one list are judged once
             elements = list({(one["doc"], one["text"]): one for one in elements}.values())
         body: dict[str, Any] = {"elements": elements}
-        if way == "support":
+        if kind == "support":
             body["citations"] = citations
-        parts = len(elements) if way == "list" else 1
-        yield _drawn(seed, way, row["question"], row["run"], body, parts)
-        if holistic and way == "match":
+        parts = len(elements) if kind == "list" else 1
+        yield _drawn(seed, kind, row["question"], row["run"], body, parts)
+        if holistic and kind == "match":
             yield _drawn(seed, "holistic", row["question"], row["run"], {"elements": elements}, 1)
 
 
@@ -228,17 +162,5 @@ def _drawn(seed: str, kind: str, question: str, run: str, body: dict[str, Any], 
 
 def _item(seed: str, kind: str, question: str, run: str | None, place: int, body: dict[str, Any], parts: int) -> Item:
     shown = {} if run is not None else {name: value for name, value in body.items() if name != "group"}
-    number = int(digest(seed, kind, question, run, shown), 16) >> (128 - _NUMBER_BITS)
+    number = int(digest(seed, kind, question, run, shown), 16) >> (128 - NUMBER_BITS)
     return Item(number, question, kind, run, place, body, parts)
-
-
-def _values(one: Item, number: int, body: str) -> dict[str, Any]:
-    return {
-        "id": number,
-        "question": one.question,
-        "kind": one.kind,
-        "run": one.run,
-        "ordinal": one.ordinal,
-        "body": body,
-        "parts": one.parts,
-    }

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from qassay.errors import InputError, Problem
-from qassay.judgments import ENTAILMENT_LABELS, SUPPORT
+from qassay.judgments import SUPPORT
 from qassay.store.pool.items import Item
 from qassay.store.pool.things import thing
-from qassay.tasks import Task
+from qassay.tasks import DECISION_LABELS, Task
 
 # Fields of a verdict, by the kind of judgment.
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -100,7 +100,7 @@ def _item_fault(verdict: Mapping[str, Any], task: Task, _: set[str]) -> str | No
 
 
 def _pair_fault(verdict: Mapping[str, Any], task: Task, _: set[str]) -> str | None:
-    return _label_fault(verdict, task.labels if task.has("decision") else ENTAILMENT_LABELS)
+    return _label_fault(verdict, task.labels if task.has("decision") else DECISION_LABELS)
 
 
 def _list_fault(verdict: Mapping[str, Any], task: Task, _: set[str]) -> str | None:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import secrets
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from qassay.errors import InputError, Problem
+from qassay.formats.times import now
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.counting import recount_question
-from qassay.store.engine import now
-from qassay.store.pool.items import Item, Pooled, store_items
+from qassay.store.development.answers import in_parts
+from qassay.store.engine import Store
+from qassay.store.pool.items import Item
+from qassay.store.pool.storing import Changes, Pooled, find_changes, numbered, store_changes
 from qassay.store.pool.uploads import runs_mark
-from qassay.store.schema import assignment, item, question, run
+from qassay.store.schema import assignment, question, run
 from qassay.store.settings import get_setting, note_action, put_setting
 
 SUMMARY = "pool"
 SIZES = "pool-sizes"
+# The mark of a pool that is being made, and who makes it.
+_UNFINISHED = "unfinished"
+_TURN = "pool-turn"
+# Questions with so many items are stored together. It goes on for so many seconds while others wait; then it is theirs.
+PART = 500
+HELD = 0.2
+_PAUSE = 0.005
 # So many runs are named that came after the pool.
 NAMED = 3
 
@@ -39,7 +53,7 @@ class PoolSummary:
 
 
 def store_pool(
-    connection: Connection,
+    store: Store,
     made: Iterable[Item],
     questions: TestSet,
     *,
@@ -48,19 +62,86 @@ def store_pool(
     citations: bool,
     account: int | None,
 ) -> Pooled:
-    """Bring the items up to date with the runs, the assignments with the items, and sum it up."""
+    """Bring the items up to date with the runs, the assignments with the items, and sum it up.
+
+    It goes on for a moment at a time: whoever saves waits for a few questions and not for all. Every question is whole
+    at any moment. Until the last one the pool is not current, and is called so: where the work is broken off, it is
+    made anew. Of two who make it at the same time the first gives way.
+    """
+    rows = numbered(made)
+    turn = secrets.token_hex(8)
+    with store.write() as connection:
+        _begin(connection, turn)
+    # Nobody else adds or changes items while it is our turn: what is found here still holds where it is stored.
+    with store.read() as connection:
+        changes = find_changes(connection, rows)
+    parts = deque(_parts(changes))
+    while parts:
+        with store.write() as connection:
+            _go_on(connection, turn)
+            until = time.monotonic() + HELD
+            _store_part(connection, changes, parts.popleft())
+            while parts and time.monotonic() < until:
+                _store_part(connection, changes, parts.popleft())
+        time.sleep(_PAUSE)
+    done = changes.summary()
+    with store.write() as connection:
+        _go_on(connection, turn)
+        _sum_up(connection, changes, questions, mark=mark, holistic=holistic, citations=citations)
+        note_action(
+            connection, "pool", account=account, items=done.items, added=done.added, retired=done.retired, mark=mark
+        )
+    return done
+
+
+def _parts(changes: Changes) -> Iterator[list[str]]:
+    """Changed questions with so many items together, or one question with more."""
+    some: list[str] = []
+    size, sizes = 0, changes.sizes()
+    for name in sorted(changes.by_question):
+        some.append(name)
+        size += 1 + sizes.get(name, 0)
+        if size >= PART:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _begin(connection: Connection, turn: str) -> None:
+    """Say who makes the pool, and that the one there was is not current."""
+    # On PostgreSQL, whoever had the turn may be storing a part: it is there before we compare.
+    keep_others_out(connection)
+    put_setting(connection, _TURN, turn)
+    kept = get_setting(connection, SUMMARY)
+    if kept is not None:
+        put_setting(connection, SUMMARY, {**kept, "mark": _UNFINISHED})
+
+
+def _go_on(connection: Connection, turn: str) -> None:
+    """Stop where another server has begun: what it read is newer, or is called out of date when it is done."""
     # Before the items, which change sums of questions: a save that holds its question would wait for those.
     keep_others_out(connection)
-    done = store_items(connection, made)
-    for name in sorted(_assigned(connection) & done.touched):
+    if get_setting(connection, _TURN) != turn:
+        raise InputError(Problem("configuration", "the pool is being made by another server of this evaluation"))
+
+
+def _store_part(connection: Connection, changes: Changes, names: Sequence[str]) -> None:
+    """Store the changes of some questions, and count what is assigned of them anew."""
+    store_changes(connection, (changes.by_question[name] for name in names))
+    for name in sorted(_assigned(connection, changes.touched(names))):
         recount_question(connection, name)
-    kinds = _kinds(connection)
-    sizes = {name: sum(counts.values()) for name, counts in kinds.items()}
+
+
+def _sum_up(
+    connection: Connection, changes: Changes, questions: TestSet, *, mark: str, holistic: bool, citations: bool
+) -> None:
+    sizes = changes.sizes()
     summary = PoolSummary(
         items=sum(sizes.values()),
         questions=len(sizes),
         nothing=sum(one.id not in sizes for one in questions),
-        types=_types(questions, kinds),
+        types=_types(questions, changes.kinds),
         mark=mark,
         at=now(),
         holistic=holistic,
@@ -68,10 +149,6 @@ def store_pool(
     )
     put_setting(connection, SUMMARY, asdict(summary))
     put_setting(connection, SIZES, sizes)
-    note_action(
-        connection, "pool", account=account, items=done.items, added=done.added, retired=done.retired, mark=mark
-    )
-    return done
 
 
 def pool_summary(connection: Connection) -> PoolSummary | None:
@@ -103,16 +180,6 @@ def later_runs(connection: Connection, summary: PoolSummary) -> list[str]:
     return list(connection.execute(late).scalars())
 
 
-def _kinds(connection: Connection) -> dict[str, dict[str, int]]:
-    """How many items of each kind every question has."""
-    c = item.c
-    counted = select(c.question, c.kind, func.count()).where(c.active).group_by(c.question, c.kind)
-    found: dict[str, dict[str, int]] = {}
-    for name, kind, count in connection.execute(counted):
-        found.setdefault(name, {})[kind] = count
-    return found
-
-
 def _types(questions: TestSet, found: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, int, int]]:
     sums: dict[tuple[str, str], list[int]] = {}
     for one in questions:
@@ -123,5 +190,9 @@ def _types(questions: TestSet, found: Mapping[str, Mapping[str, int]]) -> list[t
     return [(kind, way, asked, items) for (kind, way), (asked, items) in sorted(sums.items())]
 
 
-def _assigned(connection: Connection) -> set[str]:
-    return set(connection.execute(select(assignment.c.question).distinct()).scalars())
+def _assigned(connection: Connection, questions: Collection[str]) -> set[str]:
+    c = assignment.c
+    found: set[str] = set()
+    for some in in_parts(list(questions)):
+        found |= set(connection.execute(select(c.question).where(c.question.in_(some)).distinct()).scalars())
+    return found

@@ -13,17 +13,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files
-from qassay.formats.folder import file_name
+from qassay.formats.names import LONGEST_FILE_NAME, file_name
+from qassay.formats.runs import file_suffix
+from qassay.formats.times import now
 from qassay.runs import RunInformation
-from qassay.store.engine import now
 from qassay.store.fingerprint import WAITING
 from qassay.store.pool.things import digest
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
 from qassay.store.settings import get_setting, note_action, put_setting
-
-# The longest file name that the usual file systems take, in bytes.
-LONGEST_FILE_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def keep_run(
     connection: Connection, tag: str, data: bytes, *, called: str, information: RunInformation, account: int | None
 ) -> None:
     """Keep a checked run; where there is one of its tag, that is an error that says which way out there is."""
-    name = file_name(tag) + suffix_of(data)
+    name = file_name(tag) + file_suffix(data)
     if len(name.encode()) > LONGEST_FILE_NAME:
         message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
         raise InputError(Problem("configuration", message, called))
@@ -117,14 +115,6 @@ def runs_mark(connection: Connection) -> str:
     """Changes whenever a run comes, goes or is replaced: what was made of the runs under the same mark is current."""
     rows = connection.execute(select(table.c.tag, table.c.at).where(~table.c.withdrawn).order_by(table.c.tag))
     return digest([tuple(row) for row in rows])
-
-
-def suffix_of(data: bytes) -> str:
-    """The ending of a run's file name, as its content tells: the form, and the compression."""
-    content = files.unpack(data, Path("run"))
-    suffix = ".jsonl" if content.removeprefix(files.BOM).lstrip()[:1] == b"{" else ".txt"
-    packed = {files.GZIP: ".gz", files.ZSTANDARD: ".zst"}
-    return suffix + next((ending for start, ending in packed.items() if data.startswith(start)), "")
 
 
 def _runs() -> Select[Any]:
