@@ -37,7 +37,9 @@ IMAGES = DOCS / "images"
 GENERATED = re.compile(r"(<!-- generated: (?P<name>[^\n]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # Mappings of JSON outputs whose keys are data (runs, questions, labels) and not names of fields.
-DATA_KEYED = {"matrix", "questions", "swaps_at_least", "size_needed", "labels"}
+DATA_KEYED = {"matrix", "questions", "swaps_at_least", "size_needed", "labels", "scores", "ranks"}
+# Of these, mappings whose values are such mappings again: by set, then by run.
+DATA_WITHIN = {"scores", "ranks"}
 SHOWN = 2
 MOST_DATA = 4
 
@@ -160,7 +162,7 @@ def shortened(value: object, name: str = "") -> object:
         is_data = name in DATA_KEYED or not all(re.fullmatch(r"[A-Za-z]\w*", key) for key in value)
         kept = list(value.items())[: SHOWN if is_data and len(value) > MOST_DATA else None]
         cut = {"...": "..."} if len(kept) < len(value) else {}
-        return {key: shortened(one, key) for key, one in kept} | cut
+        return {key: shortened(one, name if name in DATA_WITHIN else key) for key, one in kept} | cut
     return value
 
 

@@ -19,8 +19,8 @@ from typing import Final, Literal
 
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
-import desks
-from desks import Desk, served
+import evaluations
+from evaluations import PreparedEvaluation, served
 from qassay.demo import demo_folder
 
 PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -171,18 +171,18 @@ FINISHED: Final[Mapping[str, Screen]] = {
     "question": Screen("/results/question?question=1.3", "organiser", RESULT),
     "components": Screen("/components", "organiser", "main h1"),
 }
-DESKS: Final[Mapping[Callable[[Path], Desk], Mapping[str, Screen]]] = {
-    desks.half_way: HALF_WAY,
-    desks.finished: FINISHED,
-    desks.passages: {"passages": Screen(JUDGE, "assessor-1", ITEM, decided("1"), phone=True, question="1.3")},
-    desks.entailment: {"entailment": Screen(JUDGE, "assessor-1", ITEM, phone=True, question="5")},
-    desks.justifications: {
+EVALUATIONS: Final[Mapping[Callable[[Path], PreparedEvaluation], Mapping[str, Screen]]] = {
+    evaluations.half_way: HALF_WAY,
+    evaluations.finished: FINISHED,
+    evaluations.passages: {"passages": Screen(JUDGE, "assessor-1", ITEM, decided("1"), phone=True, question="1.3")},
+    evaluations.entailment: {"entailment": Screen(JUDGE, "assessor-1", ITEM, phone=True, question="5")},
+    evaluations.justifications: {
         "justifications": Screen(JUDGE, "assessor-1", "fieldset", keys("4"), phone=True, question="3")
     },
-    desks.long_answers: {
+    evaluations.long_answers: {
         "support": Screen(JUDGE, "assessor-1", ".part.current", decided("1", "2", "1"), phone=True, question="r1")
     },
-    desks.definitions: {
+    evaluations.definitions: {
         "holistic": Screen(JUDGE + "?stage=holistic", "assessor-1", "fieldset", keys("7"), True, "1.7")
     },
 }
@@ -190,7 +190,7 @@ DESKS: Final[Mapping[Callable[[Path], Desk], Mapping[str, Screen]]] = {
 
 def names() -> list[str]:
     """The files of all pictures."""
-    screens = {name: screen for one in DESKS.values() for name, screen in one.items()}
+    screens = {name: screen for one in EVALUATIONS.values() for name, screen in one.items()}
     shown = [(name, width) for name, one in screens.items() for width in (("", "-phone") if one.phone else ("",))]
     return [f"{name}{width}-{theme}.webp" for name, width in shown for theme in THEMES]
 
@@ -214,14 +214,14 @@ def take(page: Page, name: str, *, phone: bool) -> None:
             (PICTURES / f"{name}{suffix}-{theme}.webp").write_bytes(base64.b64decode(made["data"]))
 
 
-def shoot(browser: Browser, url: str, desk: Desk, name: str, screen: Screen) -> None:
+def shoot(browser: Browser, url: str, prepared: PreparedEvaluation, name: str, screen: Screen) -> None:
     """Open a screen, do what belongs to it, and take its pictures."""
     context = browser.new_context(viewport={"width": WIDTH, "height": TALLEST}, timezone_id="UTC", locale="en-GB")
     context.set_default_timeout(PATIENCE)
     if screen.who is not None:
-        context.add_cookies([{"name": "qassay", "value": desk.session(screen.who), "url": url}])
+        context.add_cookies([{"name": "qassay", "value": prepared.session(screen.who), "url": url}])
     page = context.new_page()
-    number = desk.assignment(screen.who, screen.question) if screen.who and screen.question else ""
+    number = prepared.assignment(screen.who, screen.question) if screen.who and screen.question else ""
     page.goto(url + screen.path.format(assignment=number))
     page.locator(screen.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
@@ -236,7 +236,7 @@ def shoot(browser: Browser, url: str, desk: Desk, name: str, screen: Screen) -> 
 def main() -> int:
     """Take the pictures that are named, or all."""
     wanted = set(sys.argv[1:])
-    if unknown := wanted - {name for screens in DESKS.values() for name in screens}:
+    if unknown := wanted - {name for screens in EVALUATIONS.values() for name in screens}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     if "history" in wanted:
@@ -248,16 +248,16 @@ def main() -> int:
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="qassay-screens-") as place:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for make, screens in DESKS.items():
+        for make, screens in EVALUATIONS.items():
             chosen = {name: one for name, one in screens.items() if not wanted or name in wanted}
             if not chosen:
                 continue
-            desk = make(Path(place) / make.__name__)
-            with served(desk.folder) as url:
+            prepared = make(Path(place) / make.__name__)
+            with served(prepared.folder) as url:
                 for name, screen in chosen.items():
-                    shoot(browser, url, desk, name, screen)
+                    shoot(browser, url, prepared, name, screen)
                     print(f"took {name}")
-            desk.store.close()
+            prepared.store.close()
         browser.close()
     size = sum(path.stat().st_size for path in PICTURES.iterdir())
     print(f"{len(list(PICTURES.iterdir()))} pictures, {size / 1e6:.1f} MB")

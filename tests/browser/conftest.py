@@ -46,7 +46,7 @@ PEOPLE = (("Olga", "organiser"), ("Ada", "assessor"), ("Ben", "assessor"), ("Cle
 
 
 @dataclass
-class Desk:
+class SmallEvaluation:
     """A small evaluation with people and work, before it is served: `account` gives numbers by name."""
 
     folder: Path
@@ -106,19 +106,19 @@ def hashed_once(password: str) -> str:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
-    """`desk("series", "1", "2")`: that demo without judgments and nuggets, cut down to these series or questions.
+def make_evaluation(tmp_path: Path) -> Iterator[Callable[..., SmallEvaluation]]:
+    """`make_evaluation("series", "1", "2")`: that demo without judgments and nuggets.
 
-    A path in place of the name is the folder of an evaluation.
+    It is cut down to these series or questions. A path in place of the name is the folder of an evaluation.
     """
-    made: list[Desk] = []
+    made: list[SmallEvaluation] = []
 
     def make(
         which: Any = "series",
         *keep: str,
         without: Sequence[str] = ("judgments", "nuggets"),
         task: str | None = None,
-    ) -> Desk:
+    ) -> SmallEvaluation:
         folder = tmp_path / f"eval-{len(made)}"
         shutil.copytree(which if isinstance(which, Path) else demo_folder(which), folder)
         for name in without:
@@ -129,7 +129,7 @@ def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
             _other_task(folder, task)
         store = open_store(folder, create=True)
         take_in(store, open_folder(folder))
-        one = Desk(folder, store)
+        one = SmallEvaluation(folder, store)
         hashed = hashed_once(PASSWORD)
         with store.write() as connection:
             for name, role in PEOPLE:
@@ -177,16 +177,18 @@ def serve(forked: ForkServerContext, tmp_path: Path) -> Iterator[Callable[..., S
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """`visit(server, desk, "Ada")`: a page with Ada signed in. What is odd about it fails the test at its end."""
+    """`visit(server, evaluation, "Ada")`: a page with Ada signed in. What is odd about it fails the test at its end."""
     contexts: list[BrowserContext] = []
     odd: list[str] = []
 
-    def open_page(server: Server, desk: Desk | None = None, name: str | None = None, **options: Any) -> Page:
+    def open_page(
+        server: Server, make_evaluation: SmallEvaluation | None = None, name: str | None = None, **options: Any
+    ) -> Page:
         expected = options.pop("expected", ())
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
-        if desk is not None and name is not None:
-            context.add_cookies([{"name": COOKIE, "value": desk.session(name), "url": server.url}])
+        if make_evaluation is not None and name is not None:
+            context.add_cookies([{"name": COOKIE, "value": make_evaluation.session(name), "url": server.url}])
         page = context.new_page()
 
         def told(message: Any) -> None:

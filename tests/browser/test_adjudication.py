@@ -25,9 +25,9 @@ LISTS = {
 
 
 @pytest.fixture
-def cleo(desk: Make, serve: Make, visit: Make) -> Callable[..., Page]:
+def cleo(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., Page]:
     """Two questions whose assessors wrote their own nuggets and found the first of them everywhere; Cleo's browser."""
-    one = desk("series", "1.7", "2.7")
+    one = make_evaluation("series", "1.7", "2.7")
     one.give_out("Ada", "Ben")
     people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
     judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)

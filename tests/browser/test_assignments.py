@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from qassay.store.engine import now
+from qassay.formats.times import now
 from qassay.store.schema import assignment
 
 Make = Callable[..., Any]
 
 
 @pytest.fixture
-def olga(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """The desk, the server, and a way to open the page of assignments as the organiser."""
-    one = desk("series", "1", "2")
+def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """The evaluation, the server, and a way to open the page of assignments as the organiser."""
+    one = make_evaluation("series", "1", "2")
     server = serve(one.folder)
 
     def go(**options: Any) -> Page:

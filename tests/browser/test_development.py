@@ -12,9 +12,9 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def olga(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """The desk, the server, and a way to open a page as the organiser."""
-    one = desk("series", "1")
+def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """The evaluation, the server, and a way to open a page as the organiser."""
+    one = make_evaluation("series", "1")
     server = serve(one.folder)
 
     def go(path: str, **options: Any) -> Page:
@@ -150,3 +150,20 @@ def test_it_fits_a_phone(olga: Any, accessible: Make, scheme: str) -> None:
         page.goto(server.url + address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
         accessible(page)
+
+
+def test_a_passage_for_a_question_judged_by_nuggets_becomes_a_nugget(olga: Any, accessible: Make) -> None:
+    _, _, go = olga
+    page = go("/development/document?id=demo-curie-5&find=physician&question=1.7")
+    page.locator("#document-text mark").first.dblclick()
+    expect(page.get_by_role("heading", name="Take a nugget")).to_be_visible()
+    expect(page.get_by_label("Nugget", exact=True)).to_have_value("physician")
+    page.get_by_label("vital").check()
+    accessible(page)
+    page.get_by_role("button", name="Note the nugget").click()
+    expect(page.locator("#done")).to_contain_text("Noted as a nugget: physician")
+    page.get_by_role("link", name="To the question").click()
+    expect(page.locator(".nugget").filter(has=page.locator("[value=physician]")).get_by_label("vital")).to_be_checked()
+    expect(page.locator(".found-at")).to_have_text("demo-curie-5")
+    expect(page.get_by_role("heading", name="Known answers")).to_have_count(0)
+    accessible(page)

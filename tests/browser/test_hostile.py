@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -16,7 +15,7 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from playwright.sync_api import Dialog, Page
+from playwright.sync_api import Dialog, Error, Page, Request
 
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import all_assignments
@@ -38,6 +37,8 @@ WATCH = """
   window.ran = (what) => window.odd.push(`ran: ${what}`);
   addEventListener("securitypolicyviolation", (event) => window.odd.push(event.violatedDirective), true);
 """
+# Resolves when the page has shown what it got, and what that starts has been started.
+IDLE = "() => new Promise((done) => requestIdleCallback(() => setTimeout(done, 50)))"
 # Everything that a reader of the page can see.
 SHOWN = """() => [document.title, document.body.innerText,
   ...[...document.querySelectorAll("input, textarea, option")].map((one) => one.value || one.textContent),
@@ -133,7 +134,7 @@ def _rows(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
-class Place:
+class HostileEvaluation:
     """The evaluation before it is served: its people, and what they wrote."""
 
     def __init__(self, folder: Path, which: Which) -> None:
@@ -178,12 +179,12 @@ def _role(name: str) -> str:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path) -> Iterator[Callable[[Which], Place]]:
+def hostile(tmp_path: Path) -> Iterator[Callable[[Which], HostileEvaluation]]:
     """`hostile("series")`: an evaluation of hostile strings."""
-    made: list[Place] = []
+    made: list[HostileEvaluation] = []
 
-    def make(which: Which) -> Place:
-        made.append(Place(tmp_path / "hostile", which))
+    def make(which: Which) -> HostileEvaluation:
+        made.append(HostileEvaluation(tmp_path / "hostile", which))
         return made[-1]
 
     yield make
@@ -232,19 +233,19 @@ def judge(program: httpx.Client, second: bool) -> None:
             send(program, f"{at}/matching")
         send(program, f"{at}/answers", answer=bad("noted"))
         for stage in sheet["stages"]:
-            for place in program.get(f"/api{at}", params={"stage": stage["screen"]}).json()["items"]:
-                for part in program.get(f"/api{at}/items/{place['id']}").json()["parts"]:
+            for entry in program.get(f"/api{at}", params={"stage": stage["screen"]}).json()["items"]:
+                for part in program.get(f"/api{at}/items/{entry['id']}").json()["parts"]:
                     if part["required"]:
                         verdict = {**VERDICTS[part["kind"]][second], "note": bad("note")}
-                        sent = {"item": place["id"], "part": part["part"], "expected": part["version"]}
+                        sent = {"item": entry["id"], "part": part["part"], "expected": part["version"]}
                         send(program, f"{at}/decisions", key=_key(), verdict=verdict, **sent)
     send(program, "/impressions", text=bad("impression"))
 
 
-def organise(program: httpx.Client, place: Place) -> dict[str, str]:
+def organise(program: httpx.Client, evaluation: HostileEvaluation) -> dict[str, str]:
     """Drafts, descriptions, reasons, tokens, invitations, a faulty upload, a set of a program, a publication."""
     found: dict[str, str] = {}
-    if place.which == "series":
+    if evaluation.which == "series":
         made = send(program, "/development/series", target=bad("draft-target")[:400], target_type=bad("type")[:90])
         drafted = {"type": "factoid", "text": bad("draft"), "series": made["series"], "answer": bad("draft-answer")}
         found["draft"] = send(program, "/development/questions", **drafted, doc=DOC)["question"]
@@ -268,19 +269,19 @@ def organise(program: httpx.Client, place: Place) -> dict[str, str]:
 # ---- every page -----------------------------------------------------------------------------------------------------
 
 
-def addresses(place: Place, found: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
+def addresses(evaluation: HostileEvaluation, found: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
     """Every page with what to ask it for, and as whom."""
-    with place.store.read() as connection:
+    with evaluation.store.read() as connection:
         given = all_assignments(connection)
         items = {one.id: items_of(connection, one.question) for one in given}
         question = given[1].question
-    own = [one for one in given if one.account == place.people["assessor"]]
+    own = [one for one in given if one.account == evaluation.people["assessor"]]
     stages = ("items", "lists", "nuggets", "matches", "support", "holistic", "pairs", "ratings")
     sheets = [f"/judge/{one.id}?item={item.id}" for one in own for item in items[one.id][:3]]
     sheets += [f"/judge/{one.id}?stage={stage}" for one in own for stage in stages]
-    asked = [one["id"] for one in KINDS[place.which][1]]
+    asked = [one["id"] for one in KINDS[evaluation.which][1]]
     results = {"provisional": "1", "key": "first", "unjudged": "wrong", "missing": "zero"}
-    documents = [_at("/document", id=DOC, find=bad("string")[:2000])] if place.which == "series" else []
+    documents = [_at("/document", id=DOC, find=bad("string")[:2000])] if evaluation.which == "series" else []
     pages_of: dict[str, list[str]] = {
         "/judge/{assignment}": sheets,
         "/document": documents,
@@ -324,17 +325,40 @@ def _at(path: str, **query: str) -> str:
     return f"{path}?{urlencode(query)}"
 
 
-def look(page: Page, server: Any, path: str) -> str:
+def underway(page: Page) -> set[Request]:
+    """What a page asks for and has not got yet, kept from now on."""
+    asked: set[Request] = set()
+    page.on("request", lambda one: asked.add(one))
+    page.on("requestfinished", lambda one: asked.discard(one))
+    page.on("requestfailed", lambda one: asked.discard(one))
+    return asked
+
+
+def settle(page: Page, asked: set[Request]) -> None:
+    """Wait until a page has got all it asked for, and has had time to show it and to ask for more."""
+    quiet = 0
+    for _ in range(200):
+        try:
+            page.evaluate(IDLE)
+        except Error:  # it loads itself again just now
+            quiet = 0
+        else:
+            quiet = 0 if asked else quiet + 1
+        if quiet == 2:
+            return
+    raise AssertionError(f"{page.url} still waits for {[one.url for one in asked]}")
+
+
+def look(page: Page, asked: set[Request], address: str) -> str:
     """Open a page as whoever is signed in; what it shows. Nothing odd may have happened."""
-    answer = page.goto(server.url + path)
-    assert answer is not None
-    assert answer.status in (200, 404, 409), f"{path}: {answer.status}"
-    page.wait_for_load_state("networkidle")
-    for _ in range(40):
+    path = address.partition("//")[2].partition("/")[2]
+    for _ in range(200):
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.status in (200, 404, 409), f"{path}: {answer.status}"
+        settle(page, asked)
         if "being computed" not in page.inner_text("main"):
             break
-        time.sleep(0.5)
-        page.goto(server.url + path)
     odd = page.evaluate("window.odd")
     assert not odd, f"{path}: {odd}"
     strange = page.evaluate(STRANGE)
@@ -369,12 +393,12 @@ EXPECTED: dict[Which, set[str]] = {
     ],
 )
 def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visit: Make, which: Which) -> None:
-    place = hostile(which)
-    server = serve(place.folder)
-    organiser = place.program(server, "organiser")
-    found = organise(organiser, place)
+    evaluation = hostile(which)
+    server = serve(evaluation.folder)
+    organiser = evaluation.program(server, "organiser")
+    found = organise(organiser, evaluation)
     for number, role in enumerate(("assessor", "second")):
-        judge(place.program(server, role), bool(number))
+        judge(evaluation.program(server, role), bool(number))
     if which == "series":
         sent = {
             "title": bad("publication")[:190],
@@ -386,12 +410,13 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
         found["publication"] = send(organiser, "/results/published", **sent)["id"]
     send(organiser, "/adjudication/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
     shown = ""
-    for role, wanted in addresses(place, found).items():
+    for role, wanted in addresses(evaluation, found).items():
         page = visit(server, expected=("404", "409"))
         page.on("dialog", _refuse)
+        asked = underway(page)
         page.add_init_script(WATCH)
         if role != "nobody":
-            page.context.add_cookies([{"name": "qassay", "value": place.session(role), "url": server.url}])
+            page.context.add_cookies([{"name": "qassay", "value": evaluation.session(role), "url": server.url}])
             token = page.request.post(
                 f"{server.url}/api/account/tokens",
                 data={"name": "token{{7*7}}\"'><script>ran('token')</script>"},
@@ -399,6 +424,6 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
             )
             assert token.status == 201, token.text()
         for _, path in wanted:
-            shown += look(page, server, path)
+            shown += look(page, asked, server.url + path)
     missing = {field for field in EXPECTED[which] if not any(sign in shown for sign in known_by(field))}
     assert not missing

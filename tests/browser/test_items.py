@@ -15,9 +15,9 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """Two questions assigned to Ada: the desk, the server, and a way to open her first question."""
-    one = desk("series", "1.1", "1.2")
+def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """Two questions assigned to Ada: the evaluation, the server, and a way to open her first question."""
+    one = make_evaluation("series", "1.1", "1.2")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
 
@@ -166,7 +166,7 @@ def test_the_string_is_marked_in_its_document(ada: Any) -> None:
 
 
 def test_a_passage_is_marked_where_it_stands(
-    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
 ) -> None:
     folder = tmp_path / "passages"
     (folder / "runs").mkdir(parents=True)
@@ -178,7 +178,7 @@ def test_a_passage_is_marked_where_it_stands(
     start, length = text.index("The city"), len("The city of Warsaw")
     (folder / "runs" / "a.txt").write_text(f"1 a D {start} {length}\n")
     (folder / "runs" / "b.txt").write_text("1 b D 0 5\n")
-    one = desk(folder)
+    one = make_evaluation(folder)
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     page = visit(server, one, "Ada")

@@ -15,9 +15,9 @@ CHOOSER = ".chooser input"
 
 
 @pytest.fixture
-def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
-    """One list question assigned to Ada: the desk, and a way to open its first list."""
-    one = desk("series", "1.6")
+def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
+    """One list question assigned to Ada: the evaluation, and a way to open its first list."""
+    one = make_evaluation("series", "1.6")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
 

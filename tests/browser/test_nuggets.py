@@ -28,9 +28,9 @@ TOLD = ("409", "Conflict")
 
 
 @pytest.fixture
-def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
-    """An `other` question assigned to Ada, with two nuggets from development: the desk, and a way to open it."""
-    one = desk("series", "1.6", "1.7")
+def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
+    """An `other` question assigned to Ada, with two nuggets from development: the evaluation, and a way to open it."""
+    one = make_evaluation("series", "1.6", "1.7")
     with one.store.write() as connection:
         for text in ("discovered radium", "discovered polonium"):
             body = {"vital": True, "text": text}
@@ -214,7 +214,9 @@ def test_nuggets_are_matched_by_keyboard_and_count_once_a_response(ada: Any, sav
     expect(page.locator(f"{NUGGETS} >> text=linked")).to_have_count(2)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("1")
-    expect(page.locator("#remark")).to_contain_text("moved here from string 1")
+    expect(page.locator("footer #notified")).to_contain_text("moved here from string 1")
+    expect(page.locator("footer")).to_have_css("position", "sticky")
+    page.get_by_role("button", name="Looked through").click(trial=True, timeout=2_000)
     saved(page)
     assert {row["item"]: row["nuggets"] for row in one.rows("first")} == {0: ["2"], 1: ["1"]}
     page.keyboard.press("z")
@@ -332,9 +334,9 @@ def judge_nuggets(one: Any, page: Page) -> None:
 
 
 def test_judging_here_gives_the_scores_of_the_same_judgments_from_files(
-    desk: Make, serve: Make, visit: Make, saved: Make, tmp_path: Path
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, tmp_path: Path
 ) -> None:
-    one = desk("series", "1.6", "1.7")
+    one = make_evaluation("series", "1.6", "1.7")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     page: Page = visit(server, one, "Ada")

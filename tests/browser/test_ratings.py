@@ -18,9 +18,9 @@ def _press(page: Page, keys: str) -> None:
 
 
 def test_justifications_ask_correctness_from_three_up(
-    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = desk("entailment", "3")
+    one = make_evaluation("entailment", "3")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     page = visit(server, one, "Ada")
@@ -36,9 +36,9 @@ def test_justifications_ask_correctness_from_three_up(
 
 
 def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
-    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = desk("entailment", "3", "5", "6", task="entailment3")
+    one = make_evaluation("entailment", "3", "5", "6", task="entailment3")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     page = visit(server, one, "Ada")
@@ -62,8 +62,10 @@ def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     assert {row["question"] for row in one.rows("first")} == {"3", "5"}
 
 
-def test_support_of_nuggets_and_citations(desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make) -> None:
-    one = desk("rag", "r1", without=("judgments",))
+def test_support_of_nuggets_and_citations(
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+) -> None:
+    one = make_evaluation("rag", "r1", without=("judgments",))
     one.give_out("Ada", assessors=1, citations=True)
     server = serve(one.folder)
     page = visit(server, one, "Ada")
@@ -89,9 +91,9 @@ def test_support_of_nuggets_and_citations(desk: Make, serve: Make, visit: Make, 
 
 
 def test_holistic_scores_come_after_the_nuggets(
-    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = desk("series", "1.7", task="definition")
+    one = make_evaluation("series", "1.7", task="definition")
     one.give_out("Ada", assessors=1, holistic=True)
     server = serve(one.folder)
     page = visit(server, one, "Ada")

@@ -12,9 +12,9 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def ada(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """Two questions assigned to Ada: the desk, the server, and a way to open her first question."""
-    one = desk("series", "1.1", "1.2")
+def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """Two questions assigned to Ada: the evaluation, the server, and a way to open her first question."""
+    one = make_evaluation("series", "1.1", "1.2")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
 
@@ -86,8 +86,10 @@ def test_a_decision_is_taken_back_after_another_page(ada: Any, saved: Make) -> N
     assert one.rows("first") == []
 
 
-def test_a_decision_on_another_screen_is_taken_back_there(desk: Make, serve: Make, visit: Make, saved: Make) -> None:
-    one = desk("series", "1.1", "1.6")
+def test_a_decision_on_another_screen_is_taken_back_there(
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make
+) -> None:
+    one = make_evaluation("series", "1.1", "1.6")
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     page = visit(server, one, "Ada")

@@ -24,21 +24,24 @@ def _computed(page: Page) -> None:
 
 
 @pytest.mark.parametrize("looks", [{}, {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}])
-def test_every_page_of_results(desk: Make, serve: Make, visit: Make, accessible: Make, looks: dict[str, Any]) -> None:
-    one = desk("rag", without=())
+def test_every_page_of_results(
+    make_evaluation: Make, serve: Make, visit: Make, accessible: Make, looks: dict[str, Any]
+) -> None:
+    one = make_evaluation("rag", without=())
     server = serve(one.folder)
     page = visit(server, one, "Olga", **looks)
     for path in PAGES:
         page.goto(server.url + path)
         _computed(page)
         accessible(page)
+        expect(page.locator("footer")).to_have_css("position", "static")
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], path
         if page.locator(".tabs [aria-current]").count():
             expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
 
 
-def test_provisional_then_published(desk: Make, serve: Make, visit: Make, accessible: Make) -> None:
-    one = desk("rag", without=())
+def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: Make, accessible: Make) -> None:
+    one = make_evaluation("rag", without=())
     # What is there already may count for the first two; the third one's work is open.
     one.give_out("Ada", "Ben", "Cleo", assessors=3)
     server = serve(one.folder)
@@ -74,8 +77,8 @@ def test_provisional_then_published(desk: Make, serve: Make, visit: Make, access
     expect(page.get_by_text("Nothing is published")).to_be_visible(timeout=60_000)
 
 
-def test_choosing_how_runs_are_scored(desk: Make, serve: Make, visit: Make) -> None:
-    one = desk("rag", without=())
+def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit: Make) -> None:
+    one = make_evaluation("rag", without=())
     server = serve(one.folder)
     page = visit(server, one, "Olga")
     page.goto(f"{server.url}/results")

@@ -12,9 +12,9 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def olga(desk: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """The desk, the server, and a way to open the page of runs as the organiser."""
-    one = desk("series", "1")
+def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
+    """The evaluation, the server, and a way to open the page of runs as the organiser."""
+    one = make_evaluation("series", "1")
     server = serve(one.folder)
 
     def go(**options: Any) -> Page:

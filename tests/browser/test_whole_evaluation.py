@@ -46,9 +46,9 @@ def _judge_everything(page: Page, url: str, labels: dict[tuple[str, str, str], s
 
 
 def test_two_assessors_and_an_adjudicator(
-    desk: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
+    make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
 ) -> None:
-    one = desk("series", "1.1", "1.3", "5.1", "5.2", "9.1", "9.2", task="confidence")
+    one = make_evaluation("series", "1.1", "1.3", "5.1", "5.2", "9.1", "9.2", task="confidence")
     one.give_out("Ada", "Ben", assessors=2)
     server = serve(one.folder)
     first, second, settled = (_labels(name) for name in ("first", "second", "adjudicated"))
@@ -77,7 +77,7 @@ def test_two_assessors_and_an_adjudicator(
 
 
 def one_questions(one: Any) -> set[str]:
-    """The questions of a desk."""
+    """The questions of an evaluation."""
     return {json.loads(line)["id"] for line in (one.folder / "questions.jsonl").read_text().splitlines()}
 
 

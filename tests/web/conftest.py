@@ -52,7 +52,7 @@ class Served:
             with self.store.write() as connection:
                 number = 1 + ROLES.index(role)
                 secret = begin_session(connection, number, address="test", agent="test")
-            made.cookies.set(self.app.state.place.settings.cookie, secret)
+            made.cookies.set(self.app.state.site.settings.cookie, secret)
         return made
 
 
@@ -79,23 +79,34 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, _cheap_passwords: None) -
 
 
 @pytest.fixture
-def place(prepared: Path, tmp_path: Path) -> Iterator[Served]:
-    """The demo evaluation, served, with the accounts `Some organiser`, `Some adjudicator`, ..."""
-    folder = tmp_path / "eval"
-    shutil.copytree(prepared, folder)
-    store = open_store(folder)
-    served = Served(folder, store, create_app(folder, SETTINGS, store=store))
-    yield served
-    for kept in served.app.state.place.kept.values():
-        if callable(close := getattr(kept, "close", None)):
-            close()
-    store.close()
+def sites(prepared: Path, tmp_path: Path) -> Iterator[Callable[[str], Served]]:
+    """`sites("one")`: the demo evaluation in a folder of this name, served."""
+    made: list[Served] = []
+
+    def make(name: str) -> Served:
+        folder = Path(shutil.copytree(prepared, tmp_path / name))
+        store = open_store(folder)
+        made.append(Served(folder, store, create_app(folder, SETTINGS, store=store)))
+        return made[-1]
+
+    yield make
+    for served in made:
+        for kept in served.app.state.site.kept.values():
+            if callable(close := getattr(kept, "close", None)):
+                close()
+        served.store.close()
 
 
 @pytest.fixture
-def client(place: Served) -> Callable[..., TestClient]:
+def site(sites: Callable[[str], Served]) -> Served:
+    """The demo evaluation, served, with the accounts `Some organiser`, `Some adjudicator`, ..."""
+    return sites("eval")
+
+
+@pytest.fixture
+def client(site: Served) -> Callable[..., TestClient]:
     """`client("organiser")`: a browser in which that role is signed in; `client()`: nobody."""
-    return place.client
+    return site.client
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ NEW = "another long password"
 Client = Callable[..., TestClient]
 
 
-def test_a_new_password_ends_the_other_sessions(place) -> None:
-    here, there = place.client("assessor"), place.client("assessor")
-    other = place.client("reader")
+def test_a_new_password_ends_the_other_sessions(site) -> None:
+    here, there = site.client("assessor"), site.client("assessor")
+    other = site.client("reader")
     wrong = here.put("/api/account/password", json={"current": "not this one", "new": NEW})
     assert wrong.json()["problems"] == [{"field": "current", "message": "this is not your password"}]
     assert there.get("/").status_code == 200
@@ -22,7 +22,7 @@ def test_a_new_password_ends_the_other_sessions(place) -> None:
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).json() == {"ended": 1}
     assert [one.get("/").status_code for one in (here, there, other)] == [200, 303, 200]
     sent = {"name": "Some assessor", "password": NEW}
-    assert place.client().post("/api/sign-in", json=sent).status_code == 200
+    assert site.client().post("/api/sign-in", json=sent).status_code == 200
 
 
 def test_guessing_the_password_from_within_is_stopped(client: Client) -> None:
@@ -48,11 +48,11 @@ def test_sessions_are_listed_and_ended(client: Client) -> None:
     assert [one.get("/").status_code for one in (here, third, stranger)] == [200, 303, 200]
 
 
-def test_tokens_work_until_they_are_revoked(place) -> None:
-    browser = place.client("assessor")
+def test_tokens_work_until_they_are_revoked(site) -> None:
+    browser = site.client("assessor")
     made = browser.post("/api/account/tokens", json={"name": "nightly"})
     token = made.json()["token"]
-    program = TestClient(place.app, headers={"Authorization": f"Bearer {token}"})
+    program = TestClient(site.app, headers={"Authorization": f"Bearer {token}"})
     found = program.get("/api/account").json()
     assert (found["name"], found["tokens"][0]["name"]) == ("Some assessor", "nightly")
     assert token not in browser.get("/account").text
@@ -62,7 +62,7 @@ def test_tokens_work_until_they_are_revoked(place) -> None:
         ("PUT", "/api/account/password", {"current": PASSWORD, "new": NEW}),
     ):
         assert program.request(method, path, json=sent).status_code == 403
-    assert place.client("reader").delete(f"/api/account/tokens/{found['tokens'][0]['id']}").status_code == 400
+    assert site.client("reader").delete(f"/api/account/tokens/{found['tokens'][0]['id']}").status_code == 400
     assert browser.delete(f"/api/account/tokens/{found['tokens'][0]['id']}").status_code == 200
     assert program.get("/api/account").status_code == 401
 
@@ -76,48 +76,48 @@ def test_shortcuts_are_kept_with_the_account(client: Client) -> None:
         assert browser.put("/api/account/shortcuts", json={"shortcuts": wrong}).status_code == 422
 
 
-def test_roles_change_at_once(place, accounts) -> None:
-    organiser, assessor = place.client("organiser"), place.client("assessor")
+def test_roles_change_at_once(site, accounts) -> None:
+    organiser, assessor = site.client("organiser"), site.client("assessor")
     changed = organiser.patch(f"/api/people/{accounts['assessor']}", json={"role": "reader"})
     assert changed.json()["role"] == "reader"
     assert assessor.get("/api/account").status_code == 401
-    assert place.client("assessor").get("/api/account").json()["role"] == "reader"
+    assert site.client("assessor").get("/api/account").json()["role"] == "reader"
     assert organiser.patch(f"/api/people/{accounts['assessor']}", json={"role": "root"}).status_code == 422
     assert organiser.patch("/api/people/99", json={"role": "reader"}).status_code == 404
 
 
-def test_access_ends_at_once(place, accounts) -> None:
-    assessor = place.client("assessor")
+def test_access_ends_at_once(site, accounts) -> None:
+    assessor = site.client("assessor")
     token = assessor.post("/api/account/tokens", json={"name": "x"}).json()["token"]
-    place.client("organiser").patch(f"/api/people/{accounts['assessor']}", json={"active": False})
+    site.client("organiser").patch(f"/api/people/{accounts['assessor']}", json={"active": False})
     assert assessor.get("/api/account").status_code == 401
-    program = TestClient(place.app, headers={"Authorization": f"Bearer {token}"})
+    program = TestClient(site.app, headers={"Authorization": f"Bearer {token}"})
     assert program.get("/api/account").status_code == 401
 
 
 @pytest.mark.parametrize("way", ["sign out", "reset", "role", "end and renew"])
-def test_tokens_end_with_the_sessions(place, accounts, way: str) -> None:
-    organiser, number = place.client("organiser"), accounts["assessor"]
-    token = place.client("assessor").post("/api/account/tokens", json={"name": "x"}).json()["token"]
-    program = TestClient(place.app, headers={"Authorization": f"Bearer {token}"})
+def test_tokens_end_with_the_sessions(site, accounts, way: str) -> None:
+    organiser, number = site.client("organiser"), accounts["assessor"]
+    token = site.client("assessor").post("/api/account/tokens", json={"name": "x"}).json()["token"]
+    program = TestClient(site.app, headers={"Authorization": f"Bearer {token}"})
     assert program.get("/api/account").status_code == 200
     if way == "sign out":
         assert organiser.delete(f"/api/people/{number}/sessions").json() == {"ended": 2}
     elif way == "reset":
         link = organiser.post(f"/api/people/{number}/reset").json()["link"]
         assert program.get("/api/account").status_code == 200  # until the link is used
-        place.client().post("/api/welcome", json={"token": link.partition("#")[2], "password": NEW})
+        site.client().post("/api/welcome", json={"token": link.partition("#")[2], "password": NEW})
     elif way == "role":
         organiser.patch(f"/api/people/{number}", json={"role": "reader"})
     else:
         for active in (False, True):
             organiser.patch(f"/api/people/{number}", json={"active": active})
     assert program.get("/api/account").status_code == 401
-    assert place.client("assessor").get("/api/account").json()["tokens"] == []
+    assert site.client("assessor").get("/api/account").json()["tokens"] == []
 
 
-def test_the_last_organiser_cannot_leave(place, accounts) -> None:
-    organiser = place.client("organiser")
+def test_the_last_organiser_cannot_leave(site, accounts) -> None:
+    organiser = site.client("organiser")
     for sent in ({"role": "reader"}, {"active": False}):
         refused = organiser.patch(f"/api/people/{accounts['organiser']}", json=sent)
         assert refused.status_code == 400
@@ -125,8 +125,8 @@ def test_the_last_organiser_cannot_leave(place, accounts) -> None:
     assert organiser.get("/people").status_code == 200
 
 
-def test_invitations_are_made_and_withdrawn(place) -> None:
-    organiser = place.client("organiser")
+def test_invitations_are_made_and_withdrawn(site) -> None:
+    organiser = site.client("organiser")
     made = organiser.post("/api/people/invitations", json={"role": "assessor", "name": "Eve", "days": 3}).json()
     assert made["link"].startswith("http://testserver/welcome#")
     token = made["link"].partition("#")[2]
@@ -134,17 +134,17 @@ def test_invitations_are_made_and_withdrawn(place) -> None:
     listed = organiser.get("/api/people").json()["invitations"]
     assert [(one["name"], one["role"], one["by"]) for one in listed] == [("Eve", "assessor", "Some organiser")]
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 200
-    assert place.client().post("/api/welcome/look", json={"token": token}).status_code == 400
+    assert site.client().post("/api/welcome/look", json={"token": token}).status_code == 400
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 400
     for wrong in ({"role": "root"}, {"role": "reset"}, {"role": "reader", "days": 0}, {"role": "reader", "more": 1}):
         assert organiser.post("/api/people/invitations", json=wrong).status_code == 422
 
 
-def test_a_new_password_and_signing_out_by_the_organiser(place, accounts) -> None:
-    organiser, reader = place.client("organiser"), place.client("reader")
+def test_a_new_password_and_signing_out_by_the_organiser(site, accounts) -> None:
+    organiser, reader = site.client("organiser"), site.client("reader")
     number = accounts["reader"]
     assert organiser.delete(f"/api/people/{number}/sessions").json() == {"ended": 1}
     assert reader.get("/api/account").status_code == 401
     token = organiser.post(f"/api/people/{number}/reset").json()["link"].partition("#")[2]
     sent = {"token": token, "password": NEW}
-    assert place.client().post("/api/welcome", json=sent).json()["name"] == "Some reader"
+    assert site.client().post("/api/welcome", json=sent).json()["name"] == "Some reader"

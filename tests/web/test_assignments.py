@@ -15,10 +15,11 @@ from sqlalchemy import event, insert, text
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
+from qassay.formats.times import now
 from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import all_assignments, assign, take
 from qassay.store.development.drafts import body_of
-from qassay.store.engine import now, open_store
+from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.pool.items import Item
@@ -27,16 +28,16 @@ from qassay.store.schema import assignment, question, record
 
 
 @pytest.fixture
-def organiser(place: Any) -> Any:
+def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files (but no judgments) are in the store."""
     for name in ("judgments", "nuggets"):
-        for path in (place.folder / name).iterdir():
+        for path in (site.folder / name).iterdir():
             path.unlink()
-    take_in(place.store, open_folder(place.folder))
-    with place.store.write() as connection:
+    take_in(site.store, open_folder(site.folder))
+    with site.store.write() as connection:
         for name in ("Ada", "Ben"):
             add_account(connection, name, "assessor")
-    return place.client("organiser")
+    return site.client("organiser")
 
 
 @pytest.fixture
@@ -45,15 +46,15 @@ def people(organiser: Any) -> dict[str, int]:
     return {one["name"]: one["id"] for one in organiser.get("/api/assignments").json()["assessors"]}
 
 
-def make_pool(client: Any, place: Any, **options: Any) -> dict[str, Any]:
+def make_pool(client: Any, site: Any, **options: Any) -> dict[str, Any]:
     assert client.post("/api/assignments/pool", json=options).status_code == 200
-    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.kept["job pool"].ended.wait(30)
     found: dict[str, Any] = client.get("/api/assignments/pool").json()
     return found
 
 
 def test_options_asked_for_while_the_pool_is_made_are_not_lost(
-    organiser: Any, place: Any, monkeypatch: pytest.MonkeyPatch
+    organiser: Any, site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, makings = threading.Event(), []
 
@@ -69,7 +70,7 @@ def test_options_asked_for_while_the_pool_is_made_are_not_lost(
         while not makings:  # the first has taken its options up before the next asks
             time.sleep(0.001)
     go.set()
-    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.kept["job pool"].ended.wait(30)
     assert len(makings) == 2
     assert organiser.get("/api/assignments/pool").json()["holistic"] is True
 
@@ -89,10 +90,10 @@ def progress(client: Any, **wanted: Any) -> dict[str, Any]:
     return found
 
 
-def test_work_begins_with_a_pool(organiser: Any, place: Any, people: dict[str, int]) -> None:
+def test_work_begins_with_a_pool(organiser: Any, site: Any, people: dict[str, int]) -> None:
     told = organiser.post("/api/assignments", json={"assessors": 1})
     assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
-    pool = make_pool(organiser, place)
+    pool = make_pool(organiser, site)
     sizes = {(one["type"], one["judged"]): one["items"] for one in pool["types"]}
     assert set(sizes) == {
         ("factoid", "distinct items"),
@@ -100,13 +101,13 @@ def test_work_begins_with_a_pool(organiser: Any, place: Any, people: dict[str, i
         ("other", "responses, for nuggets"),
     }
     assert sum(sizes.values()) == pool["items"] == 573
-    more = make_pool(organiser, place, holistic=True)
+    more = make_pool(organiser, site, holistic=True)
     assert more["items"] == 573 + sizes["other", "responses, for nuggets"]
-    assert make_pool(organiser, place)["holistic"] is True  # what is not said stays
+    assert make_pool(organiser, site)["holistic"] is True  # what is not said stays
 
 
-def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     page = progress(organiser)
     assert (page["unassigned"], page["pool"]["nothing"], page["default"]) == (106, 3, 1)
     assert give(organiser, 1, people["Ada"], people["Ben"]) == {"done": 106, "kept": 0}
@@ -120,8 +121,8 @@ def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, place
     assert (told.status_code, "need as many people" in told.json()["message"]) == (422, True)
 
 
-def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     give(organiser, 2, people["Ada"], people["Ben"])
     told = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
     assert (told.status_code, "which is 2" in told.json()["message"]) == (400, True)
@@ -129,11 +130,11 @@ def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, place: 
     assert [one["set"] for one in progress(organiser)["slots"]] == ["first"]
 
 
-def test_work_changes_hands_and_what_was_done_stays(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     give(organiser, 1, people["Ada"])
     one = progress(organiser)["questions"][0]["assignments"][0]
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         connection.execute(assignment.update().where(assignment.c.id == one["number"]).values(done=1, seconds=60))
     address = f"/api/assignments/{one['number']}/reassign"
     assert organiser.post(address, json={"account": people["Ben"]}).status_code == 200
@@ -150,23 +151,23 @@ def test_work_changes_hands_and_what_was_done_stays(organiser: Any, place: Any, 
         "/api/assignments/hand-over", json={"source": None, "accounts": [people["Ada"], people["Ben"]]}
     ).json()
     assert told["done"] == 105
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         actions = connection.execute(record.select().where(record.c.action == "hand-over")).all()
     assert len(actions) == 2
 
 
-def test_open_work_is_for_whoever_asks(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_open_work_is_for_whoever_asks(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     assert give(organiser, 2)["done"] == 212
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         assert take(connection, people["Ada"]) is not None
     assert progress(organiser, person=people["Ada"])["found"] == 1
 
 
-def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     give(organiser, 1, people["Ada"])
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         connection.execute(text("UPDATE assignment SET done = total, closed = :at, seconds = 100"), {"at": now()})
     page = progress(organiser, show="finished")
     assert (page["found"], page["minutes_left"]) == (106, 0)
@@ -180,8 +181,8 @@ def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, place
     assert [one["id"] for one in progress(organiser, show="open")["questions"]] == [first]
 
 
-def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     give(organiser, 1, people["Ada"], people["Ben"])
     assert {one["minutes_left"] for one in progress(organiser)["people"]} == {None}
     assert "unknown" in organiser.get("/assignments").text
@@ -189,7 +190,7 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, peopl
 
     def judged(number: int) -> dict[str, Any]:
         """Ada has judged so many items of two questions, a minute each, and some of another came from a file."""
-        with place.store.write() as connection:
+        with site.store.write() as connection:
             own = [one.id for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 6]
             for one, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
                 connection.execute(assignment.update().where(assignment.c.id == one).values(done=done, seconds=seconds))
@@ -202,13 +203,13 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, place: Any, peopl
     rows = {one["name"]: (one["left"], one["minutes_left"]) for one in page["people"]}
     assert rows["Ada"][0] == rows["Ada"][1]  # a minute an item
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         connection.execute(text("UPDATE assignment SET seconds = 0.001 WHERE seconds > 0"))
     assert "left: less than a minute of judging" in organiser.get("/assignments").text
 
 
-def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, people: dict[str, int]) -> None:
-    make_pool(organiser, place)
+def test_filters_and_orders_are_from_closed_lists(organiser: Any, site: Any, people: dict[str, int]) -> None:
+    make_pool(organiser, site)
     give(organiser, 1, people["Ada"])
     page = progress(organiser, show="nothing")
     assert page["found"] == page["pool"]["nothing"] == 3
@@ -234,23 +235,23 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, place: Any, pe
         assert organiser.get("/api/assignments", params=wrong).status_code == 422, wrong
 
 
-def test_a_pool_that_cannot_be_made_says_why(place: Any) -> None:
-    for path in (place.folder / "runs").iterdir():
+def test_a_pool_that_cannot_be_made_says_why(site: Any) -> None:
+    for path in (site.folder / "runs").iterdir():
         path.unlink()
-    take_in(place.store, open_folder(place.folder))
-    client = place.client("organiser")
-    pool = make_pool(client, place)
+    take_in(site.store, open_folder(site.folder))
+    client = site.client("organiser")
+    pool = make_pool(client, site)
     assert (pool["state"], pool["made"]) == ("failed", None)
     assert "there are no runs yet" in client.get("/assignments").text
 
 
-def test_of_pairs_with_justifications_only_the_chosen_are_judged(place: Any, tmp_path: Any) -> None:
+def test_of_pairs_with_justifications_only_the_chosen_are_judged(site: Any, tmp_path: Any) -> None:
     folder = tmp_path / "pairs"
     shutil.copytree(demo_folder("entailment"), folder)
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
     take_in(store, open_folder(folder))
-    served = replace(place, folder=folder, store=store).with_settings()
+    served = replace(site, folder=folder, store=store).with_settings()
     with store.write() as connection:
         add_account(connection, "Olga", "organiser")
     client = served.client("organiser")
@@ -270,22 +271,23 @@ def items(questions: int, each: int) -> Iterator[Item]:
     """Items of factoid questions."""
     number = 0
     for asked in range(1, questions + 1):
-        for place in range(each):
+        for position in range(each):
             number += 1
-            body = {"doc": f"D{number}", "text": f"answer {place}", "group": place}
-            yield Item(number, str(asked), "item", None, place, body, 1)
+            body = {"doc": f"D{number}", "text": f"answer {position}", "group": position}
+            yield Item(number, str(asked), "item", None, position, body, 1)
 
 
-def fill(place: Any, questions: int, each: int) -> None:
+def fill(site: Any, questions: int, each: int) -> None:
     """A pool of this size, assigned to three people."""
     asked = TestSet(tuple(Question(str(n), "factoid", f"Question {n}?") for n in range(1, questions + 1)))
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         values = [
             {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
         ]
         connection.execute(insert(question), values)
         options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
-        store_pool(connection, items(questions, each), asked, **options)
+    store_pool(site.store, items(questions, each), asked, **options)
+    with site.store.write() as connection:
         three = [add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo")]
         assign(connection, asked, assessors=3, accounts=three)
         connection.execute(text("UPDATE assignment SET done = 1, seconds = 10 WHERE id % 3 = 0"))
@@ -330,12 +332,12 @@ PAGES = {
 }
 
 
-def measured(place: Any, questions: int, each: int) -> dict[str, tuple[int, int, float]]:
+def measured(site: Any, questions: int, each: int) -> dict[str, tuple[int, int, float]]:
     began = time.perf_counter()
-    fill(place, questions, each)
+    fill(site, questions, each)
     made = time.perf_counter() - began
-    served = place.with_settings()
-    meter = Meter(place.store.engine)
+    served = site.with_settings()
+    meter = Meter(site.store.engine)
     client = served.client("organiser")
     found = {address: meter.of(client, address) for address in PAGES}
     print(f"\n{questions:,} questions, {questions * each:,} items (made in {made:.0f} s)")
@@ -344,13 +346,13 @@ def measured(place: Any, questions: int, each: int) -> dict[str, tuple[int, int,
     return found
 
 
-def plain(place: Any) -> None:
-    (place.folder / "qassay.toml").write_text('name = "Many"\ntask = "confidence"\n')
+def plain(site: Any) -> None:
+    (site.folder / "qassay.toml").write_text('name = "Many"\ntask = "confidence"\n')
 
 
-def test_a_page_reads_what_it_shows(place: Any) -> None:
-    plain(place)
-    found = measured(place, 400, 2)
+def test_a_page_reads_what_it_shows(site: Any) -> None:
+    plain(site)
+    found = measured(site, 400, 2)
     for address, few_rows in PAGES.items():
         queries, rows, _ = found[address]
         assert queries <= 22, address
@@ -359,9 +361,9 @@ def test_a_page_reads_what_it_shows(place: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("questions", "each"), [(500, 32), (10_000, 100)])
-def test_many_items_are_as_quick_as_few(place: Any, questions: int, each: int) -> None:
-    plain(place)
-    found = measured(place, questions, each)
+def test_many_items_are_as_quick_as_few(site: Any, questions: int, each: int) -> None:
+    plain(site)
+    found = measured(site, questions, each)
     for address, few_rows in PAGES.items():
         queries, rows, _ = found[address]
         assert queries <= 22, address  # as many as for few: see the test before

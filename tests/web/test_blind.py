@@ -26,7 +26,8 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account, find_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import items_of, order_seed, pool_items, store_items
+from qassay.store.pool.items import items_of, order_seed, pool_items
+from qassay.store.pool.storing import store_items
 from qassay.store.schema import item, run
 from qassay.store.settings import put_setting
 from qassay.tables import Column, table
@@ -158,6 +159,11 @@ def tags(world: World) -> list[str]:
         return list(connection.execute(select(run.c.tag).order_by(run.c.tag)).scalars())
 
 
+def renamed(known: list[str]) -> dict[str, str]:
+    """Other names, and in the opposite order: whatever went by the names would go another way."""
+    return {tag: f"renamed-{position}" for position, tag in enumerate(reversed(known))}
+
+
 def crawl(world: World, name: str) -> dict[str, str]:
     """Everything that somebody can fetch: every address, with the numbers that exist and some that do not."""
     with world.store.read() as connection:
@@ -208,10 +214,10 @@ def judge(world: World, name: str, *, but: int = 0) -> list[str]:
             for answer in ("an  answer that both know", *([SECRET] if name == OTHER else [])):
                 told.append(world.send(browser, f"{at}/answers", answer=answer))
             for stage in sheet["stages"]:
-                for place in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
-                    shown = browser.get(f"/api{at}/items/{place['id']}")
+                for entry in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
+                    shown = browser.get(f"/api{at}/items/{entry['id']}")
                     needed = [part for part in shown.json()["parts"] if part["required"]]
-                    told += [seen(shown), *(_decide(world, browser, at, place["id"], part, name) for part in needed)]
+                    told += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
     assert all(one.startswith("200") for one in told), [one for one in told if not one.startswith("200")][:3]
     return told
 
@@ -252,7 +258,7 @@ LATER = [pytest.param("rag", marks=pytest.mark.slow), pytest.param("entailment",
 def test_the_names_of_runs_change_nothing_for_whoever_judges(world: Any, which: Which) -> None:
     first = world(which)
     known = tags(first)
-    second = world(which, {tag: f"renamed-{place}" for place, tag in enumerate(known)})
+    second = world(which, renamed(known))
     assert not set(known) & set(tags(second))
     same(before := crawl(first, "Ada"), crawl(second, "Ada"))
     assert judge(first, "Ada") == judge(second, "Ada")
@@ -287,7 +293,7 @@ def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world:
 
 def test_the_names_of_runs_change_nothing_for_whoever_adjudicates(world: Any) -> None:
     first = world()
-    second = world(names={tag: f"renamed-{place}" for place, tag in enumerate(tags(first))})
+    second = world(names=renamed(tags(first)))
     for one in (first, second):
         judge(one, OTHER)
         judge(one, "Ada")

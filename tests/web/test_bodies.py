@@ -15,7 +15,7 @@ from listening import listening
 from starlette.testclient import TestClient
 
 from qassay.web.application import create_app
-from qassay.web.routing import ORGANISERS, PUBLIC, Input, Place, Router
+from qassay.web.routing import ORGANISERS, PUBLIC, Input, Router, TheSite
 
 Client = Callable[..., TestClient]
 
@@ -28,7 +28,7 @@ class Anything(Input):
     number: float | None = None
 
 
-def with_routes(place, **changes: object):
+def with_routes(site, **changes: object):
     """The application with an action that takes anything, and an upload."""
     router = Router()
 
@@ -37,19 +37,19 @@ def with_routes(place, **changes: object):
         return len(sent.text)
 
     @router.action("POST", "/upload", roles=ORGANISERS, upload=True)
-    def upload(place: Place, files: Annotated[list[UploadFile], File()]) -> list[int]:
+    def upload(site: TheSite, files: Annotated[list[UploadFile], File()]) -> list[int]:
         return [len(one.file.read()) for one in files]
 
-    settings = replace(place.app.state.place.settings, **changes)
-    app = create_app(place.folder, settings, store=place.store)
+    settings = replace(site.app.state.site.settings, **changes)
+    app = create_app(site.folder, settings, store=site.store)
     app.router.routes.extend(declared.route() for declared in router.declared)
-    return replace(place, app=app)
+    return replace(site, app=app)
 
 
 @pytest.fixture
-def server(place) -> Iterator[Callable[..., tuple[int, bytes]]]:
+def server(site) -> Iterator[Callable[..., tuple[int, bytes]]]:
     """Send raw bytes to a server that waits half a second for a body; status and body of the answer."""
-    with listening(with_routes(place, body_limit=10_000, body_seconds=0.5).app) as (_, port):
+    with listening(with_routes(site, body_limit=10_000, body_seconds=0.5).app) as (_, port):
 
         def ask(head: str, *parts: bytes, pause: float = 0.0) -> tuple[int, bytes]:
             with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
@@ -137,23 +137,23 @@ def test_a_body_that_comes_too_slowly_is_broken_off(server) -> None:
         (b'"just a text"', 422),
     ],
 )
-def test_json_that_is_hostile_or_broken(place, body: bytes, status: int) -> None:
-    browser = with_routes(place).client()
+def test_json_that_is_hostile_or_broken(site, body: bytes, status: int) -> None:
+    browser = with_routes(site).client()
     answer = browser.post("/api/echo", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == status, answer.text
     if status != 200:
         assert answer.json()["message"]
 
 
-def test_a_value_that_is_refused_is_not_told_back(place) -> None:
-    answer = place.client().post("/api/sign-in", json={"name": "x", "password": ["secret word"]})
+def test_a_value_that_is_refused_is_not_told_back(site) -> None:
+    answer = site.client().post("/api/sign-in", json={"name": "x", "password": ["secret word"]})
     assert answer.status_code == 422
     assert "secret word" not in answer.text
     assert answer.json()["problems"] == [{"field": "password", "message": "Input should be a valid string"}]
 
 
-def test_uploads_have_their_own_limit(place) -> None:
-    served = with_routes(place, body_limit=1000, upload_limit=100_000)
+def test_uploads_have_their_own_limit(site) -> None:
+    served = with_routes(site, body_limit=1000, upload_limit=100_000)
     browser = served.client("organiser")
     small = [("files", ("a.txt", b"x" * 40_000)), ("files", ("b.txt", b"y" * 10))]
     assert browser.post("/api/upload", files=small).json() == [40_000, 10]
@@ -162,8 +162,8 @@ def test_uploads_have_their_own_limit(place) -> None:
     assert browser.post("/api/echo", json={"text": "x" * 2000}).status_code == 413
 
 
-def test_a_stranger_cannot_make_the_server_read_an_upload(place) -> None:
-    served = with_routes(place)
+def test_a_stranger_cannot_make_the_server_read_an_upload(site) -> None:
+    served = with_routes(site)
     read = []
 
     def parts() -> Iterator[bytes]:

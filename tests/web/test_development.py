@@ -14,15 +14,15 @@ from qassay.formats.folder import open_folder
 from qassay.questions import Question
 from qassay.store.development.answers import KnownAnswer
 from qassay.store.folder.intake import take_in
-from qassay.web.cautions import question_cautions, same_questions, series_cautions
+from qassay.web.draft_warnings import question_warnings, same_questions, series_warnings
 from qassay.web.pages.search import hit_view
 
 
 @pytest.fixture
-def organiser(place: Any) -> Any:
+def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(place.store, open_folder(place.folder))
-    return place.client("organiser")
+    take_in(site.store, open_folder(site.folder))
+    return site.client("organiser")
 
 
 def made(answer: Any) -> Any:
@@ -183,7 +183,7 @@ def test_documents_are_searched_with_marks(organiser: Any) -> None:
     assert organiser.get("/api/development/search", params={"q": "x", "question": "nobody"}).status_code == 404
 
 
-def test_a_page_does_not_wait_for_the_index(organiser: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_does_not_wait_for_the_index(organiser: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
     from qassay.web.pages import search
@@ -202,12 +202,12 @@ def test_a_page_does_not_wait_for_the_index(organiser: Any, place: Any, monkeypa
     assert "being read" in page.text
     assert made(organiser.get("/api/development/search/state"))["state"] == "making"
     go.set()
-    assert place.app.state.place.kept["job index"].ended.wait(20)
+    assert site.app.state.site.kept["job index"].ended.wait(20)
     assert made(organiser.get("/api/development/search?q=curie"))["hits"]
 
 
-def test_an_evaluation_without_documents_says_so(organiser: Any, place: Any) -> None:
-    shutil.rmtree(place.folder / "collection")
+def test_an_evaluation_without_documents_says_so(organiser: Any, site: Any) -> None:
+    shutil.rmtree(site.folder / "collection")
     assert made(organiser.get("/api/development/search?q=x"))["state"] == "none"
     assert "no documents" in organiser.get("/development/search?q=x").text
 
@@ -228,19 +228,19 @@ def test_warnings_are_about_what_stands() -> None:
         "1": [KnownAnswer("1", "Ann Lee, Boston", "D1"), KnownAnswer("1", "Bob", "D1", withdrawn=True)],
         "2": [KnownAnswer("2", "ann lee", "D1"), KnownAnswer("2", "Bob", "D1"), KnownAnswer("2", "?", "D1")],
     }
-    told = question_cautions(second, [first], answers, (), {"1": "4.1"}, draft=True)
+    told = question_warnings(second, [first], answers, (), {"1": "4.1"}, draft=True)
     assert told == ["The answer “ann lee” is in an answer of the earlier question 4.1."]
-    assert question_cautions(first, [], {}, ("1", "9"), {}, draft=False) == ["Question 9 asks the same."]
-    assert "NIL would be right" in question_cautions(first, [], {}, (), {}, draft=True)[0]
-    assert series_cautions([second], ("factoid", "list")) == ["The series has no factoid question."]
-    assert series_cautions([second], ("list",)) == []
+    assert question_warnings(first, [], {}, ("1", "9"), {}, draft=False) == ["Question 9 asks the same."]
+    assert "NIL would be right" in question_warnings(first, [], {}, (), {}, draft=True)[0]
+    assert series_warnings([second], ("factoid", "list")) == ["The series has no factoid question."]
+    assert series_warnings([second], ("list",)) == []
     same = same_questions([first, Question("3", "factoid", "who FOUNDED it", "t", "Club"), Question("4", "other")])
     assert list(same.values()) == [["1", "3"]]
 
 
-def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: Any, place: Any) -> None:
-    (place.folder / "qassay.toml").write_text('name = "Pairs"\ntask = "entailment3"\n')
-    client = place.with_settings().client("organiser")
+def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: Any, site: Any) -> None:
+    (site.folder / "qassay.toml").write_text('name = "Pairs"\ntask = "entailment3"\n')
+    client = site.with_settings().client("organiser")
     body = {"type": "pair", "text": "It rains.", "hypothesis": "It is wet."}
     number = made(client.post("/api/development/questions", json=body))["question"]
     assert made(client.post("/api/development/questions", json={"type": "pair", "text": "x"}))
@@ -253,18 +253,18 @@ def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: 
     assert (told.status_code, "unknown question type" in told.json()["message"]) == (400, True)
 
 
-def test_many_questions_cost_no_more_queries_than_few(organiser: Any, place: Any) -> None:
+def test_many_questions_cost_no_more_queries_than_few(organiser: Any, site: Any) -> None:
     def queries() -> int:
         seen: list[str] = []
         count = lambda *given: seen.append(given[2])  # noqa: E731
-        event.listen(place.store.engine, "before_cursor_execute", count)
+        event.listen(site.store.engine, "before_cursor_execute", count)
         assert organiser.get("/development").status_code == 200
-        event.remove(place.store.engine, "before_cursor_execute", count)
+        event.remove(site.store.engine, "before_cursor_execute", count)
         return len(seen)
 
     queries()
     few = queries()
-    (place.folder / "questions.jsonl").write_text(
+    (site.folder / "questions.jsonl").write_text(
         "".join(
             json.dumps({"id": f"{s}.{n}", "type": "factoid", "text": f"Q {s} {n}?", "series": str(s), "target": "t"})
             + "\n"
@@ -272,7 +272,7 @@ def test_many_questions_cost_no_more_queries_than_few(organiser: Any, place: Any
             for n in range(1, 6)
         )
     )
-    take_in(place.store, open_folder(place.folder))
+    take_in(site.store, open_folder(site.folder))
     queries()
     assert queries() == few
     page = made(organiser.get("/api/development?page=3"))

@@ -32,20 +32,20 @@ def test_a_long_string_is_found_in_linear_time() -> None:
     assert occurrences(text, "word " * 39 + "other")[1] == "words"
 
 
-def test_a_long_document_is_cut_around_its_mark(place: Any) -> None:
-    folder = place.folder / "collection"
+def test_a_long_document_is_cut_around_its_mark(site: Any) -> None:
+    folder = site.folder / "collection"
     long = "x " * LONGEST + "NEEDLE " + "y " * LONGEST
     (folder / "long.txt").write_text(long)
-    found = place.client("assessor").get("/api/document", params={"id": "long", "find": "NEEDLE"}).json()
+    found = site.client("assessor").get("/api/document", params={"id": "long", "find": "NEEDLE"}).json()
     assert len(found["text"]) == LONGEST
     ((first, end),) = found["marks"]
     assert found["text"][first:end] == "NEEDLE"
     assert long[found["begins"] :].startswith(found["text"])
-    page = place.client("assessor").get("/document", params={"id": "long", "find": "NEEDLE"})
+    page = site.client("assessor").get("/document", params={"id": "long", "find": "NEEDLE"})
     assert "<mark>NEEDLE</mark>" in page.text
 
 
-def test_a_document_that_is_not_there(place: Any) -> None:
-    client = place.client("assessor")
+def test_a_document_that_is_not_there(site: Any) -> None:
+    client = site.client("assessor")
     assert client.get("/api/document", params={"id": "../qassay.toml"}).status_code == 404
     assert client.get("/api/document").status_code == 422

@@ -12,18 +12,18 @@ from qassay.formats.folder import open_folder
 from qassay.store.folder.intake import take_in
 
 
-def test_what_is_downloaded_scores_the_same(place: Any, tmp_path: Path) -> None:
-    take_in(place.store, open_folder(place.folder))
-    answer = place.client("organiser").get("/export.zip")
+def test_what_is_downloaded_scores_the_same(site: Any, tmp_path: Path) -> None:
+    take_in(site.store, open_folder(site.folder))
+    answer = site.client("organiser").get("/export.zip")
     assert answer.status_code == 200
     assert answer.headers["content-disposition"] == 'attachment; filename="Qassay%20demo.zip"'
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         archive.extractall(tmp_path / "out")
-    served = open_evaluation(place.folder, store=place.store).score()
+    served = open_evaluation(site.folder, store=site.store).score()
     plain = open_evaluation(tmp_path / "out").score()
     assert plain.as_json() == served.as_json()
 
 
-def test_nobody_else_gets_it(place: Any) -> None:
+def test_nobody_else_gets_it(site: Any) -> None:
     for role in ("adjudicator", "assessor", "reader", None):
-        assert place.client(role).get("/export.zip").status_code in (303, 401, 403)
+        assert site.client(role).get("/export.zip").status_code in (303, 401, 403)

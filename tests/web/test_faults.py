@@ -61,11 +61,13 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
             process.wait()
             process = load.start(folder, port)
         time.sleep(0.5)
+        process.terminate()  # in the middle of the work: what is under way is answered, and it ends well
+        assert process.wait(timeout=30) == 0
     finally:
         stop.set()
         for thread in threads:
             thread.join(timeout=120)
-        process.terminate()
+        process.kill()
         process.wait(timeout=30)
     return load.examine(folder, judging)
 

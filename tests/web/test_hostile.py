@@ -28,7 +28,7 @@ from qassay.tables import Column, table
 from qassay.web.errors import without_path
 from qassay.web.guard import STRANGER_LIMIT
 from qassay.web.limits import BY_ADDRESS, BY_NAME, check_json
-from qassay.web.results.sheets import lines
+from qassay.web.results.csv_tables import csv_lines
 
 PASSWORD = "a long enough password"
 # Texts that end a statement, a string, a pattern or an expression somewhere.
@@ -41,15 +41,15 @@ FRAGMENTS = (
 
 
 @pytest.fixture
-def organiser(place: Any) -> Any:
+def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(place.store, open_folder(place.folder))
-    return place.client("organiser", raise_server_exceptions=False)
+    take_in(site.store, open_folder(site.folder))
+    return site.client("organiser", raise_server_exceptions=False)
 
 
-def addresses(place: Any) -> Iterator[tuple[str, list[str]]]:
+def addresses(site: Any) -> Iterator[tuple[str, list[str]]]:
     """Every address that can be got, with the names of what it takes in its query."""
-    for route in place.app.routes:
+    for route in site.app.routes:
         if "GET" in route.methods and "static" not in route.path:
             names: list[str] = []
             for one in route.dependant.query_params:
@@ -61,11 +61,11 @@ def addresses(place: Any) -> Iterator[tuple[str, list[str]]]:
 # ---- filters and sorts ----------------------------------------------------------------------------------------------
 
 
-def _try_fragments(place: Any, fragments: tuple[str, ...]) -> int:
-    place.app.state.place.kept["results"] = test_openapi.Idle()
+def _try_fragments(site: Any, fragments: tuple[str, ...]) -> int:
+    site.app.state.site.kept["results"] = test_openapi.Idle()
     tried = 0
-    with place.client("organiser", raise_server_exceptions=False) as organiser:
-        for path, names in addresses(place):
+    with site.client("organiser", raise_server_exceptions=False) as organiser:
+        for path, names in addresses(site):
             needed = {"id": "1.1", "number": "x", "run": "crane", "question": "1.1", "table": "x"}
             filled = re.sub(r"\{(name|job)\}", "first", re.sub(r"\{(assignment|item|number)\}", "1", path))
             for name in names:
@@ -80,15 +80,15 @@ def _try_fragments(place: Any, fragments: tuple[str, ...]) -> int:
     return tried
 
 
-def test_every_query_parameter_takes_what_it_knows_and_nothing_else(place: Any) -> None:
-    take_in(place.store, open_folder(place.folder))
-    assert _try_fragments(place, ("id) UNION SELECT password FROM account --", '"unclosed NEAR(')) > 100
+def test_every_query_parameter_takes_what_it_knows_and_nothing_else(site: Any) -> None:
+    take_in(site.store, open_folder(site.folder))
+    assert _try_fragments(site, ("id) UNION SELECT password FROM account --", '"unclosed NEAR(')) > 100
 
 
 @pytest.mark.slow
-def test_every_query_parameter_takes_nothing_else_of_many(place: Any) -> None:
-    take_in(place.store, open_folder(place.folder))
-    assert _try_fragments(place, FRAGMENTS) > 1000
+def test_every_query_parameter_takes_nothing_else_of_many(site: Any) -> None:
+    take_in(site.store, open_folder(site.folder))
+    assert _try_fragments(site, FRAGMENTS) > 1000
 
 
 @pytest.mark.parametrize("path", ["/api/assignments", "/api/development", "/api/results/units"])
@@ -105,8 +105,8 @@ def test_what_an_address_does_not_take_changes_nothing(organiser: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**53, 2**63, 2**63 - 1, 10**30, "1e3", "1.0", "٣", "0x1", "1;2"])
-def test_numbers_that_no_database_holds(place: Any, organiser: Any, number: object) -> None:
-    for route in place.app.routes:
+def test_numbers_that_no_database_holds(site: Any, organiser: Any, number: object) -> None:
+    for route in site.app.routes:
         if "{" not in route.path or "static" in route.path:
             continue
         path = route.path
@@ -131,13 +131,11 @@ def test_strings_that_do_not_end_are_checked_like_any_others() -> None:
         check_json(body, deepest=40)
 
 
-def test_a_stranger_gets_little_read(place: Any) -> None:
+def test_a_stranger_gets_little_read(site: Any) -> None:
     body = {"name": "x" * STRANGER_LIMIT, "password": "x"}
-    assert place.client().post("/api/sign-in", json=body).status_code == 413
+    assert site.client().post("/api/sign-in", json=body).status_code == 413
     assert (
-        place.client("reader")
-        .put("/api/account/shortcuts", json={"shortcuts": {"a": "b" * STRANGER_LIMIT}})
-        .status_code
+        site.client("reader").put("/api/account/shortcuts", json={"shortcuts": {"a": "b" * STRANGER_LIMIT}}).status_code
         == 422
     )
 
@@ -152,9 +150,9 @@ def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
-def test_a_file_that_unpacks_to_too_much_is_broken_off(place: Any, pack: Any) -> None:
-    take_in(place.store, open_folder(place.folder))
-    client = place.with_settings(upload_limit=100_000).client("organiser")
+def test_a_file_that_unpacks_to_too_much_is_broken_off(site: Any, pack: Any) -> None:
+    take_in(site.store, open_folder(site.folder))
+    client = site.with_settings(upload_limit=100_000).client("organiser")
     bomb = pack(b"1.1 bomb NIL\n" * 400_000)
     assert len(bomb) < 100_000
     assert "unpacks to more than" in send(client, "bomb.txt.gz", bomb)["first"][0]["message"]
@@ -194,17 +192,17 @@ ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">%s]><r>
         "empty-lines",
     ],
 )
-def test_a_hostile_run_is_refused_with_a_word(place: Any, organiser: Any, content: bytes) -> None:
-    with place.store.read() as connection:
+def test_a_hostile_run_is_refused_with_a_word(site: Any, organiser: Any, content: bytes) -> None:
+    with site.store.read() as connection:
         before = count_runs(connection)
     found = send(organiser, "hostile.xml", content)
     assert "root:" not in json.dumps(found)
     assert len(json.dumps(found)) < 1_000_000
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         assert count_runs(connection) == before
 
 
-def test_archives_that_climb_out_of_their_folder_are_not_unpacked(place: Any, organiser: Any) -> None:
+def test_archives_that_climb_out_of_their_folder_are_not_unpacked(site: Any, organiser: Any) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("../../../climbed.txt", "1.1 x NIL\n")
@@ -216,14 +214,14 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(place: Any, or
     for content in (packed.getvalue(), tarred.getvalue(), gzip.compress(tarred.getvalue())):
         told = send(organiser, "a.zip", content)["first"][0]["message"]
         assert "archive; unpack it" in told or "NUL bytes" in told
-    assert not list(place.folder.parent.rglob("climbed*"))
+    assert not list(site.folder.parent.rglob("climbed*"))
 
 
 @pytest.mark.parametrize(
     "name", ["../../qassay.toml", "..", "/etc/passwd", "a\r\nSet-Cookie: x=y", "", "CON", "x" * 5000]
 )
-def test_a_name_of_a_file_is_no_path(place: Any, organiser: Any, name: str) -> None:
-    before = (place.folder / "qassay.toml").read_bytes()
+def test_a_name_of_a_file_is_no_path(site: Any, organiser: Any, name: str) -> None:
+    before = (site.folder / "qassay.toml").read_bytes()
     boundary = "b0undary"
     quoted = name.replace("\r", "%0D").replace("\n", "%0A")
     body = (
@@ -234,7 +232,7 @@ def test_a_name_of_a_file_is_no_path(place: Any, organiser: Any, name: str) -> N
     answer = organiser.post("/api/runs", content=body, headers=headers)
     assert answer.status_code in (200, 400, 422)
     assert "set-cookie" not in answer.headers
-    assert (place.folder / "qassay.toml").read_bytes() == before
+    assert (site.folder / "qassay.toml").read_bytes() == before
 
 
 def test_a_form_of_thousands_of_parts_is_refused(organiser: Any) -> None:
@@ -248,7 +246,7 @@ def test_a_form_of_thousands_of_parts_is_refused(organiser: Any) -> None:
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://x")'])
 def test_no_cell_and_no_heading_of_a_csv_is_a_formula(text: str) -> None:
     """Tags of runs are headings, and whoever sends a run names it."""
-    written = "".join(lines(table("", ["run", Column(text)], [[text, 0.5]])))
+    written = "".join(csv_lines(table("", ["run", Column(text)], [[text, 0.5]])))
     for cell in written.replace("\n", ",").replace('"', "").split(","):
         assert not cell.startswith(("=", "+", "@", "\t", "-"))
 
@@ -256,13 +254,13 @@ def test_no_cell_and_no_heading_of_a_csv_is_a_formula(text: str) -> None:
 # ---- who it is ------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_is_new_after_signing_in(place: Any) -> None:
-    browser = place.client()
+def test_a_session_is_new_after_signing_in(site: Any) -> None:
+    browser = site.client()
     browser.cookies.set("qassay", "chosen-by-somebody-else")
     answer = browser.post("/api/sign-in", json={"name": "Some reader", "password": PASSWORD})
     fresh = answer.cookies["qassay"]
     assert fresh != "chosen-by-somebody-else"
-    other = place.client()
+    other = site.client()
     other.cookies.set("qassay", "chosen-by-somebody-else")
     assert other.get("/api/account").status_code == 401
     again = browser.post("/api/sign-in", json={"name": "Some reader", "password": PASSWORD}).cookies["qassay"]
@@ -271,8 +269,8 @@ def test_a_session_is_new_after_signing_in(place: Any) -> None:
     assert other.get("/api/account").status_code == 401
 
 
-def test_guessing_is_limited_by_name_whatever_its_spelling(place: Any) -> None:
-    with place.store.write() as connection:
+def test_guessing_is_limited_by_name_whatever_its_spelling(site: Any) -> None:
+    with site.store.write() as connection:
         add_account(connection, "Zoë Éclair", "reader")
     spellings = (
         "Zoë Éclair",
@@ -283,7 +281,7 @@ def test_guessing_is_limited_by_name_whatever_its_spelling(place: Any) -> None:
         " ZOË ÉCLAIR ",
     )
     tries = [
-        place.client(client=(f"192.0.2.{number}", 1)).post(
+        site.client(client=(f"192.0.2.{number}", 1)).post(
             "/api/sign-in", json={"name": spellings[number % len(spellings)], "password": "wrong password"}
         )
         for number in range(BY_NAME.amount + 1)
@@ -292,8 +290,8 @@ def test_guessing_is_limited_by_name_whatever_its_spelling(place: Any) -> None:
     assert int(tries[-1].headers["retry-after"]) > 0
 
 
-def test_guessing_is_limited_by_address_whatever_headers_say(place: Any) -> None:
-    browser = place.client()
+def test_guessing_is_limited_by_address_whatever_headers_say(site: Any) -> None:
+    browser = site.client()
     statuses = [
         browser.post(
             "/api/sign-in",
@@ -305,33 +303,33 @@ def test_guessing_is_limited_by_address_whatever_headers_say(place: Any) -> None
     assert statuses == [401] * BY_ADDRESS.amount + [429]
 
 
-def test_forwarded_headers_make_no_other_address(place: Any) -> None:
+def test_forwarded_headers_make_no_other_address(site: Any) -> None:
     forged = {"X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "//example.org"}
-    made = place.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
+    made = site.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
     assert made["link"].startswith("http://testserver/welcome#")
-    moved = place.client().get("/people", headers={**forged, "X-Original-URL": "/api/account"})
+    moved = site.client().get("/people", headers={**forged, "X-Original-URL": "/api/account"})
     assert (moved.status_code, moved.headers["location"]) == (303, "/sign-in?then=/people")
 
 
-def test_other_peoples_sessions_and_tokens_do_not_exist(place: Any, accounts: dict[str, int]) -> None:
-    with place.store.write() as connection:
+def test_other_peoples_sessions_and_tokens_do_not_exist(site: Any, accounts: dict[str, int]) -> None:
+    with site.store.write() as connection:
         token = make_token(connection, accounts["organiser"], "theirs")
         begin_session(connection, accounts["organiser"], address="a", agent="b")
-    mine = place.client("organiser").get("/api/account").json()
-    theirs = place.client("assessor")
+    mine = site.client("organiser").get("/api/account").json()
+    theirs = site.client("assessor")
     for kind in ("sessions", "tokens"):
         for one in mine[kind]:
             assert theirs.delete(f"/api/account/{kind}/{one['id']}").status_code == 400
-    program = place.client()
+    program = site.client()
     assert program.get("/api/people", headers={"Authorization": f"Bearer {token}"}).status_code == 200
-    assert len(place.client("organiser").get("/api/account").json()["sessions"]) > len(mine["sessions"])
+    assert len(site.client("organiser").get("/api/account").json()["sessions"]) > len(mine["sessions"])
 
 
-def test_an_account_that_is_closed_or_changed_loses_what_it_could(place: Any, accounts: dict[str, int]) -> None:
-    organiser, program = place.client("organiser"), place.client()
+def test_an_account_that_is_closed_or_changed_loses_what_it_could(site: Any, accounts: dict[str, int]) -> None:
+    organiser, program = site.client("organiser"), site.client()
 
     def bearer() -> dict[str, str]:
-        with place.store.write() as connection:
+        with site.store.write() as connection:
             return {"Authorization": f"Bearer {make_token(connection, accounts['adjudicator'], 'x')}"}
 
     before = bearer()
@@ -343,12 +341,12 @@ def test_an_account_that_is_closed_or_changed_loses_what_it_could(place: Any, ac
     assert program.get("/api/account", headers=bearer()).status_code == 401
 
 
-def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[str, int]) -> None:
-    sheets.give_out(place, accounts)
-    with place.store.read() as connection:
+def test_somebody_elses_assignment_cannot_be_judged(site: Any, accounts: dict[str, int]) -> None:
+    sheets.give_out(site, accounts)
+    with site.store.read() as connection:
         theirs = [one.id for one in all_assignments(connection) if one.account != accounts["assessor"]]
     for role in ("assessor", "organiser"):
-        browser = place.client(role)
+        browser = site.client(role)
         for number in theirs if role == "assessor" else [*theirs, 1]:
             assert browser.get(f"/judge/{number}").status_code == 404
             sent = {"key": "k" * 16, "item": 1, "part": "", "expected": 0, "verdict": {"judgment": "R"}}
@@ -359,9 +357,9 @@ def test_somebody_elses_assignment_cannot_be_judged(place: Any, accounts: dict[s
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_nothing_that_holds_data_is_kept_by_caches(place: Any, role: str) -> None:
-    browser = place.client(role)
-    for path, _ in addresses(place):
+def test_nothing_that_holds_data_is_kept_by_caches(site: Any, role: str) -> None:
+    browser = site.client(role)
+    for path, _ in addresses(site):
         answer = browser.get(re.sub(r"\{[^}]*\}", "1", path))
         assert answer.headers["cache-control"] == "no-store", path
         assert answer.headers["x-content-type-options"] == "nosniff", path
@@ -374,20 +372,20 @@ def test_a_problem_does_not_tell_where_the_server_keeps_its_files() -> None:
     assert without_path(Problem("syntax", "x", "runs/a.txt", 3)).file == "runs/a.txt"
 
 
-def test_refusals_of_views_name_no_path_of_the_server(place: Any) -> None:
+def test_refusals_of_views_name_no_path_of_the_server(site: Any) -> None:
     from qassay.web.routing import EVERYBODY, Declared
 
     def broken() -> None:
-        raise InputError(Problem("configuration", "is wrong", str(place.folder)))
+        raise InputError(Problem("configuration", "is wrong", str(site.folder)))
 
     for path in ("/broken", "/api/broken"):
-        place.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
-        answer = place.client("reader").get(path)
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        answer = site.client("reader").get(path)
         assert answer.status_code == 422
-        assert str(place.folder.parent) not in answer.text
+        assert str(site.folder.parent) not in answer.text
 
 
-def test_an_address_with_a_null_character_is_answered_in_its_own_form(place: Any) -> None:
-    assert place.client("organiser").get("/api/history?question=%00").json()["message"]
-    page = place.client("organiser").get("/history?question=%00")
+def test_an_address_with_a_null_character_is_answered_in_its_own_form(site: Any) -> None:
+    assert site.client("organiser").get("/api/history?question=%00").json()["message"]
+    page = site.client("organiser").get("/history?question=%00")
     assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8")

@@ -18,10 +18,10 @@ PASSWORD = "a long enough password"
 
 
 @pytest.fixture
-def address(place) -> Iterator[str]:
+def address(site) -> Iterator[str]:
     """The application, answering at a loopback address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(place.app, log_config=None, ws="none", proxy_headers=False))
+    server = uvicorn.Server(uvicorn.Config(site.app, log_config=None, ws="none", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -51,8 +51,8 @@ def sign_in(page: Page, name: str = "Some organiser", password: str = PASSWORD) 
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_a_link_leads_to_an_account(place, page: Page) -> None:
-    with place.store.write() as connection:
+def test_a_link_leads_to_an_account(site, page: Page) -> None:
+    with site.store.write() as connection:
         token = invite(connection, "assessor")
     page.goto(f"/welcome#{token}")
     expect(page.get_by_text("You are invited as an assessor.")).to_be_visible()
@@ -179,7 +179,7 @@ def test_nothing_is_wider_than_a_phone_or_a_page_at_twice_its_size(page: Page, w
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(place, browser: Browser, address: str, theme: str) -> None:
+def test_axe_finds_nothing(site, browser: Browser, address: str, theme: str) -> None:
     # Axe brings its script along, which the content-security policy keeps out otherwise.
     context = browser.new_context(bypass_csp=True, base_url=address, color_scheme=theme)  # type: ignore[arg-type]
     page = context.new_page()

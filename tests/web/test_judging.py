@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import text
 
 from qassay.formats.folder import open_folder
-from qassay.store.assignment.assignments import assignments_of
+from qassay.store.assignment.assignments import assignments_of, reassign
 from qassay.store.development.answers import known_answers
 from qassay.store.folder.intake import take_in
+from qassay.store.judging.judgments import append
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session
 from qassay.store.pool.items import items_of
@@ -22,25 +23,25 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def judging(place: Any, accounts: dict[str, int]) -> Any:
+def judging(site: Any, accounts: dict[str, int]) -> Any:
     """The built-in evaluation without judgments, two assessors a question; clients by name."""
     for name in ("judgments", "nuggets"):
-        for path in (place.folder / name).iterdir():
+        for path in (site.folder / name).iterdir():
             path.unlink()
-    take_in(place.store, open_folder(place.folder))
-    with place.store.write() as connection:
+    take_in(site.store, open_folder(site.folder))
+    with site.store.write() as connection:
         other = add_account(connection, "Another assessor", "assessor").id
         secret = begin_session(connection, other, address="test", agent="test")
-    give_out(place.store, place.folder, [accounts["assessor"], other])
-    mine, theirs = place.client("assessor"), place.client()
-    theirs.cookies.set(place.app.state.place.settings.cookie, secret)
-    with place.store.read() as connection:
+    give_out(site.store, site.folder, [accounts["assessor"], other])
+    mine, theirs = site.client("assessor"), site.client()
+    theirs.cookies.set(site.app.state.site.settings.cookie, secret)
+    with site.store.read() as connection:
         work = {
             "mine": {one.question: one for one in assignments_of(connection, accounts["assessor"])},
             "theirs": {one.question: one for one in assignments_of(connection, other)},
         }
         items = {number: items_of(connection, number) for number in ("1.1", "1.2", "1.3", "1.6")}
-    return {"mine": mine, "theirs": theirs, "work": work, "items": items, "place": place}
+    return {"mine": mine, "theirs": theirs, "work": work, "items": items, "place": site}
 
 
 def _decision(item: int, label: str = "R", *, expected: int = 0, key: str | None = None, **more: Any) -> dict[str, Any]:
@@ -87,6 +88,31 @@ def test_a_save_sent_twice_is_one_judgment_with_one_answer(judging: Any) -> None
     assert first.json()["version"] == 1
 
 
+def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_elses_now(
+    judging: Any, accounts: dict[str, int]
+) -> None:
+    """Reassigned, and its item no longer returned by any run; nothing of what the other one does is told."""
+    one, (item, other, *_) = judging["work"]["mine"]["1.1"], judging["items"]["1.1"]
+    path, sent = f"/api/judge/{one.id}/decisions", _decision(item.id)
+    first = judging["mine"].post(path, json=sent).json()
+    with judging["place"].store.write() as connection:
+        reassign(connection, one.id, accounts["organiser"], by=None)
+        connection.execute(text(f"UPDATE item SET active = FALSE WHERE id = {item.id}"))
+    organiser = judging["place"].client("organiser")
+    assert organiser.post(path, json=_decision(other.id)).json()["done"] == 2
+    again = judging["mine"].post(path, json=sent)
+    assert again.status_code == 200
+    assert {name: again.json()[name] for name in ("item", "part", "version", "at")} == {
+        name: first[name] for name in ("item", "part", "version", "at")
+    }
+    assert (again.json()["done"], again.json()["closed"]) == (0, False)
+    changed = judging["mine"].post(path, json={**sent, "verdict": {"judgment": "W"}})
+    assert changed.status_code == 422, "the key belongs to another verdict"
+    for key in (None, "x" * 16):
+        assert judging["mine"].post(path, json=_decision(other.id, key=key)).status_code == 404
+    assert organiser.post(path, json=sent).status_code == 404, "and to another person"
+
+
 def test_who_comes_second_is_told_both_values(judging: Any) -> None:
     one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
     path = f"/api/judge/{one.id}/decisions"
@@ -96,6 +122,18 @@ def test_who_comes_second_is_told_both_values(judging: Any) -> None:
     assert late.json()["standing"] == {"judgment": "R", "note": "sure"}
     assert late.json()["version"] == 1
     assert judging["mine"].post(path, json=_decision(number, "W", expected=1)).json()["version"] == 2
+
+
+def test_what_an_imported_row_says_besides_its_verdict_is_not_told(judging: Any) -> None:
+    one, item = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0]
+    row = {"question": "1.1", **{name: item.body[name] for name in ("doc", "text")}, "judgment": "R"}
+    row |= {"system": "hobby", "assessor": "somebody", "trace": {"run": "hobby"}, "note": "sure"}
+    with judging["place"].store.write() as connection:
+        append(connection, set_name=one.set, kind="item", row=row, at="2026-01-01T00:00:00Z")
+    late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, "W"))
+    assert late.status_code == 409
+    assert late.json()["standing"] == {"judgment": "R", "note": "sure"}
+    assert "hobby" not in judging["mine"].get(f"/api/judge/{one.id}/items/{item.id}").text
 
 
 def test_two_assessors_do_not_meet(judging: Any) -> None:
@@ -150,12 +188,16 @@ def test_a_question_that_was_ruled_on_is_locked_until_it_is_opened_again(judging
     assert cleo.post("/api/adjudication/rulings", json={**ruling, "verdict": {"judgment": "X"}}).status_code == 200
     one = judging["work"]["mine"]["1.1"]
     assert judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
+    pieces = judging["mine"].get("/api/work").json()["pieces"]
+    assert [piece["question"] for piece in pieces if piece["locked"]] == ["1.1"]
+    assert judging["mine"].get("/work").text.count(">locked</span>") == 1
     late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
     assert late.status_code == 423
     assert late.json()["message"].startswith("an adjudicator has ruled on question 1.1;")
     opened = cleo.post("/api/adjudication/reopen", json={"question": "1.1", "reason": "look again"})
     assert opened.status_code == 200
     assert not judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
+    assert not any(piece["locked"] for piece in judging["mine"].get("/api/work").json()["pieces"])
     again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
     assert again.status_code == 200
     assert cleo.get("/api/adjudication/question", params={"id": "1.1"}).status_code == 409
@@ -181,6 +223,44 @@ def test_disagreements_come_without_names_and_sets(judging: Any) -> None:
     for word in ("assessor", "first", "second", "hobby", "ibis"):
         assert word not in text.replace('"assessor":', "").lower(), word
     assert "said R" in text
+
+
+def _write_and_match(client: Any, number: int, fact: str) -> None:
+    """Write a nugget, and look every response through without finding it."""
+    path = f"/api/judge/{number}"
+    client.post(f"{path}/nuggets/begin")
+    client.post(f"{path}/nuggets/add", json={"key": secrets.token_hex(16), "text": fact, "vital": True})
+    client.post(f"{path}/matching")
+    for item in client.get(path, params={"stage": "matches"}).json()["items"]:
+        sent = {"key": secrets.token_hex(16), "item": item["id"], "part": "", "expected": 0}
+        assert client.post(f"{path}/decisions", json={**sent, "verdict": {"nuggets": []}}).status_code == 200
+
+
+def test_a_nugget_list_is_adopted_as_it_was_seen(judging: Any) -> None:
+    for who in ("mine", "theirs"):
+        _write_and_match(judging[who], judging["work"][who]["1.7"].id, f"a fact of {who}")
+    cleo = judging["place"].client("adjudicator")
+
+    def shown() -> dict[str, Any]:
+        return dict(cleo.get("/api/adjudication/question", params={"id": "1.7"}).json()["disagreements"][0])
+
+    before = shown()
+    chosen = next(one for one in before["verdicts"] if one["list"][-1]["text"] == "a fact of theirs")
+    sent = {"key": secrets.token_hex(16), "question": "1.7", "list": chosen["name"], "seen": before["seen"]}
+    change = {"key": secrets.token_hex(16), "text": "one more", "vital": False, "again": "none"}
+    number = judging["work"]["mine"]["1.7"].id
+    assert judging["mine"].post(f"/api/judge/{number}/nuggets/add", json=change).status_code == 200
+    refused = cleo.post("/api/adjudication/adopt", json=sent)
+    assert refused.status_code == 409
+    assert "have changed since they were shown; look at them again and choose" in refused.json()["message"]
+    assert cleo.post("/api/adjudication/adopt", json={**sent, "list": "f" * 32}).status_code == 409
+    assert shown()["ruling"] is None
+    sent["seen"] = shown()["seen"]
+    for _ in range(2):
+        assert cleo.post("/api/adjudication/adopt", json=sent).status_code == 200
+    ruling = shown()["ruling"]
+    assert ruling["list"][-1]["text"] == "a fact of theirs"
+    assert shown()["verdicts"][ruling["adopted"]]["name"] == chosen["name"]
 
 
 def test_a_known_answer_is_noted_for_the_question(judging: Any) -> None:

@@ -10,10 +10,10 @@ import worksheets as sheets
 
 
 @pytest.fixture
-def number(place: Any, accounts: dict[str, int]) -> int:
+def number(site: Any, accounts: dict[str, int]) -> int:
     """The assessor's assignment on the list question."""
-    sheets.give_out(place, accounts)
-    return int(sheets.assignment(place, accounts["assessor"], "1.6"))
+    sheets.give_out(site, accounts)
+    return int(sheets.assignment(site, accounts["assessor"], "1.6"))
 
 
 def judge_all(client: Any, number: int, name: Callable[[str], str] = str) -> None:
@@ -32,7 +32,7 @@ def classes(client: Any, number: int) -> dict[str, int]:
 
 
 def test_classes_grow_with_judging_and_are_nobody_elses(
-    place: Any, client: Callable[..., Any], number: int, accounts: dict[str, int]
+    site: Any, client: Callable[..., Any], number: int, accounts: dict[str, int]
 ) -> None:
     mine = client("assessor")
     assert classes(mine, number) == {"Zoe": 0}
@@ -40,7 +40,7 @@ def test_classes_grow_with_judging_and_are_nobody_elses(
     assert classes(mine, number) == {"Zoe": 0, "Ann": 2, "Bob": 1, "Robert": 1}
     other = client("adjudicator")
     assert other.get(f"/api/judge/{number}/classes").status_code == 404
-    assert classes(other, sheets.assignment(place, accounts["adjudicator"], "1.6")) == {"Zoe": 0}
+    assert classes(other, sheets.assignment(site, accounts["adjudicator"], "1.6")) == {"Zoe": 0}
 
 
 def test_merging_changes_all_judgments_once_and_is_taken_back(client: Callable[..., Any], number: int) -> None:

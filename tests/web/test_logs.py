@@ -29,9 +29,9 @@ def written() -> Iterator[io.StringIO]:
         one.setLevel(level)
 
 
-def test_a_line_a_request(place, written: io.StringIO, accounts) -> None:
-    place.client("assessor").get("/account?secret=1")
-    place.client().get("/nowhere/with/secrets")
+def test_a_line_a_request(site, written: io.StringIO, accounts) -> None:
+    site.client("assessor").get("/account?secret=1")
+    site.client().get("/nowhere/with/secrets")
     first, second = map(json.loads, written.getvalue().splitlines())
     assert (first["method"], first["route"], first["status"]) == ("GET", "/account", 200)
     assert first["account"] == accounts["assessor"]
@@ -41,10 +41,10 @@ def test_a_line_a_request(place, written: io.StringIO, accounts) -> None:
     assert "secret" not in written.getvalue()
 
 
-def test_no_secret_gets_into_the_log(place, written: io.StringIO) -> None:
-    with place.store.write() as connection:
+def test_no_secret_gets_into_the_log(site, written: io.StringIO) -> None:
+    with site.store.write() as connection:
         link = invite(connection, "assessor")
-    browser = place.client()
+    browser = site.client()
     browser.post("/api/welcome", json={"token": link, "name": "Ada", "password": PASSWORD})
     browser.post("/api/sign-in", json={"name": "Ada", "password": PASSWORD})
     browser.post("/api/sign-in", json={"name": "Ada", "password": "wrong " + PASSWORD})
@@ -57,7 +57,7 @@ def test_no_secret_gets_into_the_log(place, written: io.StringIO) -> None:
         assert secret not in text
 
 
-def test_a_bug_is_logged_by_place_and_kind_alone(place, written: io.StringIO) -> None:
+def test_a_bug_is_logged_by_place_and_kind_alone(site, written: io.StringIO) -> None:
     from qassay.web.routing import EVERYBODY, Declared
 
     def broken() -> None:
@@ -66,8 +66,8 @@ def test_a_bug_is_logged_by_place_and_kind_alone(place, written: io.StringIO) ->
         except KeyError as error:
             raise RuntimeError("another one") from error
 
-    place.app.router.routes.append(Declared("GET", "/api/break", broken, EVERYBODY).route())
-    answer = place.client("reader").get("/api/break")
+    site.app.router.routes.append(Declared("GET", "/api/break", broken, EVERYBODY).route())
+    answer = site.client("reader").get("/api/break")
     line = json.loads(written.getvalue().splitlines()[0])
     assert line["level"] == "error"
     assert line["request"] == answer.headers["x-request-id"]
@@ -84,8 +84,8 @@ def test_lines_for_people() -> None:
     assert logs.TextLines().format(record).endswith("200 GET /people 3 ms account 7")
 
 
-def test_metrics(place) -> None:
-    organiser = place.client("organiser")
+def test_metrics(site) -> None:
+    organiser = site.client("organiser")
     organiser.get("/people")
     organiser.get("/people")
     organiser.get("/nowhere")
@@ -98,9 +98,9 @@ def test_metrics(place) -> None:
     assert "qassay_judgments_saved_total 0" in text
     for line in text.splitlines():
         assert line.startswith(("# TYPE ", "qassay_"))
-    assert place.client("assessor").get("/metrics").status_code == 403
+    assert site.client("assessor").get("/metrics").status_code == 403
     token = organiser.post("/api/account/tokens", json={"name": "prometheus"}).json()["token"]
-    assert place.client().get("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert site.client().get("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
 def test_buckets_grow() -> None:
@@ -112,11 +112,11 @@ def test_buckets_grow() -> None:
     assert (found[0], found[-1]) == (1, 4)
 
 
-def test_health_reads_the_store(place) -> None:
-    assert place.client().get("/health").json() == {"status": "ok"}
-    place.store.engine.dispose()
-    (place.folder / "qassay.db").rename(place.folder / "gone")
-    (place.folder / "qassay.db").mkdir()
-    assert place.client().get("/health").status_code == 500
-    (place.folder / "qassay.db").rmdir()
-    (place.folder / "gone").rename(place.folder / "qassay.db")
+def test_health_reads_the_store(site) -> None:
+    assert site.client().get("/health").json() == {"status": "ok"}
+    site.store.engine.dispose()
+    (site.folder / "qassay.db").rename(site.folder / "gone")
+    (site.folder / "qassay.db").mkdir()
+    assert site.client().get("/health").status_code == 500
+    (site.folder / "qassay.db").rmdir()
+    (site.folder / "gone").rename(site.folder / "qassay.db")

@@ -53,10 +53,10 @@ LINKS = {NORTH: {"0": ["1"], "1": ["2"]}, SOUTH: {"0": ["2"]}}
 
 
 @pytest.fixture
-def sheet(place: Any, client: Callable[..., Any], accounts: dict[str, int]) -> Sheet:
+def sheet(site: Any, client: Callable[..., Any], accounts: dict[str, int]) -> Sheet:
     """The assessor's list, begun."""
-    sheets.give_out(place, accounts)
-    made = Sheet(client("assessor"), sheets.assignment(place, accounts["assessor"], "1.7"))
+    sheets.give_out(site, accounts)
+    made = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
     made.list()
     return made
 
@@ -69,12 +69,12 @@ def test_all_strings_are_shown_once_in_an_order_that_tells_of_no_run(sheet: Shee
     assert not any(tag in answer.text for tag in sheets.RUNS)
 
 
-def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, place: Any) -> None:
+def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, site: Any) -> None:
     class Forgetful(dict[str, Any]):
         def __setitem__(self, *_: Any) -> None:
             """What is put here is gone at once."""
 
-    place.app.state.place.kept["strings"] = Forgetful()
+    site.app.state.site.kept["strings"] = Forgetful()
     assert sheet.client.get(f"/api/judge/{sheet.number}/strings").json()["groups"]
 
 
@@ -84,9 +84,9 @@ def test_the_series_so_far_is_in_view_with_answers(sheet: Sheet) -> None:
 
 
 def test_what_an_assessor_called_right_joins_the_answers_of_the_series(
-    place: Any, sheet: Sheet, accounts: dict[str, int]
+    site: Any, sheet: Sheet, accounts: dict[str, int]
 ) -> None:
-    lists = sheets.assignment(place, accounts["assessor"], "1.6")
+    lists = sheets.assignment(site, accounts["assessor"], "1.6")
     items = sheet.client.get(f"/api/judge/{lists}").json()["items"]
     for one in items:
         sheets.decide(sheet.client, lists, one["id"], "0", {"judgment": "R", "answer": "Ann"})
@@ -95,10 +95,10 @@ def test_what_an_assessor_called_right_joins_the_answers_of_the_series(
 
 
 def test_each_assessor_has_a_list_of_his_own(
-    place: Any, client: Callable[..., Any], sheet: Sheet, accounts: dict[str, int]
+    site: Any, client: Callable[..., Any], sheet: Sheet, accounts: dict[str, int]
 ) -> None:
     assert sheet.send("add", text="a secret fact", vital=True).status_code == 200
-    other = Sheet(client("adjudicator"), sheets.assignment(place, accounts["adjudicator"], "1.7"))
+    other = Sheet(client("adjudicator"), sheets.assignment(site, accounts["adjudicator"], "1.7"))
     assert other.texts() == ["won a prize", "radium"]
     assert Sheet(client("adjudicator"), sheet.number).send("add", text="x", vital=True).status_code == 404
     for path in ("nuggets", "strings", "earlier", "aids", "items"):
@@ -106,13 +106,13 @@ def test_each_assessor_has_a_list_of_his_own(
 
 
 def test_a_second_assessor_without_development_sees_nothing_of_the_first(
-    place: Any, client: Callable[..., Any], accounts: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    site: Any, client: Callable[..., Any], accounts: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sheets, "NUGGETS", [])
-    sheets.give_out(place, accounts)
-    first = Sheet(client("assessor"), sheets.assignment(place, accounts["assessor"], "1.7"))
+    sheets.give_out(site, accounts)
+    first = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
     first.send("add", text="a secret fact", vital=True)
-    other = Sheet(client("adjudicator"), sheets.assignment(place, accounts["adjudicator"], "1.7"))
+    other = Sheet(client("adjudicator"), sheets.assignment(site, accounts["adjudicator"], "1.7"))
     assert other.texts() == []
     assert "a secret fact" not in other.client.get(f"/api/judge/{other.number}/aids").text
 
@@ -229,8 +229,8 @@ def test_what_is_no_change_is_refused(sheet: Sheet, way: str, body: dict[str, An
     assert sheet.texts() == ["won a prize", "radium"]
 
 
-def test_a_question_without_nuggets_has_no_list(place: Any, sheet: Sheet, accounts: dict[str, int]) -> None:
-    lists = Sheet(sheet.client, sheets.assignment(place, accounts["assessor"], "1.6"))
+def test_a_question_without_nuggets_has_no_list(site: Any, sheet: Sheet, accounts: dict[str, int]) -> None:
+    lists = Sheet(sheet.client, sheets.assignment(site, accounts["assessor"], "1.6"))
     assert lists.send("add", text="x", vital=True).status_code == 404
     assert lists.client.post(f"/api/judge/{lists.number}/matching").status_code == 404
 
@@ -257,3 +257,29 @@ def test_a_string_is_like_a_nugget_when_it_holds_half_of_its_words() -> None:
     assert is_like("discovered polonium", "polonium")
     assert not is_like("discovered polonium in 1898", "polonium")
     assert not is_like("of the", "of the")
+
+
+def test_a_key_that_comes_with_another_change_is_refused(sheet: Sheet) -> None:
+    """Answering with the list as it is would lose the second change."""
+    key = sheets.key()
+    first = sheet.send("add", key=key, text="a  fact", vital=True)
+    assert sheet.send("add", key=key, text="a  fact", vital=True).json() == first.json()
+    number = first.json()["nuggets"][-1]["nugget"]
+    for way, body in (
+        ("add", {"text": "another fact", "vital": True}),
+        ("change", {"nugget": "1", "expected": 1, "text": "a fact", "vital": True}),
+        ("remove", {"nugget": "1", "expected": 1}),
+    ):
+        refused = sheet.send(way, key=key, **body)
+        assert refused.status_code == 422, way
+        assert "belongs to another change" in refused.json()["message"]
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("change", {"nugget": number, "expected": 1, "text": "the fact", "vital": False}),
+        ("split", {"nugget": number, "expected": 2, "texts": ["one half", "the other"]}),
+        ("move", {"nugget": number, "expected": 3, "before": "1"}),
+    ]
+    for way, body in changes:
+        key = sheets.key()
+        answers = [sheet.send(way, key=key, **body) for _ in range(2)]
+        assert [one.status_code for one in answers] == [200, 200], way
+        assert answers[0].json() == answers[1].json()

@@ -69,7 +69,7 @@ Serve = Callable[..., Site]
 
 
 @pytest.fixture
-def serve(place: Any, browser: Any) -> Iterator[Serve]:
+def serve(site: Any, browser: Any) -> Iterator[Serve]:
     """Serve the application with a provider beside it, under settings of some kind."""
     node = shutil.which("node")
     if node is None or not PACKAGE.exists():
@@ -80,7 +80,7 @@ def serve(place: Any, browser: Any) -> Iterator[Serve]:
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
             sign_on = SignOn(f"http://127.0.0.1:{port}{issuer}", client, secret, "Example ID")
-            served = place.with_settings(sign_on=sign_on)
+            served = site.with_settings(sign_on=sign_on)
             address = f"http://127.0.0.1:{running.enter_context(listening(served.app))[1]}"
             arguments = [node, str(Path(__file__).with_name("provider.mjs")), PACKAGE.as_uri(), str(port)]
             provider = running.enter_context(
@@ -88,7 +88,7 @@ def serve(place: Any, browser: Any) -> Iterator[Serve]:
             )
             assert provider.stdout is not None
             assert provider.stdout.readline() == "ready\n"
-            with place.store.write() as connection:
+            with site.store.write() as connection:
                 token = invite(connection, "assessor")
             page = running.enter_context(browser.new_context()).new_page()
             page.set_default_timeout(20_000)

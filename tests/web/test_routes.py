@@ -31,21 +31,21 @@ def address(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "999999", path)
 
 
-def test_every_route_is_guarded_and_names_its_roles(place) -> None:
-    assert len(routes(place.app)) > 20
-    for route in routes(place.app):
+def test_every_route_is_guarded_and_names_its_roles(site) -> None:
+    assert len(routes(site.app)) > 20
+    for route in routes(site.app):
         assert isinstance(route, GuardedRoute), route
         assert route.roles
         assert route.roles <= EVERYBODY | {PUBLIC}
 
 
-def test_only_the_door_is_open(place) -> None:
-    assert {route.path for route in routes(place.app) if PUBLIC in route.roles} <= OPEN
+def test_only_the_door_is_open(site) -> None:
+    assert {route.path for route in routes(site.app) if PUBLIC in route.roles} <= OPEN
 
 
-def test_nobody_gets_in_without_signing_in(place) -> None:
-    browser = place.client()
-    for route in routes(place.app):
+def test_nobody_gets_in_without_signing_in(site) -> None:
+    browser = site.client()
+    for route in routes(site.app):
         for method in route.methods:
             answer = browser.request(method, address(route.path))
             told = f"{method} {route.path}: {answer.status_code}"
@@ -58,13 +58,13 @@ def test_nobody_gets_in_without_signing_in(place) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_gets_what_is_declared_and_nothing_else(place, role: str) -> None:
-    browser = place.client(role)
-    for route in routes(place.app):
+def test_a_role_gets_what_is_declared_and_nothing_else(site, role: str) -> None:
+    browser = site.client(role)
+    for route in routes(site.app):
         for method in route.methods:
             answer = browser.request(method, address(route.path))
             if route.path == "/api/sign-out":
-                browser = place.client(role)
+                browser = site.client(role)
             told = f"{role}: {method} {route.path}: {answer.status_code} {answer.text[:200]}"
             if PUBLIC not in route.roles and role not in route.roles:
                 assert answer.status_code == 403, told
@@ -73,8 +73,8 @@ def test_a_role_gets_what_is_declared_and_nothing_else(place, role: str) -> None
                 assert "not for the role" not in answer.text, told
 
 
-def test_a_page_and_its_twin_have_the_same_roles(place) -> None:
-    by_path = {(route.path, method): route.roles for route in routes(place.app) for method in route.methods}
+def test_a_page_and_its_twin_have_the_same_roles(site) -> None:
+    by_path = {(route.path, method): route.roles for route in routes(site.app) for method in route.methods}
     twins = [path for path, method in by_path if method == "GET" and ("/api" + path, "GET") in by_path]
     assert "/people" in twins
     for path in twins:
@@ -86,8 +86,8 @@ def test_the_map_of_the_application_names_every_module() -> None:
     assert named == {one.name for one in pkgutil.iter_modules(qassay.web.__path__)}
 
 
-def test_no_page_changes_anything(place) -> None:
-    for route in routes(place.app):
+def test_no_page_changes_anything(site) -> None:
+    for route in routes(site.app):
         if not route.path.startswith("/api/"):
             assert route.methods <= {"GET", "HEAD"}, route.path
 

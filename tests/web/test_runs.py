@@ -18,16 +18,16 @@ from qassay.web.uploads import clean_name
 
 
 @pytest.fixture
-def organiser(place: Any) -> Any:
+def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(place.store, open_folder(place.folder))
-    return place.client("organiser")
+    take_in(site.store, open_folder(site.folder))
+    return site.client("organiser")
 
 
 @pytest.fixture
-def good(place: Any) -> bytes:
+def good(site: Any) -> bytes:
     """A faultless run with the tag `fresh`."""
-    text = (place.folder / "runs" / "crane.txt").read_text()
+    text = (site.folder / "runs" / "crane.txt").read_text()
     return text.replace(" crane ", " fresh ").encode()
 
 
@@ -38,13 +38,13 @@ def send(client: Any, *files: tuple[str, bytes], **fields: Any) -> list[dict[str
     return found
 
 
-def runs(place: Any) -> int:
-    with place.store.read() as connection:
+def runs(site: Any) -> int:
+    with site.store.read() as connection:
         return count_runs(connection)[0]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstandard"])
-def test_a_faultless_run_is_kept_with_what_is_said_of_it(organiser: Any, place: Any, good: bytes, pack: Any) -> None:
+def test_a_faultless_run_is_kept_with_what_is_said_of_it(organiser: Any, site: Any, good: bytes, pack: Any) -> None:
     [report] = send(organiser, ("any name.txt", pack(good)), organisation="North", manual="true", priority="2")
     assert (report["tag"], report["faults"]) == ("fresh", 0)
     run = next(one for one in organiser.get("/api/runs").json()["runs"] if one["tag"] == "fresh")
@@ -53,8 +53,8 @@ def test_a_faultless_run_is_kept_with_what_is_said_of_it(organiser: Any, place: 
     assert 'fresh</bdi><abbr class="star" title="manual run">*' in page
 
 
-def test_all_errors_are_told_with_their_lines_and_nothing_stays(organiser: Any, place: Any, good: bytes) -> None:
-    before = runs(place)
+def test_all_errors_are_told_with_their_lines_and_nothing_stays(organiser: Any, site: Any, good: bytes) -> None:
+    before = runs(site)
     lines = good.decode().splitlines()
     lines[0] = lines[0].replace(lines[0].split()[2], "NO-SUCH-DOC")
     lines[2] = "1.3 fresh"
@@ -64,7 +64,7 @@ def test_all_errors_are_told_with_their_lines_and_nothing_stays(organiser: Any, 
     assert told == [(1, "unknown-doc"), (3, "syntax"), (len(lines) + 1, "unknown-question")]
     assert bad["tag"] is None
     assert other["tag"] == "fresh"
-    assert runs(place) == before + 1
+    assert runs(site) == before + 1
     [again] = send(organiser, ("again.txt", good))
     assert [one["rule"] for one in again["first"]] == ["second-tag"]
     page = organiser.get("/runs/report", params={"number": bad["report"]})
@@ -98,11 +98,11 @@ def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) 
     ],
     ids=["zip", "tar", "bzip2", "no gzip", "cut gzip", "no zstandard", "empty", "NUL", "latin"],
 )
-def test_what_is_no_run_is_refused_with_a_word(organiser: Any, place: Any, content: bytes, says: str) -> None:
-    before = runs(place)
+def test_what_is_no_run_is_refused_with_a_word(organiser: Any, site: Any, content: bytes, says: str) -> None:
+    before = runs(site)
     [report] = send(organiser, ("odd", content))
     assert says in report["first"][0]["message"]
-    assert runs(place) == before
+    assert runs(site) == before
 
 
 def test_a_real_zip_file_is_refused(organiser: Any, good: bytes) -> None:
@@ -114,9 +114,9 @@ def test_a_real_zip_file_is_refused(organiser: Any, good: bytes) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
-def test_a_small_file_that_unpacks_to_a_large_one_is_refused(place: Any, pack: Any) -> None:
-    take_in(place.store, open_folder(place.folder))
-    served = place.with_settings(upload_limit=1 << 20)
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(site: Any, pack: Any) -> None:
+    take_in(site.store, open_folder(site.folder))
+    served = site.with_settings(upload_limit=1 << 20)
     [report] = send(served.client("organiser"), ("bomb.gz", pack(b"0" * (5 << 20))))
     assert "unpacks to more than 4 MiB" in report["first"][0]["message"]
     answer = served.client("organiser").post("/api/runs", files=[("files", ("a", b"0" * (2 << 20)))])
@@ -138,34 +138,34 @@ def test_a_file_name_is_only_a_name(name: str, shown: str) -> None:
     assert clean_name(name) == shown
 
 
-def test_a_name_with_a_path_goes_nowhere(organiser: Any, place: Any, good: bytes) -> None:
+def test_a_name_with_a_path_goes_nowhere(organiser: Any, site: Any, good: bytes) -> None:
     [report] = send(organiser, ("../../../../tmp/qassay-evil.txt", good))
     assert (report["file"], report["tag"]) == ("qassay-evil.txt", "fresh")
 
 
-def test_a_run_is_described_withdrawn_and_restored(organiser: Any, place: Any) -> None:
+def test_a_run_is_described_withdrawn_and_restored(organiser: Any, site: Any) -> None:
     organiser.post("/api/assignments/pool", json={})
-    place.app.state.place.kept["job pool"].ended.wait(20)
+    site.app.state.site.kept["job pool"].ended.wait(20)
     items = organiser.get("/api/assignments/pool").json()["items"]
     body = {"tag": "ibis", "organisation": " South ", "description": "<i>x</i>", "priority": 0}
     told = organiser.put("/api/runs", json=body).json()
     assert (told["organisation"], told["priority"], told["manual"]) == ("South", 0, False)
     assert "&lt;i&gt;x" in organiser.get("/runs").text
     organiser.post("/api/runs/withdraw", json={"tag": "ibis", "reason": "a mistake"})
-    place.app.state.place.kept["job pool"].ended.wait(20)
+    site.app.state.site.kept["job pool"].ended.wait(20)
     pool = organiser.get("/api/assignments/pool").json()
     assert (pool["items"] < items, pool["stale"]) == (True, False)
     assert organiser.get("/api/runs").json()["withdrawn"] == 1
     assert organiser.post("/api/runs/withdraw", json={"tag": "ibis"}).status_code == 400
     organiser.post("/api/runs/restore", json={"tag": "ibis"})
-    place.app.state.place.kept["job pool"].ended.wait(20)
+    site.app.state.site.kept["job pool"].ended.wait(20)
     assert organiser.get("/api/assignments/pool").json()["items"] == items
     assert organiser.post("/api/runs/restore", json={"tag": "nobody"}).status_code == 404
 
 
-def test_a_run_that_comes_after_the_pool_makes_it_stale(organiser: Any, place: Any, good: bytes) -> None:
+def test_a_run_that_comes_after_the_pool_makes_it_stale(organiser: Any, site: Any, good: bytes) -> None:
     organiser.post("/api/assignments/pool", json={})
-    place.app.state.place.kept["job pool"].ended.wait(20)
+    site.app.state.site.kept["job pool"].ended.wait(20)
     assert "have changed since the pool was made" not in organiser.get("/runs").text
     send(organiser, ("fresh.txt", good))
     assert "have changed since the pool was made" in organiser.get("/runs").text
@@ -184,23 +184,23 @@ def test_what_to_do_about_a_run_is_what_can_be_done_here(organiser: Any, good: b
     ]
 
 
-def test_runs_wait_for_questions(place: Any) -> None:
-    [report] = send(place.client("organiser"), ("a.txt", b"1.1 a NIL\n"))
+def test_runs_wait_for_questions(site: Any) -> None:
+    [report] = send(site.client("organiser"), ("a.txt", b"1.1 a NIL\n"))
     assert "there are no questions yet" in report["first"][0]["message"]
-    assert "no questions in the test set yet" in place.client("organiser").get("/runs").text
+    assert "no questions in the test set yet" in site.client("organiser").get("/runs").text
 
 
-def test_the_tag_of_a_form_without_tags_is_the_name_of_the_file(place: Any) -> None:
-    (place.folder / "qassay.toml").write_text('name = "Pairs"\ntask = "entailment3"\n')
+def test_the_tag_of_a_form_without_tags_is_the_name_of_the_file(site: Any) -> None:
+    (site.folder / "qassay.toml").write_text('name = "Pairs"\ntask = "entailment3"\n')
     for name in ("runs", "judgments", "nuggets", "collection"):
-        for path in (place.folder / name).iterdir():
+        for path in (site.folder / name).iterdir():
             path.unlink()
-        (place.folder / name).rmdir()
+        (site.folder / name).rmdir()
     for name in ("answers.jsonl", "runs.jsonl", "patterns.txt"):
-        (place.folder / name).unlink()
+        (site.folder / name).unlink()
     row = '{"id": "1", "type": "pair", "text": "It rains.", "hypothesis": "It is wet."}\n'
-    (place.folder / "questions.jsonl").write_text(row)
-    take_in(place.store, open_folder(place.folder))
-    client = place.with_settings().client("organiser")
+    (site.folder / "questions.jsonl").write_text(row)
+    take_in(site.store, open_folder(site.folder))
+    client = site.with_settings().client("organiser")
     [report] = send(client, ("dir/mine.txt.gz", gzip.compress(b"ranked: no\n1 YES\n")))
     assert (report["tag"], report["first"]) == ("mine", [])

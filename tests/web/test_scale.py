@@ -87,7 +87,7 @@ def evaluation(tmp_path: Path) -> Iterator[Callable[[Size], Evaluation]]:
 
     yield make
     for one in made:
-        for kept in one.app.state.place.kept.values():
+        for kept in one.app.state.site.kept.values():
             if callable(close := getattr(kept, "close", None)):
                 close()
         one.store.close()
@@ -124,15 +124,15 @@ def measured(one: Evaluation) -> Measured:
     for role in dict.fromkeys(role for role, _ in pages(one.size)):
         with one.client(role) as browser:
             for path in [path for who, path in pages(one.size) if who == role]:
-                place = 1 + one.size.judged * one.size.items
-                asked = f"{path}{place}" if path.endswith("/items/") else path
+                first = 1 + one.size.judged * one.size.items
+                asked = f"{path}{first}" if path.endswith("/items/") else path
                 for _ in range(2):
                     one.count = Count()
                     begun = time.perf_counter()
                     answer = browser.get(asked)
                     seconds = time.perf_counter() - begun
                     assert answer.status_code == 200, f"{role} {asked}: {answer.status_code} {answer.text[:300]}"
-                name = f"{role} {asked}".replace(str(3 * one.size.judged + 1), "N").replace(str(place), "N")
+                name = f"{role} {asked}".replace(str(3 * one.size.judged + 1), "N").replace(str(first), "N")
                 found[name] = (one.count, seconds)
     return found
 

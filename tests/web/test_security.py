@@ -36,9 +36,9 @@ def check_headers(answer) -> None:
     ("path", "status"),
     [("/", 200), ("/nowhere", 404), ("/api/nowhere", 404), ("/api/people", 200), ("/health", 200), ("/break", 500)],
 )
-def test_every_response_has_the_headers(place, path: str, status: int) -> None:
-    break_something(place)
-    answer = place.client("organiser").get(path)
+def test_every_response_has_the_headers(site, path: str, status: int) -> None:
+    break_something(site)
+    answer = site.client("organiser").get(path)
     assert answer.status_code == status
     check_headers(answer)
     assert answer.headers["cache-control"] == "no-store"
@@ -58,7 +58,7 @@ def test_refusals_have_the_headers(client: Client) -> None:
         check_headers(answer)
 
 
-def break_something(place) -> None:
+def break_something(site) -> None:
     """A view with a bug in it."""
     from qassay.web.routing import EVERYBODY, Declared
 
@@ -66,17 +66,17 @@ def break_something(place) -> None:
         raise RuntimeError("secret internals")
 
     for path in ("/break", "/api/break"):
-        place.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
 
 
-def test_a_bug_is_answered_without_internals(place) -> None:
-    break_something(place)
+def test_a_bug_is_answered_without_internals(site) -> None:
+    break_something(site)
     for path in ("/break", "/api/break"):
-        answer = place.client("reader").get(path)
+        answer = site.client("reader").get(path)
         assert answer.status_code == 500
         assert "secret" not in answer.text
         assert "Traceback" not in answer.text
-    assert place.client("reader").get("/api/break").json()["message"].startswith("something went wrong")
+    assert site.client("reader").get("/api/break").json()["message"].startswith("something went wrong")
 
 
 # ---- changes from elsewhere -----------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_a_bug_is_answered_without_internals(place) -> None:
         {},
     ],
 )
-def test_a_change_from_another_site_is_refused(place, headers: dict[str, str]) -> None:
-    browser = place.client("organiser")
+def test_a_change_from_another_site_is_refused(site, headers: dict[str, str]) -> None:
+    browser = site.client("organiser")
     for name in ("Origin", "Sec-Fetch-Site"):
         del browser.headers[name]
     answer = browser.post("/api/people/invitations", json=NEW, headers=headers)
@@ -111,15 +111,15 @@ def test_a_change_from_another_site_is_refused(place, headers: dict[str, str]) -
     "headers",
     [{"Origin": "http://testserver"}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": "HTTP://TESTSERVER"}],
 )
-def test_a_change_from_our_own_page_is_taken(place, headers: dict[str, str]) -> None:
-    browser = place.client("organiser")
+def test_a_change_from_our_own_page_is_taken(site, headers: dict[str, str]) -> None:
+    browser = site.client("organiser")
     for name in ("Origin", "Sec-Fetch-Site"):
         del browser.headers[name]
     assert browser.post("/api/people/invitations", json=NEW, headers=headers).status_code == 201
 
 
-def test_behind_a_proxy_the_public_address_counts(place) -> None:
-    browser = place.with_settings(public_url="https://qa.example.org").client("organiser")
+def test_behind_a_proxy_the_public_address_counts(site) -> None:
+    browser = site.with_settings(public_url="https://qa.example.org").client("organiser")
     call = {"json": NEW, "headers": {"Host": "qa.example.org", "Origin": "https://qa.example.org"}}
     assert browser.post("/api/people/invitations", **call).json()["link"].startswith("https://qa.example.org/welcome#")
     call["headers"] = {"Host": "qa.example.org", "Origin": "http://qa.example.org"}
@@ -140,23 +140,23 @@ def test_an_origin_is_written_as_browsers_write_it(public_url: str, origin: str)
     assert Settings(public_url=public_url).origin == origin
 
 
-def test_a_default_port_in_the_public_address_locks_nobody_out(place) -> None:
-    browser = place.with_settings(public_url="https://qa.example.org:443").client("organiser")
+def test_a_default_port_in_the_public_address_locks_nobody_out(site) -> None:
+    browser = site.with_settings(public_url="https://qa.example.org:443").client("organiser")
     call = {"json": NEW, "headers": {"Host": "qa.example.org", "Origin": "https://qa.example.org"}}
     assert browser.post("/api/people/invitations", **call).status_code == 201
 
 
-def test_a_token_needs_no_origin(place, accounts) -> None:
-    with place.store.write() as connection:
+def test_a_token_needs_no_origin(site, accounts) -> None:
+    with site.store.write() as connection:
         token = make_token(connection, accounts["organiser"], "script")
-    program = TestClient(place.app)
+    program = TestClient(site.app)
     answer = program.post("/api/people/invitations", json=NEW, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 201
 
 
-def test_a_cookie_beside_a_token_does_not_count(place, accounts) -> None:
-    browser = place.client("organiser")
-    with place.store.write() as connection:
+def test_a_cookie_beside_a_token_does_not_count(site, accounts) -> None:
+    browser = site.client("organiser")
+    with site.store.write() as connection:
         token = make_token(connection, accounts["reader"], "script")
     answer = browser.post("/api/people/invitations", json=NEW, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 403
@@ -222,63 +222,63 @@ def test_single_sign_on_is_named_by_variables() -> None:
 NAMED = {"X-Remote-User": "Some organiser"}
 
 
-def proxied(place, address: str = "127.0.0.1"):
-    served = place.with_settings(trusted_header="X-Remote-User", trusted_proxies=("127.0.0.1", "10.0.0.0/24"))
+def proxied(site, address: str = "127.0.0.1"):
+    served = site.with_settings(trusted_header="X-Remote-User", trusted_proxies=("127.0.0.1", "10.0.0.0/24"))
     return served.client(client=(address, 1))
 
 
-def test_a_trusted_proxy_says_who_it_is(place) -> None:
-    assert proxied(place).get("/api/account", headers=NAMED).json()["role"] == "organiser"
-    assert proxied(place, "10.0.0.9").get("/api/account", headers=NAMED).status_code == 200
-    assert proxied(place).get("/api/account").status_code == 401
+def test_a_trusted_proxy_says_who_it_is(site) -> None:
+    assert proxied(site).get("/api/account", headers=NAMED).json()["role"] == "organiser"
+    assert proxied(site, "10.0.0.9").get("/api/account", headers=NAMED).status_code == 200
+    assert proxied(site).get("/api/account").status_code == 401
 
 
-def test_anybody_else_who_sends_the_header_is_nobody(place) -> None:
-    assert proxied(place, "192.0.2.1").get("/api/account", headers=NAMED).status_code == 401
-    assert proxied(place, "10.0.1.1").get("/api/account", headers=NAMED).status_code == 401
+def test_anybody_else_who_sends_the_header_is_nobody(site) -> None:
+    assert proxied(site, "192.0.2.1").get("/api/account", headers=NAMED).status_code == 401
+    assert proxied(site, "10.0.1.1").get("/api/account", headers=NAMED).status_code == 401
     spoofed = {**NAMED, "X-Forwarded-For": "127.0.0.1"}
-    assert proxied(place, "192.0.2.1").get("/api/account", headers=spoofed).status_code == 401
+    assert proxied(site, "192.0.2.1").get("/api/account", headers=spoofed).status_code == 401
     # Off unless asked for.
-    assert place.client(client=("127.0.0.1", 1)).get("/api/account", headers=NAMED).status_code == 401
+    assert site.client(client=("127.0.0.1", 1)).get("/api/account", headers=NAMED).status_code == 401
 
 
-def test_a_header_sent_twice_is_refused(place) -> None:
+def test_a_header_sent_twice_is_refused(site) -> None:
     twice = [("X-Remote-User", "Some reader"), ("X-Remote-User", "Some organiser")]
-    assert proxied(place).get("/api/account", headers=twice).status_code == 400
+    assert proxied(site).get("/api/account", headers=twice).status_code == 400
 
 
-def test_a_password_for_the_proxy_is_not_ours(place) -> None:
+def test_a_password_for_the_proxy_is_not_ours(site) -> None:
     password = {"Authorization": "Basic " + base64.b64encode(b"ada:secret").decode()}
-    assert proxied(place).get("/api/account", headers={**NAMED, **password}).status_code == 200
+    assert proxied(site).get("/api/account", headers={**NAMED, **password}).status_code == 200
     # Without a name from the proxy it is a wrong token, as ever; and a token counts more than a name.
-    assert proxied(place).get("/api/account", headers=password).status_code == 401
-    assert proxied(place, "192.0.2.1").get("/api/account", headers={**NAMED, **password}).status_code == 401
-    assert proxied(place).get("/api/account", headers={**NAMED, "Authorization": "Bearer x"}).status_code == 401
+    assert proxied(site).get("/api/account", headers=password).status_code == 401
+    assert proxied(site, "192.0.2.1").get("/api/account", headers={**NAMED, **password}).status_code == 401
+    assert proxied(site).get("/api/account", headers={**NAMED, "Authorization": "Bearer x"}).status_code == 401
 
 
-def test_an_unknown_name_waits_for_an_invitation(place) -> None:
+def test_an_unknown_name_waits_for_an_invitation(site) -> None:
     stranger = {"X-Remote-User": "stranger"}
-    answer = proxied(place).get("/api/account", headers=stranger)
+    answer = proxied(site).get("/api/account", headers=stranger)
     assert answer.status_code == 403
     assert "invite" in answer.json()["message"]
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         invite(connection, "assessor", name="stranger")
-    found = proxied(place).get("/api/account", headers=stranger).json()
+    found = proxied(site).get("/api/account", headers=stranger).json()
     assert (found["name"], found["role"], found["subject"]) == ("stranger", "assessor", "stranger")
 
 
-def test_a_closed_account_stays_closed_behind_a_proxy(place, accounts) -> None:
-    with place.store.write() as connection:
+def test_a_closed_account_stays_closed_behind_a_proxy(site, accounts) -> None:
+    with site.store.write() as connection:
         added = add_account(connection, "gone", "reader", subject="gone@example.org")
-    organiser = place.client("organiser")
-    assert proxied(place).get("/api/account", headers={"X-Remote-User": "gone@example.org"}).status_code == 200
+    organiser = site.client("organiser")
+    assert proxied(site).get("/api/account", headers={"X-Remote-User": "gone@example.org"}).status_code == 200
     assert organiser.patch(f"/api/people/{added.id}", json={"active": False}).status_code == 200
-    assert proxied(place).get("/api/account", headers={"X-Remote-User": "gone@example.org"}).status_code == 403
+    assert proxied(site).get("/api/account", headers={"X-Remote-User": "gone@example.org"}).status_code == 403
 
 
-def test_the_header_is_no_way_round_the_origin_check(place) -> None:
+def test_the_header_is_no_way_round_the_origin_check(site) -> None:
     call = {"json": NEW, "headers": {**NAMED, "Origin": "https://example.org"}}
-    assert proxied(place).post("/api/people/invitations", **call).status_code == 403
+    assert proxied(site).post("/api/people/invitations", **call).status_code == 403
 
 
 # ---- static files ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, update
 from starlette.testclient import TestClient
 
+from qassay.formats.times import later
 from qassay.store.engine import open_store
 from qassay.store.people.accounts import RESET, invite
 from qassay.store.people.sessions import find_session
@@ -40,8 +41,8 @@ def test_signing_in_and_out(client: Client) -> None:
     assert browser.get("/").status_code == 303
 
 
-def test_behind_https_the_cookie_is_bound_to_the_host(place) -> None:
-    browser = place.with_settings(public_url="https://qa.example.org").client()
+def test_behind_https_the_cookie_is_bound_to_the_host(site) -> None:
+    browser = site.with_settings(public_url="https://qa.example.org").client()
     headers = {"Host": "qa.example.org", "Origin": "https://qa.example.org"}
     call = {"json": {"name": "Some reader", "password": PASSWORD}, "headers": headers}
     answer = browser.post("/api/sign-in", **call)
@@ -60,90 +61,90 @@ def test_wrong_name_and_wrong_password_get_the_same_answer(client: Client, name:
     assert "set-cookie" not in answer.headers
 
 
-def test_a_closed_account_gets_the_same_answer(place, accounts) -> None:
-    place.client("organiser").patch(f"/api/people/{accounts['assessor']}", json={"active": False})
-    assert enter(place.client()).json()["message"] == "the name or the password is wrong"
+def test_a_closed_account_gets_the_same_answer(site, accounts) -> None:
+    site.client("organiser").patch(f"/api/people/{accounts['assessor']}", json={"active": False})
+    assert enter(site.client()).json()["message"] == "the name or the password is wrong"
 
 
-def test_a_session_from_before_is_not_taken_over(place) -> None:
-    browser = place.client()
+def test_a_session_from_before_is_not_taken_over(site) -> None:
+    browser = site.client()
     browser.cookies.set("qassay", "chosen-by-somebody-else", domain="testserver.local", path="/")
     enter(browser)
     assert "chosen" not in browser.cookies["qassay"]
     first = browser.cookies["qassay"]
     enter(browser, "Some reader")
     assert browser.cookies["qassay"] != first
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         assert find_session(connection, first) is None
         assert find_session(connection, "chosen-by-somebody-else") is None
 
 
-def test_sessions_survive_a_restart(place) -> None:
-    browser = place.client()
+def test_sessions_survive_a_restart(site) -> None:
+    browser = site.client()
     enter(browser)
-    store = open_store(place.folder)
-    again = TestClient(create_app(place.folder, place.app.state.place.settings, store=store))
+    store = open_store(site.folder)
+    again = TestClient(create_app(site.folder, site.app.state.site.settings, store=store))
     again.cookies.set("qassay", browser.cookies["qassay"])
     assert again.get("/api/account").json()["name"] == "Some assessor"
     store.close()
 
 
 @pytest.mark.parametrize("column", ["seen", "expires", "ended"])
-def test_a_session_that_is_over_is_over(place, column: str) -> None:
-    browser = place.client("assessor")
+def test_a_session_that_is_over_is_over(site, column: str) -> None:
+    browser = site.client("assessor")
     assert browser.get("/api/account").status_code == 200
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         connection.execute(update(session).values({column: "2020-01-01T00:00:00.000Z"}))
     assert browser.get("/api/account").status_code == 401
 
 
-def test_use_keeps_a_session_alive(place) -> None:
-    browser = place.client("assessor")
-    with place.store.write() as connection:
+def test_use_keeps_a_session_alive(site) -> None:
+    browser = site.client("assessor")
+    with site.store.write() as connection:
         before = connection.execute(select(session.c.seen)).scalar_one()
         connection.execute(update(session).values(seen=before.replace(before[:4], str(int(before[:4]) - 1))))
     assert browser.get("/api/account").status_code == 401
-    with place.store.write() as connection:
-        from datetime import UTC, datetime, timedelta
+    with site.store.write() as connection:
+        from datetime import timedelta
 
-        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        hour_ago = later(-timedelta(hours=1))
         connection.execute(update(session).values(seen=hour_ago))
     assert browser.get("/api/account").status_code == 200
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         assert connection.execute(select(session.c.seen)).scalar_one() > hour_ago
 
 
 # ---- rate limits ----------------------------------------------------------------------------------------------------
 
 
-def test_guessing_one_password_is_stopped(place) -> None:
+def test_guessing_one_password_is_stopped(site) -> None:
     statuses = [
-        enter(place.client(client=(f"192.0.2.{n}", 1)), password="wrong password").status_code for n in range(12)
+        enter(site.client(client=(f"192.0.2.{n}", 1)), password="wrong password").status_code for n in range(12)
     ]
     assert statuses == [401] * 10 + [429] * 2
-    refused = enter(place.client(client=("192.0.2.99", 1)), " SOME assessor")
+    refused = enter(site.client(client=("192.0.2.99", 1)), " SOME assessor")
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
-    assert enter(place.client(), "Some reader").status_code == 200
+    assert enter(site.client(), "Some reader").status_code == 200
 
 
-def test_guessing_from_one_address_is_stopped(place) -> None:
-    browser = place.client(client=("192.0.2.1", 1))
+def test_guessing_from_one_address_is_stopped(site) -> None:
+    browser = site.client(client=("192.0.2.1", 1))
     statuses = [enter(browser, f"name {n}", "wrong password").status_code for n in range(101)]
     assert statuses == [401] * 100 + [429]
-    assert enter(place.client(client=("192.0.2.2", 1))).status_code == 200
+    assert enter(site.client(client=("192.0.2.2", 1))).status_code == 200
 
 
-def test_an_address_cannot_be_made_up(place) -> None:
-    browser = place.client(client=("192.0.2.1", 1))
+def test_an_address_cannot_be_made_up(site) -> None:
+    browser = site.client(client=("192.0.2.1", 1))
     for n in range(101):
         browser.headers["X-Forwarded-For"] = f"198.51.100.{n}"
         last = enter(browser, f"name {n}", "wrong password").status_code
     assert last == 429
 
 
-def test_behind_a_proxy_addresses_are_told_apart(place) -> None:
-    served = place.with_settings(trusted_proxies=("10.0.0.1",))
+def test_behind_a_proxy_addresses_are_told_apart(site) -> None:
+    served = site.with_settings(trusted_proxies=("10.0.0.1",))
     statuses = []
     for n in range(102):
         browser = served.client(client=("10.0.0.1", 1))
@@ -153,39 +154,39 @@ def test_behind_a_proxy_addresses_are_told_apart(place) -> None:
     assert 429 not in statuses
 
 
-def test_success_starts_the_count_anew(place) -> None:
+def test_success_starts_the_count_anew(site) -> None:
     for _ in range(3):
         for _ in range(8):
-            assert enter(place.client(), password="wrong password").status_code == 401
-        assert enter(place.client()).status_code == 200
+            assert enter(site.client(), password="wrong password").status_code == 401
+        assert enter(site.client()).status_code == 200
 
 
 # ---- one-time links -------------------------------------------------------------------------------------------------
 
 
-def link(place, role: str = "organiser", name: str | None = None) -> str:
-    with place.store.write() as connection:
+def link(site, role: str = "organiser", name: str | None = None) -> str:
+    with site.store.write() as connection:
         return invite(connection, role, name=name)
 
 
-def test_a_link_makes_an_account_and_signs_in(place) -> None:
-    token, browser = link(place, "adjudicator"), place.client()
+def test_a_link_makes_an_account_and_signs_in(site) -> None:
+    token, browser = link(site, "adjudicator"), site.client()
     assert token not in browser.get("/welcome").text
     found = browser.post("/api/welcome/look", json={"token": token}).json()
     assert (found["role"], found["name"], found["resets"]) == ("adjudicator", None, False)
     made = browser.post("/api/welcome", json={"token": token, "name": "Ada", "password": PASSWORD})
     assert made.json() == {"name": "Ada", "role": "adjudicator"}
     assert browser.get("/api/account").json()["name"] == "Ada"
-    again = place.client().post("/api/welcome", json={"token": token, "name": "Eve", "password": PASSWORD})
+    again = site.client().post("/api/welcome", json={"token": token, "name": "Eve", "password": PASSWORD})
     assert again.status_code == 400
     assert "has been used" in again.json()["message"]
 
 
-def test_of_many_requests_with_one_link_one_succeeds(place) -> None:
-    token, gate, statuses = link(place), threading.Barrier(6), []
+def test_of_many_requests_with_one_link_one_succeeds(site) -> None:
+    token, gate, statuses = link(site), threading.Barrier(6), []
 
     def use(number: int) -> None:
-        browser = place.client()
+        browser = site.client()
         gate.wait()
         sent = {"token": token, "name": f"Number {number}", "password": PASSWORD}
         statuses.append(browser.post("/api/welcome", json=sent).status_code)
@@ -196,38 +197,38 @@ def test_of_many_requests_with_one_link_one_succeeds(place) -> None:
     for one in threads:
         one.join()
     assert sorted(statuses) == [200, 400, 400, 400, 400, 400]
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         names = connection.execute(select(account.c.name).where(account.c.name.like("Number%"))).all()
     assert len(names) == 1
 
 
-def test_a_password_that_is_too_short_is_told_at_its_field(place) -> None:
-    token = link(place)
-    answer = place.client().post("/api/welcome", json={"token": token, "name": "Ada", "password": "short"})
+def test_a_password_that_is_too_short_is_told_at_its_field(site) -> None:
+    token = link(site)
+    answer = site.client().post("/api/welcome", json={"token": token, "name": "Ada", "password": "short"})
     assert answer.status_code == 400
     assert "10 to 200" in answer.json()["message"]
-    answer = place.client().post("/api/welcome", json={"token": token, "name": "Ada"})
+    answer = site.client().post("/api/welcome", json={"token": token, "name": "Ada"})
     assert answer.json()["problems"] == [{"field": "password", "message": "choose a password"}]
-    assert place.client().post("/api/welcome", json={"token": token, "name": "Ada", "password": PASSWORD}).is_success
+    assert site.client().post("/api/welcome", json={"token": token, "name": "Ada", "password": PASSWORD}).is_success
 
 
-def test_a_reset_link_changes_the_password_only(place) -> None:
-    token, browser = link(place, RESET, "Some reader"), place.client("reader")
+def test_a_reset_link_changes_the_password_only(site) -> None:
+    token, browser = link(site, RESET, "Some reader"), site.client("reader")
     renewed = {"token": token, "name": "Mallory", "password": "another long password"}
-    assert place.client().post("/api/welcome", json=renewed).json() == {"name": "Some reader", "role": "reader"}
+    assert site.client().post("/api/welcome", json=renewed).json() == {"name": "Some reader", "role": "reader"}
     assert browser.get("/api/account").status_code == 401
-    assert enter(place.client(), "Some reader").status_code == 401
-    assert enter(place.client(), "Some reader", "another long password").status_code == 200
+    assert enter(site.client(), "Some reader").status_code == 401
+    assert enter(site.client(), "Some reader", "another long password").status_code == 200
 
 
-def test_guessing_links_is_stopped(place) -> None:
-    browser = place.client()
+def test_guessing_links_is_stopped(site) -> None:
+    browser = site.client()
     statuses = {browser.post("/api/welcome/look", json={"token": f"guess-{n:08}"}).status_code for n in range(101)}
     assert statuses == {400, 429}
 
 
-def test_before_the_first_organiser_the_page_says_where_the_link_is(place) -> None:
-    assert "on the terminal" not in place.client().get("/sign-in").text
-    with place.store.write() as connection:
+def test_before_the_first_organiser_the_page_says_where_the_link_is(site) -> None:
+    assert "on the terminal" not in site.client().get("/sign-in").text
+    with site.store.write() as connection:
         connection.execute(update(account).values(role="reader"))
-    assert "on the terminal" in place.client().get("/sign-in").text
+    assert "on the terminal" in site.client().get("/sign-in").text

@@ -125,8 +125,8 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def served(place, provider: Provider):
-    return place.with_settings(sign_on=SignOn(provider.issuer, CLIENT, SECRET, "Example ID"))
+def served(site, provider: Provider):
+    return site.with_settings(sign_on=SignOn(provider.issuer, CLIENT, SECRET, "Example ID"))
 
 
 def begin(browser, **sent: str) -> str:
@@ -348,6 +348,6 @@ def test_a_try_is_begun_by_our_own_page(served) -> None:
     assert browser.post("/api/single-sign-on", json={}, headers=elsewhere).status_code == 403
 
 
-def test_where_it_is_not_set_up_there_is_nothing(place) -> None:
-    assert "single-sign-on" not in place.client().get("/sign-in").text
-    assert place.client().post("/api/single-sign-on", json={}).status_code == 404
+def test_where_it_is_not_set_up_there_is_nothing(site) -> None:
+    assert "single-sign-on" not in site.client().get("/sign-in").text
+    assert site.client().post("/api/single-sign-on", json={}).status_code == 404

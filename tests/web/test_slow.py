@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from qassay.store.people.sessions import make_token
 from qassay.web import serving
 from qassay.web.application import create_app
-from qassay.web.routing import ORGANISERS, PUBLIC, Place, Router
+from qassay.web.routing import ORGANISERS, PUBLIC, Router, TheSite
 
 # A limit that is reached within the test, and one that is not.
 SOON, LATE = 0.5, 60.0
@@ -62,13 +62,13 @@ Serve = Callable[..., Line]
 
 
 @pytest.fixture
-def serve(place: Any, accounts: dict[str, int]) -> Iterator[Serve]:
+def serve(site: Any, accounts: dict[str, int]) -> Iterator[Serve]:
     """Serve the evaluation with some limits, with an upload and a long download beside its own routes."""
     router = Router()
 
     @router.action("POST", "/upload", roles=ORGANISERS, upload=True)
-    def upload(place: Place, files: Annotated[list[UploadFile], File()]) -> list[int]:
-        with place.store.write():  # only when all has come
+    def upload(site: TheSite, files: Annotated[list[UploadFile], File()]) -> list[int]:
+        with site.store.write():  # only when all has come
             return [len(one.file.read()) for one in files]
 
     @router.download("/long", roles=PUBLIC)
@@ -78,10 +78,10 @@ def serve(place: Any, accounts: dict[str, int]) -> Iterator[Serve]:
     with ExitStack() as running:
 
         def serving_with(**limits: float) -> Line:
-            settings = replace(place.app.state.place.settings, **limits)
-            app = create_app(place.folder, settings, store=place.store)
+            settings = replace(site.app.state.site.settings, **limits)
+            app = create_app(site.folder, settings, store=site.store)
             app.router.routes.extend(declared.route() for declared in router.declared)
-            with place.store.write() as connection:
+            with site.store.write() as connection:
                 token = make_token(connection, accounts["organiser"], "test")
             return Line(*running.enter_context(listening(app)), token)
 
@@ -141,7 +141,7 @@ def test_the_second_head_of_a_connection_has_its_time_too(serve: Serve) -> None:
         assert is_closed(slow)
 
 
-def test_an_upload_that_comes_byte_by_byte_is_broken_off_and_others_are_served(place: Any, serve: Serve) -> None:
+def test_an_upload_that_comes_byte_by_byte_is_broken_off_and_others_are_served(site: Any, serve: Serve) -> None:
     line = serve(body_seconds=SOON)
     body, headers = an_upload(1000)
     with ExitStack() as slow:
@@ -150,7 +150,7 @@ def test_an_upload_that_comes_byte_by_byte_is_broken_off_and_others_are_served(p
         for one in many:
             one.sendall(line.head("POST", "/api/upload", f"Authorization: Bearer {line.token}", *headers) + body[:1])
         assert line.is_answered()
-        with place.store.write():
+        with site.store.write():
             pass  # nobody holds it
         assert trickle(many[0], body[1:]).startswith(b"HTTP/1.1 408 ")
         assert is_closed(many[0])

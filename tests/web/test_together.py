@@ -21,8 +21,9 @@ from sqlalchemy.exc import OperationalError
 
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
+from qassay.formats.times import now
 from qassay.store.development import answers as known
-from qassay.store.engine import Store, now, open_store
+from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.judging import nuggets
 from qassay.store.people.accounts import add_account
@@ -33,10 +34,10 @@ from qassay.web.pages import sets
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def anywhere(request: pytest.FixtureRequest, place: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
+def anywhere(request: pytest.FixtureRequest, site: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
     """The evaluation served from either database."""
     if request.param == "sqlite":
-        yield place
+        yield site
         return
     folder = Path(shutil.copytree(demo_folder(), tmp_path / "other"))
     monkeypatch.setenv("QASSAY_DATABASE", request.getfixturevalue("postgres_url"))
@@ -44,8 +45,8 @@ def anywhere(request: pytest.FixtureRequest, place: Any, tmp_path: Path, monkeyp
     with store.write() as connection:
         for role in ROLES:
             add_account(connection, f"Some {role}", role)
-    settings = place.app.state.place.settings
-    yield type(place)(folder, store, create_app(folder, settings, store=store))
+    settings = site.app.state.site.settings
+    yield type(site)(folder, store, create_app(folder, settings, store=store))
     store.close()
 
 
@@ -204,12 +205,12 @@ def connections(store: Store) -> Iterator[Counter[int]]:
         event.remove(store.engine, "checkin", given_back)
 
 
-def test_no_request_asks_for_a_connection_while_it_has_one(place: Any, accounts: dict[str, int]) -> None:
-    sheets.give_out(place, accounts)
-    organiser, assessor = place.client("organiser"), place.client("assessor")
-    number = sheets.assignment(place, accounts["assessor"], "1.7")
+def test_no_request_asks_for_a_connection_while_it_has_one(site: Any, accounts: dict[str, int]) -> None:
+    sheets.give_out(site, accounts)
+    organiser, assessor = site.client("organiser"), site.client("assessor")
+    number = sheets.assignment(site, accounts["assessor"], "1.7")
     assert organiser.post("/api/assignments/pool", json={}).status_code == 200
-    assert place.app.state.place.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.kept["job pool"].ended.wait(30)
     everybody = [accounts[role] for role in ("organiser", "adjudicator", "assessor")]
     asked: list[tuple[Any, str, str, dict[str, Any] | None]] = [
         (assessor, "GET", f"/api/judge/{number}", None),
@@ -225,31 +226,31 @@ def test_no_request_asks_for_a_connection_while_it_has_one(place: Any, accounts:
         (organiser, "POST", "/api/assignments/hand-over", {"source": accounts["organiser"], "accounts": everybody[2:]}),
         (organiser, "POST", "/api/adjudication/reopen", {"question": "1.6", "reason": "look again"}),
     ]
-    with connections(place.store) as most:
+    with connections(site.store) as most:
         for client, method, address, sent in asked:
-            place.app.state.place.kept.pop("questions", None)
+            site.app.state.site.kept.pop("questions", None)
             most.clear()
             answer = client.request(method, address, json=sent)
             assert answer.status_code == 200, (address, answer.text)
             assert set(most.values()) == {1}, address
 
 
-def test_there_are_more_connections_than_threads(place: Any) -> None:
+def test_there_are_more_connections_than_threads(site: Any) -> None:
     async def threads() -> float:
         return anyio.to_thread.current_default_thread_limiter().total_tokens
 
-    with place.store.engine.connect() as connection:
+    with site.store.engine.connect() as connection:
         room = connection.engine.pool.size() + connection.engine.pool._max_overflow
     assert room > anyio.run(threads)
 
 
-def test_a_store_that_another_program_writes_is_busy_and_not_broken(place: Any, monkeypatch: Any) -> None:
-    take_in(place.store, open_folder(place.folder))
-    organiser = place.client("organiser")
+def test_a_store_that_another_program_writes_is_busy_and_not_broken(site: Any, monkeypatch: Any) -> None:
+    take_in(site.store, open_folder(site.folder))
+    organiser = site.client("organiser")
     monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 20)
-    place.store.engine.dispose()
+    site.store.engine.dispose()
     invited = {"role": "reader", "name": "Eve"}
-    with closing(sqlite3.connect(place.folder / "qassay.db", isolation_level=None)) as other:
+    with closing(sqlite3.connect(site.folder / "qassay.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         told = organiser.post("/api/people/invitations", json=invited)
         assert told.status_code == 503

@@ -30,9 +30,9 @@ def key() -> str:
     return f"test-key-{next(_KEYS):08}"
 
 
-def give_out(place: Any, accounts: dict[str, int]) -> None:
+def give_out(site: Any, accounts: dict[str, int]) -> None:
     """Leave two questions and three runs of the evaluation, and give them to the assessor and the adjudicator."""
-    folder = Path(place.folder)
+    folder = Path(site.folder)
     for name in ("judgments", "nuggets", "runs"):
         shutil.rmtree(folder / name)
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -44,13 +44,13 @@ def give_out(place: Any, accounts: dict[str, int]) -> None:
     for tag, text in RUNS.items():
         (folder / "runs").mkdir(exist_ok=True)
         (folder / "runs" / f"{tag}.txt").write_text(text, encoding="utf-8")
-    take_in(place.store, Folder(folder))
-    demonstration.give_out(place.store, folder, [accounts["assessor"], accounts["adjudicator"]])
+    take_in(site.store, Folder(folder))
+    demonstration.give_out(site.store, folder, [accounts["assessor"], accounts["adjudicator"]])
 
 
-def assignment(place: Any, account: int, question: str) -> int:
+def assignment(site: Any, account: int, question: str) -> int:
     """The number of somebody's assignment on a question."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         return next(one.id for one in assignments_of(connection, account) if one.question == question)
 
 

@@ -16,9 +16,9 @@ from qassay.formats.folder import open_folder, read_configuration
 from qassay.store.engine import Store, open_store
 from qassay.web import health, pages, single_sign_on
 from qassay.web.errors import GoTo, Refusal, answer
-from qassay.web.place import Premises
-from qassay.web.security import Surround
+from qassay.web.security import SecurityMiddleware
 from qassay.web.settings import Settings
+from qassay.web.site import Site
 
 
 def create_app(folder: Path | str, settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
@@ -27,7 +27,7 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     The store is opened here and closed when the application ends, unless it is handed in.
     """
     opened = open_folder(folder)
-    place = Premises(
+    site = Site(
         folder=opened,
         store=store or open_store(opened),
         configuration=read_configuration(opened),
@@ -37,21 +37,21 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
-        for kept in place.kept.values():
+        for kept in site.kept.values():
             if callable(close := getattr(kept, "close", None)):
                 close()
         if store is None:
-            place.store.close()
+            site.store.close()
 
     app = FastAPI(title="Qassay", version=__version__, lifespan=life, openapi_url=None, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
-    app.state.place = place
+    app.state.site = site
     app.state.pages = pages.load()
-    if place.settings.sign_on is not None:
+    if site.settings.sign_on is not None:
         single_sign_on.check_installed()
     for router in (health.router, single_sign_on.router, *(module.router for module in app.state.pages.values())):
         app.router.routes.extend(declared.route() for declared in router.declared)
     for kind in (Refusal, GoTo, QassayError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)
-    app.add_middleware(Surround, place=place)
+    app.add_middleware(SecurityMiddleware, site=site)
     return app

@@ -90,7 +90,7 @@ def _made(app: FastAPI) -> dict[str, Any]:
         schemas.pop(unused, None)
     schemas[REFUSED] = SCHEMA
     told["components"]["securitySchemes"] = {
-        "session": {"type": "apiKey", "in": "cookie", "name": app.state.place.settings.cookie},
+        "session": {"type": "apiKey", "in": "cookie", "name": app.state.site.settings.cookie},
         "token": {"type": "http", "scheme": "bearer"},
     }
     return told

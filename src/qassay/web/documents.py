@@ -7,8 +7,8 @@ import threading
 
 from qassay.collections import Collection, Document, open_collection
 from qassay.web.errors import Refusal
-from qassay.web.place import Premises
 from qassay.web.routing import Context
+from qassay.web.site import Site
 
 # Characters sent at most; a longer document is cut around what is marked.
 LONGEST = 200_000
@@ -30,24 +30,24 @@ class DocumentView(Context):
     found: str | None
 
 
-def collection_of(place: Premises) -> Collection:
+def collection_of(site: Site) -> Collection:
     """The evaluation's collection, opened once."""
     with _opening:
-        kept = place.kept.get("collection")
+        kept = site.kept.get("collection")
         if kept is None:
-            if not place.folder.collection.is_dir():
+            if not site.folder.collection.is_dir():
                 raise Refusal(404, "this evaluation has no collection of documents")
-            kept = place.kept["collection"] = open_collection(place.folder.collection)
+            kept = site.kept["collection"] = open_collection(site.folder.collection)
     opened: Collection = kept
     return opened
 
 
 def show(
-    place: Premises, doc: str, *, find: str | None = None, start: int | None = None, length: int | None = None
+    site: Site, doc: str, *, find: str | None = None, start: int | None = None, length: int | None = None
 ) -> DocumentView:
     """A document with a string, or a stretch of its stored text, marked."""
     try:
-        document = collection_of(place).document(doc)
+        document = collection_of(site).document(doc)
     except KeyError:
         raise Refusal(404, f"document {doc} is not in the collection") from None
     return view_of(document, find=find, start=start, length=length)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -11,11 +12,15 @@ from qassay.questions import Question, TestSet
 from qassay.store.development.answers import KnownAnswer, known_answers
 from qassay.store.development.drafts import Stored, grouped, read_drafts
 from qassay.store.development.publishing import numbered
+from qassay.store.judging.nugget_changes import clean_nugget
 from qassay.tasks import Task
-from qassay.web.cautions import Asked, asked, question_cautions, same_questions, series_cautions
-from qassay.web.place import Premises
+from qassay.web.draft_warnings import AskedWords, asked_words, question_warnings, same_questions, series_warnings
 from qassay.web.questions import questions_of
 from qassay.web.routing import Context
+from qassay.web.site import Site
+
+# Judged by nuggets where the task does not say otherwise: what an author finds for them is a nugget, not an answer.
+NUGGET_TYPES = ("definition", "other")
 
 
 class AnswerView(Context):
@@ -56,13 +61,13 @@ class Group(Context):
 
 
 @dataclass(frozen=True)
-class Bench:
+class AuthorQuestions:
     """All questions as an author has them: the test set, the drafts, and the numbers that these would get."""
 
     published: TestSet
     drafts: list[Stored]
     names: dict[str, str]
-    same: dict[Asked, list[str]]
+    same: dict[AskedWords, list[str]]
 
     @property
     def draft_ids(self) -> set[str]:
@@ -78,7 +83,7 @@ class Bench:
         if not only_drafts:
             mixed += series.values()
             alone = [one for one in self.published if one.series is None]
-        begin, end = (max(0, place - len(mixed)) for place in (first, first + size))
+        begin, end = (max(0, position - len(mixed)) for position in (first, first + size))
         return [*mixed[first : first + size], *([one] for one in alone[begin:end])], len(mixed) + len(alone)
 
     def series_of(self, question: Question) -> list[Question]:
@@ -89,25 +94,32 @@ class Bench:
         return _merged(members, [one.question for one in self.drafts if one.question.series == question.series])
 
 
-def bench(place: Premises, connection: Connection) -> Bench:
+def noted(text: str, *, vital: bool, doc: str | None, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The row of a fact that an author noted; what else stood in it, such as its document, stays."""
+    return {**(before or {}), "vital": vital, "text": clean_nugget(text), **({"doc": doc} if doc else {})}
+
+
+def author_questions(site: Site, connection: Connection) -> AuthorQuestions:
     """What the store has of questions."""
-    published = questions_of(place, connection)
+    published = questions_of(site, connection)
     drafts = read_drafts(connection)
     found = numbered(published, [[one.question for one in group] for group in grouped(drafts)])
     names = {name: one.id for name, one in found.items()}
     names |= {one.question.series: found[one.question.id].series or "" for one in drafts if one.question.series}
-    same = dict(_same(place, published))
+    same = dict(_same(site, published))
     for key, ids in same_questions(one.question for one in drafts).items():
         same[key] = [*same.get(key, ()), *ids]
-    return Bench(published, drafts, names, same)
+    return AuthorQuestions(published, drafts, names, same)
 
 
-def forget(place: Premises) -> None:
+def forget(site: Site) -> None:
     """Have the test set read anew, after a change of it."""
-    place.kept.pop("questions", None)
+    site.kept.pop("questions", None)
 
 
-def group_view(found: Bench, task: Task, questions: Sequence[Question], answers: dict[str, list[KnownAnswer]]) -> Group:
+def group_view(
+    found: AuthorQuestions, task: Task, questions: Sequence[Question], answers: dict[str, list[KnownAnswer]]
+) -> Group:
     """A series with its warnings."""
     first = questions[0]
     drafts = found.draft_ids
@@ -125,16 +137,16 @@ def group_view(found: Bench, task: Task, questions: Sequence[Question], answers:
         draft=any(inside),
         whole=all(inside),
         questions=rows,
-        cautions=series_cautions(questions, task.types) if first.series is not None else [],
+        cautions=series_warnings(questions, task.types) if first.series is not None else [],
     )
 
 
 def question_row(
-    found: Bench, one: Question, earlier: Sequence[Question], answers: dict[str, list[KnownAnswer]]
+    found: AuthorQuestions, one: Question, earlier: Sequence[Question], answers: dict[str, list[KnownAnswer]]
 ) -> QuestionRow:
     """A question with its warnings."""
     draft = one.id in found.draft_ids
-    key = asked(one)
+    key = asked_words(one)
     same = found.same.get(key, ()) if key is not None else ()
     return QuestionRow(
         id=one.id,
@@ -144,7 +156,7 @@ def question_row(
         hypothesis=one.hypothesis,
         draft=draft,
         answers=[AnswerView.model_validate(answer) for answer in answers.get(one.id, ())],
-        cautions=question_cautions(one, earlier, answers, same, found.names, draft=draft),
+        cautions=question_warnings(one, earlier, answers, same, found.names, draft=draft),
     )
 
 
@@ -158,10 +170,10 @@ def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Quest
     return sorted([*published, *drafts], key=lambda one: one.type == "other" and one.series is not None)
 
 
-def _same(place: Premises, published: TestSet) -> dict[Asked, list[str]]:
+def _same(site: Site, published: TestSet) -> dict[AskedWords, list[str]]:
     """What the test set asks: worked out once for each state of it."""
-    kept = place.kept.get("same questions")
+    kept = site.kept.get("same questions")
     if kept is None or kept[0] is not published:
-        kept = place.kept["same questions"] = (published, same_questions(published))
-    found: dict[Asked, list[str]] = kept[1]
+        kept = site.kept["same questions"] = (published, same_questions(published))
+    found: dict[AskedWords, list[str]] = kept[1]
     return found

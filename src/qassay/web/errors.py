@@ -106,7 +106,7 @@ def _look_who_asks(request: Request) -> None:
     if "who" in state:
         return
     try:
-        state["who"] = identify(request, request.app.state.place)
+        state["who"] = identify(request, request.app.state.site)
     except (Refusal, DBAPIError, PoolTimeoutError):
         state["who"] = None  # a page without a menu is better than none
 

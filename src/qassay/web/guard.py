@@ -18,8 +18,8 @@ from starlette.responses import Response
 from qassay.web.errors import GoTo, Refusal, wants_json
 from qassay.web.identity import identify
 from qassay.web.limits import check_json, limited, too_long
-from qassay.web.place import Person, Premises
 from qassay.web.security import SAFE, check_origin
+from qassay.web.site import Person, Site
 
 PUBLIC = "public"
 UPLOADS = ("multipart/form-data", "application/octet-stream")
@@ -42,18 +42,18 @@ class GuardedRoute(APIRoute):
         view = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            place: Premises = request.app.state.place
+            site: Site = request.app.state.site
             try:
-                person = await run_in_threadpool(identify, request, place)
+                person = await run_in_threadpool(identify, request, site)
             except Refusal:
                 if PUBLIC not in self.roles:
                     raise
                 person = None  # the door is open to whoever cannot be identified as well
             request.state.who = person
             if request.method not in SAFE and (person is None or person.token is None):
-                check_origin(request, place)
+                check_origin(request, site)
             _admit(request, person, self.roles)
-            fit = await _with_body(request, place, upload=self.upload)
+            fit = await _with_body(request, site, upload=self.upload)
             try:
                 return await view(fit)
             except HTTPException as error:
@@ -76,9 +76,9 @@ def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> No
     raise GoTo("/sign-in" + (f"?then={quote(wanted, safe='/')}" if wanted != "/" else ""))
 
 
-async def _with_body(request: Request, place: Premises, *, upload: bool) -> Request:
+async def _with_body(request: Request, site: Site, *, upload: bool) -> Request:
     """The request with a body that is limited in size, time and depth."""
-    settings = place.settings
+    settings = site.settings
     most = settings.upload_limit if upload else settings.body_limit
     if request.state.who is None:
         most = min(most, STRANGER_LIMIT)

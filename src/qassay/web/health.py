@@ -13,7 +13,7 @@ from qassay.store.people.sessions import count_sessions
 from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal
 from qassay.web.rendering import TYPES, static_files, static_version
-from qassay.web.routing import EVERYBODY, ORGANISERS, PUBLIC, Context, Place, Router
+from qassay.web.routing import EVERYBODY, ORGANISERS, PUBLIC, Context, Router, TheSite
 
 router = Router()
 FOR_GOOD = "public, max-age=31536000, immutable"
@@ -26,20 +26,20 @@ class Health(Context):
 
 
 @router.download("/health", roles=PUBLIC)
-def health(place: Place) -> Health:
+def health(site: TheSite) -> Health:
     """Whether the application can read its store."""
-    is_alive(place.store)
+    is_alive(site.store)
     return Health()
 
 
 @router.download("/metrics", roles=ORGANISERS)
-def metrics(place: Place) -> PlainTextResponse:
+def metrics(site: TheSite) -> PlainTextResponse:
     """Numbers for Prometheus."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         saved = count_judgments(connection)
         signed_in = count_sessions(connection)
     lines = [
-        *place.metrics.lines(),
+        *site.metrics.lines(),
         "# TYPE qassay_judgments_saved_total counter",
         f"qassay_judgments_saved_total {saved}",
         "# TYPE qassay_sessions gauge",

@@ -5,19 +5,21 @@ Everything an assessor can fetch goes through `own_assignment`: somebody else's 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
 
+from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.store.assignment.assignments import Assignment, assignment_with_number
 from qassay.store.judging.decisions import LockedError
-from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, standing_rows
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, by_key, standing_rows
 from qassay.store.judging.nuggets import Nugget, NuggetConflictError
 from qassay.store.pool.items import Item, item_with_number
-from qassay.store.pool.parts import Part, verdict_of
+from qassay.store.pool.parts import FIELDS, Part, verdict_of
 from qassay.web.errors import Refusal
-from qassay.web.place import Person
-from qassay.web.routing import Context
+from qassay.web.routing import Context, Input, Number
+from qassay.web.site import Person
 
 # Which screen judges which kind of item; nugget questions begin with writing the list (step 1).
 SCREENS = {
@@ -41,6 +43,25 @@ TITLES = {
     "ratings": "Justifications",
 }
 
+LONGEST_LABEL = 80
+# What a row says, of whatever kind. Rows that were imported may hold anything besides, such as the name of a system.
+SAID = frozenset(name for names in FIELDS.values() for name in names) | {"note", "settled"}
+
+
+Key: TypeAlias = Annotated[str, Field(min_length=16, max_length=100)]
+
+
+class OnPart(Input):
+    """A change of what is said of one part of an item, under a key of its own.
+
+    `expected` is the version that its sender has seen: where another one stands, nothing is changed.
+    """
+
+    key: Key
+    item: Number
+    part: str = Field(max_length=1000)
+    expected: int = Field(ge=0)
+
 
 class PartView(Context):
     """A part of an item, with this assessor's verdict on it."""
@@ -62,20 +83,34 @@ class ItemView(Context):
     complete: bool
 
 
-def own_assignment(connection: Connection, who: Person, number: int) -> Assignment:
-    """An assignment of this person; anybody else's does not exist."""
+def own_assignment(connection: Connection, who: Person, number: int, *, key: str | None = None) -> Assignment:
+    """An assignment of this person; anybody else's does not exist.
+
+    With the key of a save that was answered, also one that was theirs when they saved: it is answered again.
+    """
     one = assignment_with_number(connection, number)
-    if one is None or one.account != who.id:
+    if one is None or (one.account != who.id and not _saved_before(connection, who, one, key)):
         raise Refusal(404, "this is not assigned to you")
     return one
 
 
-def item_of(connection: Connection, question: str, number: int) -> Item:
-    """An item of a question that is to be judged."""
+def item_of(connection: Connection, question: str, number: int, *, again: Callable[[], bool] = lambda: False) -> Item:
+    """An item of a question that is to be judged, or that was when the same save came before (`again`)."""
     found = item_with_number(connection, number)
-    if found is None or found.question != question or not found.active:
+    if found is None or found.question != question or not (found.active or again()):
         raise Refusal(404, "this question has no such item")
     return found
+
+
+def saved_item(connection: Connection, who: Person, one: Assignment, number: int, key: str) -> Item:
+    """The item of a save: one to be judged, or the one that was judged under this key, whatever became of it."""
+    return item_of(connection, one.question, number, again=lambda: _saved_before(connection, who, one, key))
+
+
+def _saved_before(connection: Connection, who: Person, one: Assignment, key: str | None) -> bool:
+    """Whether this person saved something under this key, in the set of the assignment."""
+    saved = None if key is None else by_key(connection, key)
+    return saved is not None and (saved.account, saved.set) == (who.id, one.set)
 
 
 def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
@@ -88,6 +123,14 @@ def item_view(connection: Connection, set_name: str, item: Item, parts: list[Par
         views.append(PartView(part=part.name, kind=part.kind, required=part.required, verdict=verdict, version=version))
     complete = all(view.verdict is not None for view in views if view.required)
     return ItemView(id=item.id, kind=item.kind, body=dict(item.body), parts=views, complete=complete)
+
+
+def label_of(item: Item) -> str:
+    """What an item is found by among the others of its question; an extract by its place."""
+    if item.run is not None:
+        return ""
+    text = str(item.body.get("text") or item.body.get("doc") or "")[:LONGEST_LABEL]
+    return f"{text}, from character {item.body['start'] + 1:,}" if item.kind == "extract" else text
 
 
 class refusing:  # noqa: N801  # reads as a statement: with refusing()
@@ -120,5 +163,4 @@ def _said(saved: Saved | None) -> dict[str, Any] | None:
     """The verdict of what stands; an assessor's sets hold nobody else's."""
     if saved is None or saved.body is None:
         return None
-    hidden = {"question", "run", "doc", "text", "start", "length", "assessor", "at", "item", "nugget", "sentence"}
-    return {name: value for name, value in saved.body.items() if name not in hidden}
+    return {name: value for name, value in saved.body.items() if name in SAID}

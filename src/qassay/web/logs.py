@@ -15,6 +15,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
+from qassay.formats.times import timestamp
+
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 FIELDS = ("request", "method", "route", "status", "milliseconds", "account")
 
@@ -33,7 +35,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        at = timestamp(datetime.fromtimestamp(record.created, UTC))
         line: dict[str, Any] = {"at": at, "level": record.levelname.lower(), "message": record.getMessage()}
         line |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
         if record.exc_info and record.exc_info[1] is not None:

@@ -87,6 +87,17 @@ class TakingBack(Input):
     of: str = KEY
 
 
+def names_in(sent: Input) -> list[str]:
+    """The nuggets that a change says something of; one that is moved may keep its number while the others go."""
+    names = (getattr(sent, "nugget", None), getattr(sent, "other", None)) if isinstance(sent, Sent) else ()
+    return [name for name in names if name is not None]
+
+
+def texts_in(sent: Input) -> list[str]:
+    """What a change says of nuggets."""
+    return [text for text in (getattr(sent, "text", ""), *getattr(sent, "texts", ())) if text]
+
+
 def to_look_at(connection: Connection, one: Assignment, responses: list[Item], sent: Sent) -> list[Item]:
     """The responses that a change opens again; they are asked for where any has been looked through."""
     if not _says_otherwise(connection, one, sent):
@@ -100,7 +111,7 @@ def to_look_at(connection: Connection, one: Assignment, responses: list[Item], s
     if sent.again == "all":
         return through
     if sent.again == "linked":
-        names = {getattr(sent, "nugget", None), getattr(sent, "other", None)}
+        names = set(names_in(sent))
         runs = {
             row.get("run") for _, row in match_rows(connection, one.set, one.question) if names & set(row["nuggets"])
         }
@@ -124,11 +135,11 @@ def _says_otherwise(connection: Connection, one: Assignment, sent: Sent) -> bool
 
 def _texts(connection: Connection, one: Assignment, sent: Sent) -> list[str]:
     """What the changed nuggets said and say."""
-    said = [getattr(sent, "text", ""), *getattr(sent, "texts", ())]
-    for name in (getattr(sent, "nugget", None), getattr(sent, "other", None)):
+    said = texts_in(sent)
+    for name in names_in(sent):
         said += [nugget.text for nugget in _named(connection, one, name)]
     return [text for text in said if text]
 
 
-def _named(connection: Connection, one: Assignment, name: str | None) -> list[Nugget]:
+def _named(connection: Connection, one: Assignment, name: str) -> list[Nugget]:
     return [nugget for nugget in nuggets_of(connection, one.set, one.question) if nugget.nugget == name]

@@ -13,11 +13,14 @@ from qassay.formats.folder import Configuration
 from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.store.engine import Store
-from qassay.store.pool.items import Pooled, order_seed, pool_items
+from qassay.store.pool.items import order_seed, pool_items
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
-from qassay.web.jobs import job_named, start
-from qassay.web.place import Premises
+from qassay.store.pool.storing import Pooled
+from qassay.tables import plural
+from qassay.web.background import job_named, start
+from qassay.web.results.wording import on_page
 from qassay.web.routing import Context
+from qassay.web.site import Site
 
 POOL = "pool"
 # How long an answer waits for the pool: a small one is made by then.
@@ -66,11 +69,11 @@ class PoolView(Context):
     says: str
 
 
-def pool_view(place: Premises, connection: Connection) -> PoolView:
+def pool_view(site: Site, connection: Connection) -> PoolView:
     """The pool as it stands; nothing is counted here."""
     found = pool_summary(connection)
-    job = job_named(place, POOL)
-    task = place.configuration.task
+    job = job_named(site, POOL)
+    task = site.configuration.task
     state: Literal["idle", "running", "failed"] = "idle"
     if job is not None and job.state != "done":
         state = "running" if job.state == "running" else "failed"
@@ -80,8 +83,8 @@ def pool_view(place: Premises, connection: Connection) -> PoolView:
         questions=found.questions if found else 0,
         nothing=found.nothing if found else 0,
         types=[
-            PoolType(type=kind, judged=KINDS[way], questions=asked, items=items)
-            for kind, way, asked, items in (found.types if found else ())
+            PoolType(type=kind, judged=KINDS[judged_as], questions=asked, items=items)
+            for kind, judged_as, asked, items in (found.types if found else ())
         ],
         stale=found is not None and found.mark != pool_mark(connection),
         holistic=found.holistic if found else False,
@@ -91,7 +94,7 @@ def pool_view(place: Premises, connection: Connection) -> PoolView:
         ),
         can_citations=task.has("answer"),
         state=state,
-        says=job.says if job else "",
+        says=on_page(job.says).replace(str(site.folder.path), site.configuration.name) if job else "",
     )
 
 
@@ -102,31 +105,30 @@ def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
     return TestSet(tuple(one for one in questions if one.id in configuration.justified))
 
 
-def make_pool(
-    place: Premises, *, account: int, holistic: bool | None = None, citations: bool | None = None
-) -> PoolView:
+def make_pool(site: Site, *, account: int, holistic: bool | None = None, citations: bool | None = None) -> PoolView:
     """Have the pool made, or made anew; options that are not said stay as they were, or were asked for last."""
     said = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
     with _turn:
         # While the pool is being made several may ask: one making answers them all, with the options of each.
-        place.kept[ASKED] = {**place.kept.get(ASKED, {}), **said}
-    job = start(place, POOL, "The pool is being made.", lambda _: _make(place, account=account))
+        site.kept[ASKED] = {**site.kept.get(ASKED, {}), **said}
+    job = start(site, POOL, "The pool is being made.", lambda _: _make(site, account=account))
     job.ended.wait(PATIENCE)
-    with place.store.read() as connection:
-        return pool_view(place, connection)
+    with site.store.read() as connection:
+        return pool_view(site, connection)
 
 
-def _make(place: Premises, *, account: int) -> str:
+def _make(site: Site, *, account: int) -> str:
     with _turn:
-        asked: dict[str, bool] = place.kept.pop(ASKED, {})
-    with place.store.read() as connection:
+        asked: dict[str, bool] = site.kept.pop(ASKED, {})
+    with site.store.read() as connection:
         earlier = pool_summary(connection)
         mark = pool_mark(connection)
     holistic = asked.get("holistic", earlier.holistic if earlier else False)
     citations = asked.get("citations", earlier.citations if earlier else False)
-    evaluation = open_evaluation(place.folder.path, store=place.store)
-    done = pool(place.store, evaluation, mark=mark, account=account, holistic=holistic, citations=citations)
-    return f"The pool has {done.items:,} items: {done.added:,} new, {done.retired:,} no longer returned by any run."
+    evaluation = open_evaluation(site.folder.path, store=site.store)
+    done = pool(site.store, evaluation, mark=mark, account=account, holistic=holistic, citations=citations)
+    items = plural(done.items, "item")
+    return f"The pool has {items}: {done.added:,} new, {done.retired:,} no longer returned by any run."
 
 
 def pool(
@@ -145,10 +147,7 @@ def pool(
         citations=citations,
     )
     questions = to_be_judged(evaluation.questions, evaluation.configuration)
-    with store.write() as connection:
-        return store_pool(
-            connection, made, questions, mark=mark, holistic=holistic, citations=citations, account=account
-        )
+    return store_pool(store, made, questions, mark=mark, holistic=holistic, citations=citations, account=account)
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:

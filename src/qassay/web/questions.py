@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from qassay.questions import Question, TestSet
 from qassay.store.development.questions import question_mark, test_set
 from qassay.web.errors import Refusal
-from qassay.web.place import Premises
 from qassay.web.routing import Context
+from qassay.web.site import Site
 
 
 class QuestionView(Context):
@@ -26,35 +26,35 @@ class QuestionView(Context):
     hypothesis: str | None = None
 
 
-def questions_of(place: Premises, connection: Connection | None = None) -> TestSet:
+def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
     """The test set of the store.
 
     Whoever has a connection open gives it: asking for a second one while holding the first, many would wait for each
     other.
     """
-    with place.store.read() if connection is None else nullcontext(connection) as opened:
+    with site.store.read() if connection is None else nullcontext(connection) as opened:
         mark = question_mark(opened)
-        kept = place.kept.get("questions")
+        kept = site.kept.get("questions")
         if kept is None or kept[0] != mark:
             kept = (mark, test_set(opened))
-            place.kept["questions"] = kept
+            site.kept["questions"] = kept
     found: TestSet = kept[1]
     return found
 
 
-def question_named(place: Premises, number: str, connection: Connection | None = None) -> Question:
+def question_named(site: Site, number: str, connection: Connection | None = None) -> Question:
     """The question with this id."""
-    found = questions_of(place, connection).by_id.get(number)
+    found = questions_of(site, connection).by_id.get(number)
     if found is None:
         raise Refusal(404, f"there is no question {number}")
     return found
 
 
-def earlier_in_series(place: Premises, question: Question, connection: Connection | None = None) -> list[Question]:
+def earlier_in_series(site: Site, question: Question, connection: Connection | None = None) -> list[Question]:
     """The questions of the same series that come before this one: what they ask is no nugget of it."""
     if question.series is None:
         return []
-    series = next(one for one in questions_of(place, connection).series if one.id == question.series)
+    series = next(one for one in questions_of(site, connection).series if one.id == question.series)
     before: list[Question] = []
     for one in series.questions:
         if one.id == question.id:

@@ -109,7 +109,7 @@ def render(
         .render(
             page=page,
             who=who,
-            site=request.app.state.place.configuration.name,
+            site=request.app.state.site.configuration.name,
             navigation=navigation(who.role if who else None, request.url.path),
             page_data=page if data else None,
             site_data={"account": signed_in, "shortcuts": who.preferences.get("shortcuts", {}) if who else {}},

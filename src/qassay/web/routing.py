@@ -3,10 +3,10 @@
     router = Router()
 
     @router.page("/questions/{question}", template="question.html", roles=ORGANISERS, data=True)
-    def show(who: Who, place: Place, question: str) -> QuestionPage: ...
+    def show(who: Who, site: TheSite, question: str) -> QuestionPage: ...
 
     @router.action("POST", "/questions/{question}/drop", roles=ORGANISERS)
-    def drop(who: Who, place: Place, question: str, sent: Dropping) -> Dropped: ...
+    def drop(who: Who, site: TheSite, question: str, sent: Dropping) -> Dropped: ...
 
 A page is served as HTML at its path and as JSON at /api + its path, from the same model. An action is JSON alone, at
 /api + its path; all changes are actions. A download is a GET whose view returns the response itself (a CSV, a picture).
@@ -36,8 +36,8 @@ from starlette.responses import Response
 
 from qassay.web.guard import PUBLIC as ANYONE
 from qassay.web.guard import GuardedRoute
-from qassay.web.place import Person, Premises
 from qassay.web.rendering import render
+from qassay.web.site import Person, Site
 
 ORGANISERS: Final = frozenset({"organiser"})
 ADJUDICATORS: Final = frozenset({"organiser", "adjudicator"})
@@ -81,9 +81,9 @@ async def _visitor(request: Request) -> Person | None:
     return who
 
 
-async def _premises(request: Request) -> Premises:
-    place: Premises = request.app.state.place
-    return place
+async def _site(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
 
 
 async def _request(request: Request) -> Request:
@@ -93,7 +93,7 @@ async def _request(request: Request) -> Request:
 Who: TypeAlias = Annotated[Person, Depends(_person)]
 # Who is there on a public page: perhaps nobody.
 Visitor: TypeAlias = Annotated[Person | None, Depends(_visitor)]
-Place: TypeAlias = Annotated[Premises, Depends(_premises)]
+TheSite: TypeAlias = Annotated[Site, Depends(_site)]
 # The framework hands the request itself to one parameter only, and the view may have that one.
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
 
@@ -181,10 +181,10 @@ def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable
         parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in signature.parameters.items()
     ]
-    asked = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=TheRequest)
+    request_parameter = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=TheRequest)
 
     @functools.wraps(view)
-    async def showing(*, the_request: Request, **given: Any) -> Response:
+    async def rendered(*, the_request: Request, **given: Any) -> Response:
         if inspect.iscoroutinefunction(view):
             shown = await view(**given)
         else:
@@ -192,7 +192,7 @@ def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable
         return await run_in_threadpool(render, the_request, template, shown, data=data)
 
     # The framework would look through the wrapping to the view's own signature.
-    del showing.__wrapped__
-    showing.__signature__ = inspect.Signature([asked, *wanted], return_annotation=Response)  # type: ignore[attr-defined]
-    showing.__annotations__ = {parameter.name: parameter.annotation for parameter in (asked, *wanted)}
-    return showing
+    del rendered.__wrapped__
+    rendered.__signature__ = inspect.Signature([request_parameter, *wanted], return_annotation=Response)  # type: ignore[attr-defined]
+    rendered.__annotations__ = {parameter.name: parameter.annotation for parameter in (request_parameter, *wanted)}
+    return rendered

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qassay.web.errors import Refusal, answer
 from qassay.web.logs import log
-from qassay.web.place import Premises
+from qassay.web.site import Site
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -38,12 +38,12 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 _HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 
 
-class Surround:
+class SecurityMiddleware:
     """Checks the host, adds the headers, answers what nobody else answered, counts and logs."""
 
-    def __init__(self, app: ASGIApp, place: Premises) -> None:
+    def __init__(self, app: ASGIApp, site: Site) -> None:
         self.app = app
-        self.place = place
+        self.site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -81,7 +81,7 @@ class Surround:
         """
         sent = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(sent[0]) if len(sent) == 1 else None
-        if match is None or not self.place.settings.accepts_host(match["host"].strip("[]")):
+        if match is None or not self.site.settings.accepts_host(match["host"].strip("[]")):
             told = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
             return PlainTextResponse(told, 400)
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
@@ -93,7 +93,7 @@ class Surround:
             headers[name] = value
         headers["X-Request-Id"] = scope["qassay.id"]
         headers.setdefault("Cache-Control", "no-store")
-        if self.place.settings.is_secure:
+        if self.site.settings.is_secure:
             headers["Strict-Transport-Security"] = "max-age=31536000"
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
@@ -102,22 +102,22 @@ class Surround:
         who = scope["state"].get("who")
         details: dict[str, Any] = {"request": scope["qassay.id"], "method": method, "route": route, "status": status}
         details |= {"milliseconds": round(seconds * 1000, 1), "account": who.id if who else None}
-        self.place.metrics.request(method, route, status, seconds)
+        self.site.metrics.request(method, route, status, seconds)
         log.info("request", extra=details)
 
 
-def check_origin(request: Request, place: Premises) -> None:
+def check_origin(request: Request, site: Site) -> None:
     """Refuse a change that another site's page makes a browser send along with our cookie.
 
     Browsers say where a change comes from (Origin), and the newer ones how it relates to us (Sec-Fetch-Site). What says
     neither is no browser of the last years, and has no business with a cookie: programs use tokens.
     """
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = place.settings.origin or f"http://{request.headers.get('host', '')}".lower()
+    fetched_from, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    ours = site.settings.origin or f"http://{request.headers.get('host', '')}".lower()
     if origin is not None:
         if origin.lower() != ours:
             raise Refusal(403, "this change was sent from another site")
-    elif site is None:
+    elif fetched_from is None:
         raise Refusal(403, "this change does not say where it comes from; programs use a token instead of a cookie")
-    if site is not None and site != "same-origin":
+    if fetched_from is not None and fetched_from != "same-origin":
         raise Refusal(403, "this change was sent from another site")

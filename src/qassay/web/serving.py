@@ -43,7 +43,7 @@ class Serving(uvicorn.Config):
             timeout_graceful_shutdown=GRACE_SECONDS,
             limit_concurrency=MOST_REQUESTS,
         )
-        self.settings: Settings = app.state.place.settings
+        self.settings: Settings = app.state.site.settings
         # In the order in which they began to wait.
         self.waiting: dict[PunctualConnection, None] = {}
 

@@ -28,9 +28,9 @@ from qassay.web.identity import client_address
 from qassay.web.identity_provider import FAILED, NAMES, Provider
 from qassay.web.limits import BY_ADDRESS
 from qassay.web.pages.sign_in import begin, own_path
-from qassay.web.place import Premises
 from qassay.web.rendering import render
-from qassay.web.routing import PUBLIC, Context, Input, Place, Router
+from qassay.web.routing import PUBLIC, Context, Input, Router, TheSite
+from qassay.web.site import Site
 
 router = Router()
 
@@ -52,7 +52,7 @@ class Try:
 
 
 @dataclass
-class Desk:
+class PendingSignOns:
     """The provider, and the tries under way."""
 
     provider: Provider
@@ -101,10 +101,10 @@ def check_installed() -> None:
 
 
 @router.action("POST", PATH, roles=PUBLIC)
-def begin_try(place: Place, request: Request, response: Response, sent: Beginning) -> Address:
+def begin_try(site: TheSite, request: Request, response: Response, sent: Beginning) -> Address:
     """Begin to sign in: where the provider's page is."""
-    place.limits.count(BY_ADDRESS, "sign-on address", client_address(request, place))
-    desk = _desk(place)
+    site.limits.count(BY_ADDRESS, "sign-on address", client_address(request, site))
+    pending = _pending(site)
     one = Try(
         state=secrets.token_urlsafe(32),
         nonce=secrets.token_urlsafe(32),
@@ -113,12 +113,12 @@ def begin_try(place: Place, request: Request, response: Response, sent: Beginnin
         token=sent.token,
         until=time.monotonic() + TRY_SECONDS,
     )
-    at = desk.provider.metadata["authorization_endpoint"]
+    at = pending.provider.metadata["authorization_endpoint"]
     challenge = base64.urlsafe_b64encode(hashlib.sha256(one.verifier.encode()).digest()).decode().rstrip("=")
     asked = {
         "response_type": "code",
-        "client_id": desk.provider.sign_on.client,
-        "redirect_uri": _redirect_uri(place, request),
+        "client_id": pending.provider.sign_on.client,
+        "redirect_uri": _redirect_uri(site, request),
         "scope": "openid profile email",
         "state": one.state,
         "nonce": one.nonce,
@@ -127,11 +127,11 @@ def begin_try(place: Place, request: Request, response: Response, sent: Beginnin
     }
     # Lax: the provider's page sends the browser back to us, and this cookie has to come along.
     response.set_cookie(
-        _cookie(place),
-        desk.begin(one),
+        _cookie(site),
+        pending.begin(one),
         max_age=TRY_SECONDS,
         path="/",
-        secure=place.settings.is_secure,
+        secure=site.settings.is_secure,
         httponly=True,
         samesite="lax",
     )
@@ -140,37 +140,37 @@ def begin_try(place: Place, request: Request, response: Response, sent: Beginnin
 
 @router.download(PATH, roles=PUBLIC)
 def finish_try(
-    place: Place,
+    site: TheSite,
     request: Request,
     state: str = Query("", max_length=200),
     code: str = Query("", max_length=4000),
     iss: str | None = Query(None, max_length=2000),
 ) -> Response:
     """Where the provider sends the browser back to."""
-    provider = _desk(place).provider
-    one = _desk(place).take(request.cookies.get(_cookie(place)), state)
+    provider = _pending(site).provider
+    one = _pending(site).take(request.cookies.get(_cookie(site)), state)
     # A provider may say that the answer is its own (RFC 9207).
     if not code or iss not in (None, provider.sign_on.issuer):
         raise Refusal(403, FAILED)
-    answered = provider.exchange(code, verifier=one.verifier, redirect_uri=_redirect_uri(place, request))
+    answered = provider.exchange(code, verifier=one.verifier, redirect_uri=_redirect_uri(site, request))
     claims = provider.claims(answered.get("id_token"), nonce=one.nonce)
     if one.token is not None and not any(_name(claims.get(key)) for key in NAMES):
         claims = provider.with_names(claims, answered.get("access_token"))
-    account = _account(place, one, claims)
+    account = _account(site, one, claims)
     # A page and not a redirect: the session's cookie is strict, and browsers keep it back from a redirect that began
     # at another site.
     response = render(request, "signed_in.html", {"then": one.then, "name": account.name})
-    response.delete_cookie(_cookie(place), path="/", secure=place.settings.is_secure, httponly=True, samesite="lax")
-    begin(place, request, response, account.id)
+    response.delete_cookie(_cookie(site), path="/", secure=site.settings.is_secure, httponly=True, samesite="lax")
+    begin(site, request, response, account.id)
     return response
 
 
-def _account(place: Premises, one: Try, claims: dict[str, Any]) -> Account:
+def _account(site: Site, one: Try, claims: dict[str, Any]) -> Account:
     """Whose identity this is; with an invitation, whose it becomes."""
     subject = f"{claims['iss']}|{claims['sub']}"
     if len(subject) > 500:
         raise Refusal(403, FAILED)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         known = find_subject(connection, subject)
         if known is None and one.token is not None:
             names = [_name(claims.get(key)) for key in (*NAMES, "sub")]
@@ -190,16 +190,16 @@ def _name(claimed: object) -> str | None:
         return None
 
 
-def _desk(place: Premises) -> Desk:
-    if place.settings.sign_on is None:
+def _pending(site: Site) -> PendingSignOns:
+    if site.settings.sign_on is None:
         raise Refusal(404, "single sign-on is not set up")
-    desk: Desk = place.kept.setdefault("single_sign_on", Desk(Provider(place.settings.sign_on)))
-    return desk
+    pending: PendingSignOns = site.kept.setdefault("single_sign_on", PendingSignOns(Provider(site.settings.sign_on)))
+    return pending
 
 
-def _cookie(place: Premises) -> str:
-    return place.settings.cookie + "-sign-on"
+def _cookie(site: Site) -> str:
+    return site.settings.cookie + "-sign-on"
 
 
-def _redirect_uri(place: Premises, request: Request) -> str:
-    return (place.settings.origin or f"http://{request.headers['host']}") + PATH
+def _redirect_uri(site: Site, request: Request) -> str:
+    return (site.settings.origin or f"http://{request.headers['host']}") + PATH

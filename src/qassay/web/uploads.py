@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import threading
 import unicodedata
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -18,15 +17,16 @@ from secrets import token_hex
 from typing import BinaryIO
 
 from qassay.errors import InputError, Problem
-from qassay.formats.files import GZIP, ZSTANDARD, TemporaryFolder
+from qassay.formats.files import TemporaryFolder
+from qassay.formats.packing import BrokenError, packed_suffix, unpacked
 from qassay.formats.runs import read_runs
-from qassay.runs import RunInformation, check_documents
+from qassay.runs import RunInformation
 from qassay.store.pool.uploads import keep_run
 from qassay.web.documents import collection_of
-from qassay.web.drafts import bench
-from qassay.web.place import Premises
+from qassay.web.drafts import author_questions
 from qassay.web.questions import questions_of
 from qassay.web.results.wording import on_page
+from qassay.web.site import Site
 
 # What an upload may unpack to, in upload limits.
 UNPACKED = 4
@@ -57,26 +57,26 @@ class Report:
     number: str = field(default_factory=lambda: token_hex(8))
 
 
-def take_upload(place: Premises, name: str | None, content: BinaryIO, *, about: RunInformation, account: int) -> Report:
+def take_upload(site: Site, name: str | None, content: BinaryIO, *, about: RunInformation, account: int) -> Report:
     """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
     called = clean_name(name)
     room = TemporaryFolder("qassay-upload-")
     with _turn:
         try:
-            data, plain = _received(content, room.path, called, place.settings.upload_limit)
-            tag = _checked(place, plain, called)
-            with place.store.write() as connection:
+            data, plain = _received(content, room.path, called, site.settings.upload_limit)
+            tag = _checked(site, plain, called)
+            with site.store.write() as connection:
                 keep_run(connection, tag, data.read_bytes(), called=called, information=about, account=account)
         except InputError as error:
             report = Report(called, None, error.problems)
-            _remember(place, report)
+            _remember(site, report)
             return report
     return Report(called, tag, ())
 
 
-def report_numbered(place: Premises, number: str) -> Report | None:
+def report_numbered(site: Site, number: str) -> Report | None:
     """A report of a faulty file that is still remembered."""
-    found: Report | None = _reports(place).get(number)
+    found: Report | None = _reports(site).get(number)
     return found
 
 
@@ -106,7 +106,7 @@ def _received(content: BinaryIO, room: Path, called: str, limit: int) -> tuple[P
     # The form without tags takes the run's from the name of its file: it keeps it, in a folder of its own.
     (room / "plain").mkdir()
     plain = room / "plain" / called.removesuffix(".gz").removesuffix(".zst")
-    pieces = _unpacked(came, called) if start.startswith((GZIP, ZSTANDARD)) else None
+    pieces = _unpacked(came, called) if packed_suffix(start) else None
     if pieces is None:
         came.rename(plain)
         return plain, plain
@@ -130,63 +130,32 @@ def _archive(start: bytes) -> str | None:
 def _unpacked(came: Path, called: str) -> Iterator[bytes]:
     """The content of a packed file, piece by piece."""
     with came.open("rb") as source:
-        gzip = source.read(len(GZIP)) == GZIP
-        source.seek(0)
         try:
-            yield from _ungzip(source) if gzip else _unzstandard(source)
-        except (zlib.error, EOFError, ValueError) as error:
-            what = "gzip" if gzip else "zstandard"
-            raise InputError(Problem("encoding", f"broken {what} file: {error}", called)) from None
+            yield from unpacked(iter(lambda: source.read(_PIECE), b""))
+        except BrokenError as error:
+            raise InputError(Problem("encoding", str(error), called)) from None
 
 
-def _ungzip(source: BinaryIO) -> Iterator[bytes]:
-    import gzip
-
-    try:
-        with gzip.GzipFile(fileobj=source) as unpacker:
-            while piece := unpacker.read(_PIECE):
-                yield piece
-    except OSError as error:  # what the module raises for bytes that are no gzip
-        raise ValueError(str(error)) from None
-
-
-def _unzstandard(source: BinaryIO) -> Iterator[bytes]:
-    import zstandard
-
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True) as unpacker:
-            while piece := unpacker.read(_PIECE):
-                yield piece
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from None
-
-
-def _checked(place: Premises, path: Path, called: str) -> str:
+def _checked(site: Site, path: Path, called: str) -> str:
     """The tag of a faultless run; an error that lists all faults of any other."""
-    questions = questions_of(place)
+    questions = questions_of(site)
     if not questions.questions:
         message = "there are no questions yet, so nothing can be said of a run; publish them, or import them, first"
         raise InputError(Problem("configuration", message, called))
-    found = read_runs([path], task=place.configuration.task, questions=questions, names={path: called})
-    problems = [*found.problems, *found.missing]
-    if place.folder.collection.is_dir():
-        lengths = collection_of(place).lengths()
-        if "doc" in found.runs.table.columns:
-            problems += check_documents(found.runs.table, found.files, lengths)
-        if found.refused.height and "doc" in found.refused.columns:
-            problems += check_documents(found.refused, {called: called}, lengths)
+    found = read_runs([path], task=site.configuration.task, questions=questions, names={path: called})
+    problems = found.faults(collection_of(site).lengths() if site.folder.collection.is_dir() else None)
     if problems:
-        problems = _in_words_of_the_page(place, problems)
+        problems = _in_words_of_the_page(site, problems)
         # By line; what is missing has none and comes last.
         raise InputError(sorted(problems, key=lambda one: (one.line is None, one.line or 0)))
     # The warning that the file is not named after its run says nothing here: the store names it.
     return found.runs.tags[0]
 
 
-def _in_words_of_the_page(place: Premises, problems: Iterable[Problem]) -> list[Problem]:
+def _in_words_of_the_page(site: Site, problems: Iterable[Problem]) -> list[Problem]:
     """What is wrong, with the ways out that there are here."""
-    with place.store.read() as connection:
-        found = bench(place, connection)
+    with site.store.read() as connection:
+        found = author_questions(site, connection)
     drafts = {found.names[name] for name in found.draft_ids}
     told = []
     for one in problems:
@@ -197,14 +166,14 @@ def _in_words_of_the_page(place: Premises, problems: Iterable[Problem]) -> list[
     return told
 
 
-def _reports(place: Premises) -> OrderedDict[str, Report]:
-    kept: OrderedDict[str, Report] = place.kept.setdefault("upload reports", OrderedDict())
+def _reports(site: Site) -> OrderedDict[str, Report]:
+    kept: OrderedDict[str, Report] = site.kept.setdefault("upload reports", OrderedDict())
     return kept
 
 
-def _remember(place: Premises, report: Report) -> None:
+def _remember(site: Site, report: Report) -> None:
     """Keep a report for looking at; the oldest are forgotten when they are many."""
-    reports = _reports(place)
+    reports = _reports(site)
     reports[report.number] = report
     while len(reports) > 1 and _faults(reports.values()) > MOST_FAULTS:
         reports.popitem(last=False)

@@ -20,10 +20,11 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import pool_items, store_items
+from qassay.store.pool.items import pool_items
+from qassay.store.pool.storing import store_items
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app
-from qassay.web.results.laboratory import Laboratory
+from qassay.web.results.jobs import JobQueue
 from qassay.web.settings import Settings
 
 with warnings.catch_warnings():
@@ -48,7 +49,7 @@ class Evaluated:
         made = TestClient(self.app, follow_redirects=False, headers=headers)
         with self.store.write() as connection:
             secret = begin_session(connection, 1 + ROLES.index(role), address="test", agent="test")
-        made.cookies.set(self.app.state.place.settings.cookie, secret)
+        made.cookies.set(self.app.state.site.settings.cookie, secret)
         return made
 
     def page(self, path: str, role: str = "organiser", **query: Any) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class Evaluated:
             assign(connection, evaluation.questions, assessors=1, accounts=[ASSESSOR])
 
 
-def served_from(folder: Path, laboratory: Laboratory) -> Evaluated:
+def served_from(folder: Path, jobs: JobQueue) -> Evaluated:
     """Make the store of a folder and serve it."""
     store = open_store(folder, create=True)
     take_in(store, open_folder(folder))
@@ -86,14 +87,14 @@ def served_from(folder: Path, laboratory: Laboratory) -> Evaluated:
         for role in ROLES:
             add_account(connection, f"Some {role}", role)
     app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store)
-    app.state.place.kept["results"] = laboratory
+    app.state.site.kept["results"] = jobs
     return Evaluated(folder, store, app)
 
 
 @pytest.fixture(scope="session")
-def laboratory() -> Iterator[Laboratory]:
+def jobs() -> Iterator[JobQueue]:
     """One process for all tests: starting one takes longer than what it computes."""
-    made = Laboratory()
+    made = JobQueue()
     yield made
     made.close()
 
@@ -110,12 +111,12 @@ def demos(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Eval
 
 
 @pytest.fixture(scope="session")
-def serve(laboratory: Laboratory) -> Iterator[Callable[[Path], Evaluated]]:
+def serve(jobs: JobQueue) -> Iterator[Callable[[Path], Evaluated]]:
     """`serve(folder)`: that evaluation with a store, served."""
     made: list[Evaluated] = []
 
     def start(folder: Path) -> Evaluated:
-        made.append(served_from(folder, laboratory))
+        made.append(served_from(folder, jobs))
         return made[-1]
 
     yield start

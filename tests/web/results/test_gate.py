@@ -18,8 +18,8 @@ PAGES = (
 )
 
 
-def close_all(place) -> None:
-    with place.store.write() as connection:
+def close_all(site) -> None:
+    with site.store.write() as connection:
         connection.execute(update(assignment).values(closed="2026-01-01T00:00:00.000Z", done=assignment.c.total))
 
 
@@ -114,7 +114,7 @@ def test_runs_that_came_after_the_pool_are_named(rag) -> None:
     organiser = rag.client("organiser")
     assert rag.page("/results")["pool"] == ""
     organiser.post("/api/assignments/pool", json={})
-    rag.app.state.place.kept["job pool"].ended.wait(20)
+    rag.app.state.site.kept["job pool"].ended.wait(20)
     assert rag.page("/results")["pool"] == ""
     late = (rag.folder / "runs" / "harbor.jsonl").read_text().replace('"harbor"', '"late"').encode()
     assert organiser.post("/api/runs", files=[("files", ("late.jsonl", late))]).json()["files"][0]["tag"] == "late"

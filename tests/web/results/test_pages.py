@@ -20,11 +20,11 @@ from qassay.measures import MEASURES
 from qassay.tables import Column, table
 from qassay.tasks import names, task
 from qassay.web.results.choices import measures_of, offered_measures
+from qassay.web.results.compute import compute
 from qassay.web.results.contexts import plain_view
+from qassay.web.results.csv_tables import csv_lines
 from qassay.web.results.finding import CHARACTERS_SHOWN, Part, clipped, cut
-from qassay.web.results.inquiry import Inquiry
-from qassay.web.results.investigate import investigate
-from qassay.web.results.sheets import lines
+from qassay.web.results.request import StudyRequest
 from qassay.web.results.views import VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
@@ -56,13 +56,13 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.study)
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
-    needed = {name: "x" for name, one in view.asked.model_fields.items() if one.is_required()}
+    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
     for path in (view.path, f"/api{view.path}", view.csv):
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
     assert shown["view"] == view.study
-    assert set(shown["asked"]) == set(view.asked.model_fields) - {"fresh", "table"}
+    assert set(shown["asked"]) == set(view.parameters.model_fields) - {"fresh", "table"}
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 
@@ -187,15 +187,15 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
     """Every finding is small, and says how much more there is."""
     evaluation = open_evaluation(folder)
     ways = [
-        Inquiry("leaderboard"),
-        Inquiry("spread"),
-        Inquiry("units"),
-        Inquiry("units", options=(("across", 2), ("page", 2))),
-        Inquiry("run", options=(("run", "run001"),)),
-        Inquiry("question", options=(("question", "1"),)),
+        StudyRequest("leaderboard"),
+        StudyRequest("spread"),
+        StudyRequest("units"),
+        StudyRequest("units", options=(("across", 2), ("page", 2))),
+        StudyRequest("run", options=(("run", "run001"),)),
+        StudyRequest("question", options=(("question", "1"),)),
     ]
     for way in ways:
-        found = investigate(evaluation, way, lambda done, total: None)
+        found = compute(evaluation, way, lambda done, total: None)
         size = len(json.dumps(found.document)) + sum(len(json.dumps(part.table.rows)) for part in found.parts)
         assert size < 3_000_000, way
         assert all(len(part.table.rows) <= 500 for part in found.parts)
@@ -316,8 +316,8 @@ def test_cells() -> None:
 
 def test_sheets() -> None:
     made = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
-    assert "".join(lines(made)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
-    assert "".join(lines(made, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
+    assert "".join(csv_lines(made)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
+    assert "".join(csv_lines(made, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
 
 
 def test_cutting() -> None:

@@ -13,8 +13,8 @@ OTHERS = ("adjudicator", "assessor", "reader")
 TAGS = ("harbor", "lantern", "meadow")
 
 
-def publish(place, **choice: object):
-    return place.client("organiser").post("/api/results/published", json={"title": "The results", **choice})
+def publish(site, **choice: object):
+    return site.client("organiser").post("/api/results/published", json={"title": "The results", **choice})
 
 
 def test_others_see_nothing_before_something_is_published(rag) -> None:

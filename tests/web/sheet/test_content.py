@@ -46,6 +46,31 @@ def test_what_another_assessor_noted_is_not_told(folder: Path) -> None:
     assert "Lodz" not in content.questions[0]["answers"]
 
 
+@pytest.mark.parametrize(
+    ("there", "shown"),
+    [
+        (["development", "first", "ada"], "ada"),
+        (["development", "first"], "development"),
+        (["adjudicated"], "adjudicated"),
+        (["given"], "given"),
+        (["first"], None),
+        (["first", "second", "adjudicated"], None),
+    ],
+)
+def test_nobody_is_shown_the_nuggets_that_another_assessor_wrote(
+    folder: Path, there: list[str], shown: str | None
+) -> None:
+    for path in (folder / "nuggets").iterdir():
+        path.unlink()
+    for name in there:
+        row = {"question": "1.7", "nugget": "1", "vital": True, "text": f"of {name}"}
+        (folder / "nuggets" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+    content = make_content(open_evaluation(folder), Wanted("ada", ["1.1", "1.7"]), seed="s")
+    found = [nugget["text"] for question in content.questions for nugget in question["nuggets"]]
+    assert found == ([f"of {shown}"] if shown else [])
+    assert content.waiting == ([] if shown else ["1.7"])
+
+
 def test_a_sheet_that_is_too_large_says_what_to_do(folder: Path, tmp_path: Path) -> None:
     content = make_content(open_evaluation(folder), Wanted("ada"), seed="s")
     with pytest.raises(UsageError, match=r"larger than 0 MB; make several with --questions, or .* --no-documents"):

@@ -9,8 +9,8 @@ from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, verify
 from qassay.store.people.sessions import end_session, end_sessions, end_token, make_token, sessions, tokens
 from qassay.web.errors import Refusal
 from qassay.web.limits import BY_NAME
-from qassay.web.place import Person
-from qassay.web.routing import EVERYBODY, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import EVERYBODY, Context, Input, Number, Router, TheSite, Who
+from qassay.web.site import Person
 
 router = Router()
 
@@ -89,9 +89,9 @@ class Ended(Context):
 
 
 @router.page("/account", template="account.html", roles=EVERYBODY)
-def show(who: Who, place: Place) -> AccountPage:
+def show(who: Who, site: TheSite) -> AccountPage:
     """One's own account."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         account = get_account(connection, who.id)
         browsers, programs = sessions(connection, who.id), tokens(connection, who.id)
     return AccountPage(
@@ -119,63 +119,63 @@ def show(who: Who, place: Place) -> AccountPage:
 
 
 @router.action("PUT", "/account/password", roles=EVERYBODY)
-def set_password(who: Who, place: Place, sent: NewPassword) -> Ended:
+def set_password(who: Who, site: TheSite, sent: NewPassword) -> Ended:
     """Change one's password; every other session ends."""
     _in_person(who)
-    place.limits.count(BY_NAME, "password of", str(who.id))
-    with place.store.read() as connection:
+    site.limits.count(BY_NAME, "password of", str(who.id))
+    with site.store.read() as connection:
         hashed = password_of(connection, who.id)
     if not verify_password(hashed, sent.current):
         told = "this is not your password"
         raise Refusal(422, told, problems=({"field": "current", "message": told},))
     renewed = hash_password(sent.new)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         change_password(connection, who.id, renewed)
         ended = end_sessions(connection, who.id, but=who.session)
-    place.limits.forget(BY_NAME, "password of", str(who.id))
+    site.limits.forget(BY_NAME, "password of", str(who.id))
     return Ended(ended=ended)
 
 
 @router.action("PUT", "/account/shortcuts", roles=EVERYBODY)
-def set_shortcuts(who: Who, place: Place, sent: Shortcuts) -> Shortcuts:
+def set_shortcuts(who: Who, site: TheSite, sent: Shortcuts) -> Shortcuts:
     """Keep the keys that one has changed."""
     if any(len(name) > 100 or not 1 <= len(key) <= 20 for name, key in sent.shortcuts.items()):
         raise Refusal(422, "a shortcut has a name of at most 100 characters and a key of at most 20")
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         kept = dict(get_account(connection, who.id).preferences)
         change_preferences(connection, who.id, kept | {"shortcuts": sent.shortcuts})
     return sent
 
 
 @router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
-def end_one(who: Who, place: Place, number: Number) -> Ended:
+def end_one(who: Who, site: TheSite, number: Number) -> Ended:
     """End one of one's sessions."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         end_session(connection, who.id, number)
     return Ended(ended=1)
 
 
 @router.action("DELETE", "/account/sessions", roles=EVERYBODY)
-def end_others(who: Who, place: Place) -> Ended:
+def end_others(who: Who, site: TheSite) -> Ended:
     """End all one's sessions but this one."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         return Ended(ended=end_sessions(connection, who.id, but=who.session))
 
 
 @router.action("POST", "/account/tokens", roles=EVERYBODY, status=201)
-def add_token(who: Who, place: Place, sent: TokenName) -> NewToken:
+def add_token(who: Who, site: TheSite, sent: TokenName) -> NewToken:
     """Make a token for a program; it is told once."""
     _in_person(who)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         if len(tokens(connection, who.id)) >= 50:
             raise Refusal(409, "50 tokens are enough; revoke one first")
         return NewToken(token=make_token(connection, who.id, sent.name))
 
 
 @router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
-def revoke_token(who: Who, place: Place, number: Number) -> Ended:
+def revoke_token(who: Who, site: TheSite, number: Number) -> Ended:
     """Revoke one of one's tokens."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         end_token(connection, who.id, number)
     return Ended(ended=1)
 

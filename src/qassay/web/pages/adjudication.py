@@ -13,25 +13,24 @@ from pydantic import Field
 
 from qassay.errors import UsageError
 from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.disagreements import LISTS, Disagreement, choice, disagreements
-from qassay.store.adjudication.rulings import adopt, rule, undo_ruling
+from qassay.store.adjudication.disagreements import Disagreement, disagreements
+from qassay.store.adjudication.own_lists import LISTS, adopt, set_of_list
+from qassay.store.adjudication.rulings import rule, undo_ruling
 from qassay.store.adjudication.settling import NotClosedError, next_to_rule, overview, progress
 from qassay.store.assignment.assignments import reopen
-from qassay.store.assignment.counting import Assessor
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import Item
 from qassay.web.errors import Refusal
-from qassay.web.judging import item_of, refusing
+from qassay.web.judging import Key, OnPart, item_of, refusing
 from qassay.web.nugget_comparison import NuggetRow, compared
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
-from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Number, Place, Router, Who
+from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
 
 QUESTIONS_A_PAGE = 100
 
 Id = Annotated[str, Query(max_length=200)]
-Key = Annotated[str, Field(min_length=16, max_length=100)]
 
 
 class QuestionProgress(Context):
@@ -66,6 +65,7 @@ class DisagreementView(Context):
     verdicts: list[dict[str, Any]]
     ruling: dict[str, Any] | None
     version: int
+    seen: str
     shown: dict[str, Any]
     rows: list[NuggetRow] = Field(default_factory=list)
 
@@ -90,35 +90,31 @@ class AdjudicationSheet(Context):
     has_collection: bool
 
 
-class Ruling(Input):
+class OnQuestionPart(OnPart):
+    """A change of the ruling on a part of an item of this question."""
+
+    question: str = Field(max_length=200)
+
+
+class Ruling(OnQuestionPart):
     """An adjudicator's verdict."""
 
-    key: Key
-    question: str = Field(max_length=200)
-    item: Number
-    part: str = Field(max_length=1000)
-    expected: int = Field(ge=0)
     verdict: dict[str, Any]
 
 
-class RulingUndone(Input):
+class RulingUndone(OnQuestionPart):
     """Put back what stood at version `to`."""
 
-    key: Key
-    question: str = Field(max_length=200)
-    item: Number
-    part: str = Field(max_length=1000)
-    expected: int = Field(ge=0)
     to: int = Field(ge=0)
 
 
 class Adoption(Input):
-    """Take the list of nuggets at this place of the disagreement, with its matches."""
+    """Take the list of nuggets with this name, with its matches; `seen` names all that was there to choose from."""
 
     key: Key
     question: str = Field(max_length=200)
-    place: int = Field(ge=0, le=20)
-    expected: int = Field(ge=0)
+    list: str = Field(max_length=100)
+    seen: str = Field(max_length=100)
 
 
 class Reopening(Input):
@@ -136,10 +132,10 @@ class Ruled(Context):
 
 
 @router.page("/adjudication", template="adjudication.html", roles=ADJUDICATORS)
-def adjudication(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
+def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
     """Which questions are finished by their assessors, and how much of each is left to rule on."""
-    with place.store.read() as connection:
-        known = questions_of(place, connection).by_id
+    with site.store.read() as connection:
+        known = questions_of(site, connection).by_id
         all_of_it = overview(connection)
         pages = max(1, -(-all_of_it.questions // QUESTIONS_A_PAGE))
         page = min(page, pages)
@@ -170,40 +166,40 @@ def adjudication(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1
 
 
 @router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)
-def sheet(who: Who, place: Place, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
+def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
     """What the assessors of a finished question disagree on."""
-    question = question_named(place, id)
-    with place.store.read() as connection:
+    question = question_named(site, id)
+    with site.store.read() as connection:
         try:
-            found = disagreements(connection, id, place.configuration.task)
+            found = disagreements(connection, id, site.configuration.task)
         except NotClosedError as error:
             raise Refusal(409, str(error)) from error
         nuggets = list_for(connection, ADJUDICATED, id)[1]
         following = next_to_rule(connection, after=id)
     return AdjudicationSheet(
         question=QuestionView.model_validate(question),
-        earlier=[QuestionView.model_validate(one) for one in earlier_in_series(place, question)],
-        labels=list(place.configuration.task.labels),
+        earlier=[QuestionView.model_validate(one) for one in earlier_in_series(site, question)],
+        labels=list(site.configuration.task.labels),
         disagreements=[_view(one) for one in found],
         nuggets=[NuggetText(nugget=one.nugget, text=one.text) for one in nuggets],
         next=following,
         assessor=who.id,
-        has_collection=place.folder.collection.is_dir(),
+        has_collection=site.folder.collection.is_dir(),
     )
 
 
 @router.action("POST", "/adjudication/rulings", roles=ADJUDICATORS)
-def save_ruling(who: Who, place: Place, sent: Ruling) -> Ruled:
+def save_ruling(who: Who, site: TheSite, sent: Ruling) -> Ruled:
     """Rule on a part of an item."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         item = item_of(connection, sent.question, sent.item)
         saved = rule(
             connection,
             item,
             sent.part,
             sent.verdict,
-            task=place.configuration.task,
-            who=Assessor(who.id, who.name),
+            task=site.configuration.task,
+            who=who.assessor(),
             expected=sent.expected,
             key=sent.key,
         )
@@ -211,16 +207,16 @@ def save_ruling(who: Who, place: Place, sent: Ruling) -> Ruled:
 
 
 @router.action("POST", "/adjudication/undo", roles=ADJUDICATORS)
-def take_back_ruling(who: Who, place: Place, sent: RulingUndone) -> Ruled:
+def take_back_ruling(who: Who, site: TheSite, sent: RulingUndone) -> Ruled:
     """Take a ruling back; that too is kept."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         item = item_of(connection, sent.question, sent.item)
         saved = undo_ruling(
             connection,
             item,
             sent.part,
-            task=place.configuration.task,
-            who=Assessor(who.id, who.name),
+            task=site.configuration.task,
+            who=who.assessor(),
             expected=sent.expected,
             to=sent.to,
             key=sent.key,
@@ -229,29 +225,22 @@ def take_back_ruling(who: Who, place: Place, sent: RulingUndone) -> Ruled:
 
 
 @router.action("POST", "/adjudication/adopt", roles=ADJUDICATORS)
-def adopt_list(who: Who, place: Place, sent: Adoption) -> Done:
+def adopt_list(who: Who, site: TheSite, sent: Adoption) -> Done:
     """Adopt one assessor's nuggets and matches for a question."""
-    with place.store.write() as connection, refusing():
-        set_name = choice(connection, sent.question, sent.place)
-        adopt(
-            connection,
-            sent.question,
-            set_name,
-            who=Assessor(who.id, who.name),
-            key=sent.key,
-            expected=sent.expected,
-        )
+    with site.store.write() as connection, refusing():
+        set_name = set_of_list(connection, sent.question, sent.list)
+        adopt(connection, sent.question, set_name, who=who.assessor(), key=sent.key, seen=sent.seen)
     return Done()
 
 
 @router.action("POST", "/adjudication/reopen", roles=ADJUDICATORS)
-def reopen_question(who: Who, place: Place, sent: Reopening) -> Done:
+def reopen_question(who: Who, site: TheSite, sent: Reopening) -> Done:
     """Open a question again for its assessors; recorded with the reason."""
     reason = sent.reason.strip()
     if not reason:
         raise UsageError("say why the question is opened again: the reason is recorded")
-    question_named(place, sent.question)
-    with place.store.write() as connection:
+    question_named(site, sent.question)
+    with site.store.write() as connection:
         reopen(connection, sent.question, by=who.id, reason=reason)
     return Done()
 
@@ -265,6 +254,7 @@ def _view(one: Disagreement) -> DisagreementView:
         verdicts=[dict(verdict) for verdict in one.verdicts],
         ruling=None if one.ruling is None else dict(one.ruling),
         version=one.version,
+        seen=one.seen,
         shown={} if one.item is None or one.kind == LISTS else _shown(one.item, one.part),
         rows=compared(one.verdicts) if one.kind == LISTS else [],
     )

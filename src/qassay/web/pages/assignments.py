@@ -27,7 +27,7 @@ from qassay.web.progress import (
     timed_of,
 )
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
 
 router = Router()
 
@@ -109,7 +109,7 @@ class Counted(Context):
 
 @router.page("/assignments", template="assignments.html", roles=ORGANISERS)
 def assignments(
-    place: Place,
+    site: TheSite,
     show: Annotated[State, Query()] = "all",
     sort: Annotated[Sort, Query()] = "order",
     type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
@@ -118,16 +118,16 @@ def assignments(
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
 ) -> AssignmentsPage:
     """The whole of the judging."""
-    task = place.configuration.task
+    task = site.configuration.task
     if type and type not in task.types:
         raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
     listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)
-    with place.store.read() as connection:
-        asked = questions_of(place, connection)
-        questions = to_be_judged(asked, place.configuration)
+    with site.store.read() as connection:
+        asked = questions_of(site, connection)
+        questions = to_be_judged(asked, site.configuration)
         everybody = accounts(connection)
         names = {one.id: one.name for one in everybody}
-        pool = pool_view(place, connection)
+        pool = pool_view(site, connection)
         work = shares(connection)
         pace = pace_of(work)
         rows, found, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is asked)
@@ -154,34 +154,34 @@ def assignments(
 
 
 @router.action("GET", "/assignments/pool", roles=ORGANISERS)
-def pool_state(place: Place) -> PoolView:
+def pool_state(site: TheSite) -> PoolView:
     """The pool as it stands, and whether it is being made."""
-    with place.store.read() as connection:
-        return pool_view(place, connection)
+    with site.store.read() as connection:
+        return pool_view(site, connection)
 
 
 @router.action("POST", "/assignments/pool", roles=ORGANISERS)
-def pool(who: Who, place: Place, sent: Pooling) -> PoolView:
+def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
     """Make the pool from the runs, or make it anew."""
-    return make_pool(place, account=who.id, holistic=sent.holistic, citations=sent.citations)
+    return make_pool(site, account=who.id, holistic=sent.holistic, citations=sent.citations)
 
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
-def assign_all(who: Who, place: Place, sent: Assigning) -> Counted:
+def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
     """Give every question to so many assessors; what is assigned stays so."""
-    with place.store.write() as connection:
-        if pool_view(place, connection).made is None:
+    with site.store.write() as connection:
+        if pool_view(site, connection).made is None:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
-        questions = questions_of(place, connection)
+        questions = questions_of(site, connection)
         made = assign(connection, questions, assessors=sent.assessors, accounts=sent.accounts, by=who.id)
     return Counted(done=made)
 
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
-def reassign_one(who: Who, place: Place, number: Number, sent: Reassigning) -> Counted:
+def reassign_one(who: Who, site: TheSite, number: Number, sent: Reassigning) -> Counted:
     """Give one question of somebody to somebody else; what was judged stays."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         if assignment_with_number(connection, number) is None:
             raise Refusal(404, "there is no such assignment")
         _check_people(connection, [sent.account] if sent.account is not None else [])
@@ -190,18 +190,18 @@ def reassign_one(who: Who, place: Place, number: Number, sent: Reassigning) -> C
 
 
 @router.action("POST", "/assignments/hand-over", roles=ORGANISERS)
-def hand_over_all(who: Who, place: Place, sent: HandingOver) -> Counted:
+def hand_over_all(who: Who, site: TheSite, sent: HandingOver) -> Counted:
     """Give all unfinished work of somebody to others; what was judged stays."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         _check_people(connection, sent.accounts)
-        given, kept = hand_over(connection, questions_of(place, connection), sent.source, sent.accounts, by=who.id)
+        given, kept = hand_over(connection, questions_of(site, connection), sent.source, sent.accounts, by=who.id)
     return Counted(done=given, kept=kept)
 
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
-def withdraw_slot(who: Who, place: Place, sent: Slot) -> Counted:
+def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
     """Take back the last slot where nothing was judged of it."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         there = {one.slot: one.questions for one in shares(connection)}
         if sent.slot != max(there, default=0):
             raise UsageError(

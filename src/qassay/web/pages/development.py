@@ -9,11 +9,13 @@ from pydantic import Field
 
 from qassay.questions import Question
 from qassay.store.development import drafts as store
+from qassay.store.development import ordering
 from qassay.store.development.answers import add_answer
 from qassay.store.development.publishing import publish
+from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
-from qassay.web.drafts import Group, answers_for, bench, forget, group_view
-from qassay.web.routing import ORGANISERS, Context, Done, Input, Place, Router, Who
+from qassay.web.drafts import NUGGET_TYPES, Group, answers_for, author_questions, forget, group_view, noted
+from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
 
@@ -58,13 +60,14 @@ class SeriesChange(SeriesSent):
 
 
 class QuestionSent(Input):
-    """A draft to add, with an answer where one was found first."""
+    """A draft to add, with an answer where one was found first; of a definition question that is a nugget."""
 
     type: Name
     text: Text = ""
     hypothesis: Text | None = None
     series: Name | None = None
     answer: Text | None = None
+    vital: bool = False
     doc: Annotated[str, Field(max_length=1_000)] | None = None
 
 
@@ -102,15 +105,15 @@ class Published(Context):
 
 @router.page("/development", template="development.html", roles=ORGANISERS)
 def development(
-    place: Place,
+    site: TheSite,
     show: Annotated[Literal["all", "drafts"], Query()] = "all",
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> DevelopmentPage:
     """All questions: drafts first, then the test set."""
-    task = place.configuration.task
+    task = site.configuration.task
     in_series = task.unit == "series"
-    with place.store.read() as connection:
-        found = bench(place, connection)
+    with site.store.read() as connection:
+        found = author_questions(site, connection)
         runs, withdrawn = count_runs(connection)
         size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
         pages = max(1, -(-found.groups(0, 0, only_drafts=show == "drafts")[1] // size))
@@ -128,18 +131,18 @@ def development(
         pages=pages,
         drafts=len(found.drafts),
         published=len(found.published),
-        has_collection=place.folder.collection.is_dir(),
+        has_collection=site.folder.collection.is_dir(),
         runs=runs - withdrawn,
     )
 
 
 @router.action("POST", "/development/series", roles=ORGANISERS, status=201)
-def begin_series(who: Who, place: Place, sent: SeriesSent) -> Made:
+def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
     """Begin a series of drafts; its `other` question comes with it."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         made = store.new_series(
             connection,
-            place.configuration.task,
+            site.configuration.task,
             target=sent.target.strip(),
             target_type=sent.target_type,
             series_type=sent.series_type,
@@ -149,54 +152,59 @@ def begin_series(who: Who, place: Place, sent: SeriesSent) -> Made:
 
 
 @router.action("PUT", "/development/series", roles=ORGANISERS)
-def change_series(who: Who, place: Place, sent: SeriesChange) -> Done:
+def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
     """Change what a series is about, in all of its questions."""
     changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": sent.series_type}
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         store.change_series(connection, sent.series, changes, account=who.id)
-    forget(place)
+    forget(site)
     return Done()
 
 
 @router.action("POST", "/development/series/move", roles=ORGANISERS)
-def move_series(place: Place, sent: DraftMoving) -> Done:
+def move_series(site: TheSite, sent: DraftMoving) -> Done:
     """Move a series of drafts among the others."""
-    with place.store.write() as connection:
-        store.move_series(connection, sent.id, sent.places)
+    with site.store.write() as connection:
+        ordering.move_series(connection, sent.id, sent.places)
     return Done()
 
 
 @router.action("POST", "/development/series/remove", roles=ORGANISERS)
-def remove_series(who: Who, place: Place, sent: Named) -> Done:
+def remove_series(who: Who, site: TheSite, sent: Named) -> Done:
     """Remove a series of drafts."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         store.remove_series(connection, sent.series, account=who.id)
     return Done()
 
 
 @router.action("POST", "/development/questions", roles=ORGANISERS, status=201)
-def add_question(who: Who, place: Place, sent: QuestionSent) -> Made:
+def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
     """Add a draft, at the end of its series and before the `other` question."""
     asked = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis)
-    with place.store.write() as connection:
-        made = store.new_question(connection, place.configuration.task, asked, account=who.id)
-        if sent.answer is not None:
+    with site.store.write() as connection:
+        made = store.new_question(connection, site.configuration.task, asked, account=who.id)
+        if sent.answer is not None and sent.type in NUGGET_TYPES:
+            fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
+            write_nugget(
+                connection, list_name=DEVELOPMENT, question=made.question.id, nugget=None, body=fact, account=who.id
+            )
+        elif sent.answer is not None:
             add_answer(connection, made.question.id, sent.answer, sent.doc, account=who.id)
     return Made(question=made.question.id, series=made.question.series)
 
 
 @router.action("POST", "/development/questions/move", roles=ORGANISERS)
-def move_question(place: Place, sent: DraftMoving) -> Done:
+def move_question(site: TheSite, sent: DraftMoving) -> Done:
     """Move a draft within its series, or among the drafts."""
-    with place.store.write() as connection:
-        store.move_question(connection, sent.id, sent.places)
+    with site.store.write() as connection:
+        ordering.move_question(connection, sent.id, sent.places)
     return Done()
 
 
 @router.action("POST", "/development/publish", roles=ORGANISERS)
-def publish_drafts(who: Who, place: Place, sent: DraftPublishing) -> Published:
+def publish_drafts(who: Who, site: TheSite, sent: DraftPublishing) -> Published:
     """Put drafts into the test set; everything or nothing."""
-    with place.store.write() as connection:
-        names = publish(connection, place.configuration.task, sent.groups, account=who.id)
-    forget(place)
+    with site.store.write() as connection:
+        names = publish(connection, site.configuration.task, sent.groups, account=who.id)
+    forget(site)
     return Published(questions=list(names.values()))

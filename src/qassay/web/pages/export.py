@@ -10,9 +10,9 @@ from typing import IO
 from starlette.responses import Response, StreamingResponse
 
 from qassay.formats.exporting import make_export
-from qassay.formats.folder import file_name
+from qassay.formats.names import file_name
 from qassay.store.folder.snapshot import snapshot
-from qassay.web.routing import ORGANISERS, Place, Router
+from qassay.web.routing import ORGANISERS, Router, TheSite
 
 router = Router()
 
@@ -22,15 +22,15 @@ CHUNK = 1 << 16
 
 
 @router.download("/export.zip", roles=ORGANISERS)
-def export(place: Place) -> Response:
+def export(site: TheSite) -> Response:
     """Questions, runs, judgments, nuggets and answers as they stand; `qassay` reads them as an evaluation."""
-    made = make_export(snapshot(place.store, place.folder))
+    made = make_export(snapshot(site.store, site.folder))
     packed = tempfile.SpooledTemporaryFile(max_size=SMALL)  # noqa: SIM115  # closed when it has been sent
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in made.names:
             archive.writestr(name, made.contents[name])
     packed.seek(0)
-    headers = {"Content-Disposition": f'attachment; filename="{file_name(place.configuration.name)}.zip"'}
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(site.configuration.name)}.zip"'}
     return StreamingResponse(_chunks(packed), media_type="application/zip", headers=headers)
 
 

@@ -10,7 +10,7 @@ from fastapi import Query
 from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
 from qassay.store.people.accounts import accounts
 from qassay.store.pool.parts import FIELDS
-from qassay.web.routing import ORGANISERS, Context, Number, Place, Router
+from qassay.web.routing import ORGANISERS, Context, Number, Router, TheSite
 
 router = Router()
 # What is shown of an answer; the rest is one click away, on its question's page.
@@ -65,7 +65,7 @@ class HistoryPage(Context):
 
 @router.page("/history", template="history.html", roles=ORGANISERS)
 def history(
-    place: Place,
+    site: TheSite,
     question: Annotated[str | None, Query(max_length=200)] = None,
     set: Annotated[str | None, Query(max_length=200)] = None,  # noqa: A002  # the name in the address
     person: Annotated[str | None, Query(pattern=r"^[0-9]{0,15}$")] = None,
@@ -73,7 +73,7 @@ def history(
 ) -> HistoryPage:
     """Every judgment, the newest first; narrowed to a question, a set or a person."""
     number = int(person) if person else None
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         found = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
         done = actions(connection, question=question or None) if before is None else []
         people = [PersonView(id=one.id, name=one.name) for one in accounts(connection)]

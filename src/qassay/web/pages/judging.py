@@ -11,16 +11,28 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.store.assignment.assignments import Assignment, next_open
-from qassay.store.assignment.counting import Assessor, completed, parts_for, recount
+from qassay.store.assignment.counting import completed, parts_for, recount
 from qassay.store.development.answers import note_answer as keep_answer
 from qassay.store.judging.decisions import Decided, decide, is_locked, undo
 from qassay.store.pool.items import Item, items_of
 from qassay.store.pool.parts import Part
+from qassay.tables import plural
 from qassay.web.errors import Refusal
-from qassay.web.judging import SCREENS, TITLES, ItemView, item_of, item_view, own_assignment, refusing
-from qassay.web.place import Person
+from qassay.web.judging import (
+    SCREENS,
+    TITLES,
+    ItemView,
+    OnPart,
+    item_of,
+    item_view,
+    label_of,
+    own_assignment,
+    refusing,
+    saved_item,
+)
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.site import Person
 
 router = Router()
 
@@ -72,24 +84,16 @@ class Sheet(Context):
     has_collection: bool
 
 
-class Decision(Input):
+class Decision(OnPart):
     """A verdict on a part of an item. `expected` is the version that the assessor has seen."""
 
-    key: str = Field(min_length=16, max_length=100)
-    item: Number
-    part: str = Field(max_length=1000)
-    expected: int = Field(ge=0)
     verdict: dict[str, Any]
     seconds: int = Field(default=0, ge=0, le=86_400)
 
 
-class Undoing(Input):
+class Undoing(OnPart):
     """Put back what stood at version `to` (0: nothing)."""
 
-    key: str = Field(min_length=16, max_length=100)
-    item: Number
-    part: str = Field(max_length=1000)
-    expected: int = Field(ge=0)
     to: int = Field(ge=0)
 
 
@@ -107,28 +111,28 @@ class DecidedView(Context):
 
 
 @router.page("/judge/{assignment}", template="judge.html", roles=ASSESSORS, data=True)
-def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) -> Sheet:
+def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None) -> Sheet:
     """The sheet of an assignment: the question, the items of one stage of its judging, and how far they are."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         items = items_of(connection, one.question)
         places = [
-            PlaceView(id=item.id, kind=item.kind, complete=complete, label=_label(item))
+            PlaceView(id=item.id, kind=item.kind, complete=complete, label=label_of(item))
             for item, complete in zip(items, completed(connection, one, items), strict=True)
         ]
         following = next_open(connection, one)
         locked = is_locked(connection, one.question)
     stages = stages_of(places, one.step)
     shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
-    question = question_named(place, one.question)
+    question = question_named(site, one.question)
     return Sheet(
         assignment=one.id,
         screen=shown.screen,
         stages=stages,
         step=one.step,
         question=QuestionView.model_validate(question),
-        earlier=[QuestionView.model_validate(before) for before in earlier_in_series(place, question)],
-        labels=list(place.configuration.task.labels),
+        earlier=[QuestionView.model_validate(before) for before in earlier_in_series(site, question)],
+        labels=list(site.configuration.task.labels),
         items=[two for two in places if SCREENS[two.kind] == shown.screen],
         total=one.total,
         done=one.done,
@@ -136,14 +140,14 @@ def judge(who: Who, place: Place, assignment: Number, stage: str | None = None) 
         locked=locked,
         next=following,
         assessor=AssessorView(id=who.id, name=who.name),
-        has_collection=place.folder.collection.is_dir(),
+        has_collection=site.folder.collection.is_dir(),
     )
 
 
 @router.action("GET", "/judge/{assignment}/items/{item}", roles=ASSESSORS)
-def show_item(who: Who, place: Place, assignment: Number, item: Number) -> ItemView:
+def show_item(who: Who, site: TheSite, assignment: Number, item: Number) -> ItemView:
     """One item with this assessor's verdicts."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         found = item_of(connection, one.question, item)
         parts = parts_for(connection, one, found, who.name)
@@ -151,9 +155,9 @@ def show_item(who: Who, place: Place, assignment: Number, item: Number) -> ItemV
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
-def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedView:
+def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> DecidedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one, item, part = _sought(connection, who, assignment, sent)
         decided = decide(
             connection,
@@ -161,8 +165,8 @@ def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedV
             item,
             part,
             sent.verdict,
-            task=place.configuration.task,
-            who=Assessor(who.id, who.name),
+            task=site.configuration.task,
+            who=who.assessor(),
             expected=sent.expected,
             key=sent.key,
             seconds=sent.seconds,
@@ -171,17 +175,17 @@ def save(who: Who, place: Place, assignment: Number, sent: Decision) -> DecidedV
 
 
 @router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: Number, sent: Undoing) -> DecidedView:
+def take_back(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> DecidedView:
     """Take back a decision; the taking back is kept as well."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one, item, part = _sought(connection, who, assignment, sent)
         decided = undo(
             connection,
             one,
             item,
             part,
-            task=place.configuration.task,
-            who=Assessor(who.id, who.name),
+            task=site.configuration.task,
+            who=who.assessor(),
             expected=sent.expected,
             to=sent.to,
             key=sent.key,
@@ -190,13 +194,13 @@ def take_back(who: Who, place: Place, assignment: Number, sent: Undoing) -> Deci
 
 
 @router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
-def finish_again(who: Who, place: Place, assignment: Number) -> DecidedView:
+def finish_again(who: Who, site: TheSite, assignment: Number) -> DecidedView:
     """Close a question that was opened again and needs no further change."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
         done, total, closed = recount(connection, one)
     if not closed:
-        raise Refusal(409, f"{total - done} of {total} items are not judged yet")
+        raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
     return DecidedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
 
 
@@ -215,9 +219,9 @@ class Noted(Context):
 
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
-def note_answer(who: Who, place: Place, assignment: Number, sent: KnownAnswer) -> Noted:
+def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) -> Noted:
     """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         one = own_assignment(connection, who, assignment)
         keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
     return Noted(question=one.question, answer=sent.answer)
@@ -247,20 +251,14 @@ def current_stage(stages: list[Stage]) -> Stage:
     return next((one for one in stages if one.done < one.total), stages[-1])
 
 
-def _sought(
-    connection: Connection, who: Person, assignment: int, sent: Decision | Undoing
-) -> tuple[Assignment, Item, Part]:
+def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) -> tuple[Assignment, Item, Part]:
     """What somebody decides on: a part of an item of an own assignment."""
-    one = own_assignment(connection, who, assignment)
-    item = item_of(connection, one.question, sent.item)
+    one = own_assignment(connection, who, assignment, key=sent.key)
+    item = saved_item(connection, who, one, sent.item, sent.key)
     for part in parts_for(connection, one, item, who.name):
         if part.name == sent.part:
             return one, item, part
     raise Refusal(404, f"this item has no part {sent.part!r}")
-
-
-def _label(item: Item) -> str:
-    return str(item.body.get("text") or item.body.get("doc") or "")[:80] if item.run is None else ""
 
 
 def _decided(item: int, part: str, decided: Decided) -> DecidedView:

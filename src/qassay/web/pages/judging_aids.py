@@ -11,7 +11,7 @@ from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.things import thing
 from qassay.store.settings import note_action
 from qassay.web.judging import own_assignment
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
 
 router = Router()
 
@@ -43,22 +43,22 @@ class Kept(Context):
 
 
 @router.action("GET", "/judge/{assignment}/aids", roles=ASSESSORS)
-def aids(who: Who, place: Place, assignment: Number) -> Aids:
+def aids(who: Who, site: TheSite, assignment: Number) -> Aids:
     """The nuggets that answers are judged against; where justifications are rated, the reference answer."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         nuggets = [
             NuggetToFind(nugget=nugget.nugget, text=nugget.text)
             for nugget in list_for(connection, one.set, one.question)[1]
         ]
-        rated = place.configuration.task.has("justified")
+        rated = site.configuration.task.has("justified")
         return Aids(nuggets=nuggets, reference=_reference(connection, one.question) if rated else None)
 
 
 @router.action("POST", "/impressions", roles=ASSESSORS)
-def keep_impressions(who: Who, place: Place, sent: Impressions) -> Kept:
+def keep_impressions(who: Who, site: TheSite, sent: Impressions) -> Kept:
     """Keep a judge's summary of impressions with the evaluation (METHOD 4, justifications)."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         note_action(connection, "impressions", account=who.id, text=sent.text)
     return Kept(kept=True)
 

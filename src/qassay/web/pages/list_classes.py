@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from qassay.store.assignment.counting import Assessor
 from qassay.store.judging.classes import (
     ClassGoneError,
     KnownClass,
@@ -14,7 +13,7 @@ from qassay.store.judging.classes import (
 )
 from qassay.web.errors import Refusal
 from qassay.web.judging import own_assignment, refusing
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
 
 router = Router()
 
@@ -52,31 +51,31 @@ class RenamingTakenBack(Input):
 
 
 @router.action("GET", "/judge/{assignment}/classes", roles=ASSESSORS)
-def show_classes(who: Who, place: Place, assignment: Number) -> Classes:
+def show_classes(who: Who, site: TheSite, assignment: Number) -> Classes:
     """The classes that this assessor may choose from: question development's and his own."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         return _view(known_classes(connection, one))
 
 
 @router.action("POST", "/judge/{assignment}/classes/rename", roles=ASSESSORS)
-def rename(who: Who, place: Place, assignment: Number, sent: Renaming) -> Classes:
+def rename(who: Who, site: TheSite, assignment: Number, sent: Renaming) -> Classes:
     """Rename a class, or merge it into another: every judgment of this assessor that names it follows."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
         try:
-            count = rename_class(connection, one, sent.before, sent.after, who=Assessor(who.id, who.name), key=sent.key)
+            count = rename_class(connection, one, sent.before, sent.after, who=who.assessor(), key=sent.key)
         except ClassGoneError as error:
             raise Refusal(409, str(error)) from error
         return _view(known_classes(connection, one), count)
 
 
 @router.action("POST", "/judge/{assignment}/classes/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: Number, sent: RenamingTakenBack) -> Classes:
+def take_back(who: Who, site: TheSite, assignment: Number, sent: RenamingTakenBack) -> Classes:
     """Take a renaming or merging back."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
-        count = take_back_renaming(connection, one, sent.of, who=Assessor(who.id, who.name), key=sent.key)
+        count = take_back_renaming(connection, one, sent.of, who=who.assessor(), key=sent.key)
         return _view(known_classes(connection, one), count)
 
 

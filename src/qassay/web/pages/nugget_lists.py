@@ -12,7 +12,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from qassay.store.assignment.assignments import Assignment
-from qassay.store.assignment.counting import Assessor, completed
+from qassay.store.assignment.counting import completed
 from qassay.store.judging.nugget_changes import NuggetChange, begin_list, begin_matching, match_rows
 from qassay.store.judging.nuggets import nuggets_of
 from qassay.store.pool.items import Item, items_of
@@ -27,10 +27,12 @@ from qassay.web.nugget_input import (
     Sent,
     Splitting,
     TakingBack,
+    names_in,
+    texts_in,
     to_look_at,
 )
-from qassay.web.place import Person, Premises
-from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Number, Router, TheSite, Who
+from qassay.web.site import Person, Site
 
 router = Router()
 
@@ -58,16 +60,16 @@ class NuggetList(Context):
 
 
 @router.action("GET", "/judge/{assignment}/nuggets", roles=ASSESSORS)
-def show_nuggets(who: Who, place: Place, assignment: Number) -> NuggetList:
+def show_nuggets(who: Who, site: TheSite, assignment: Number) -> NuggetList:
     """The assessor's own list."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         return _view(connection, who, assignment)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/begin", roles=ASSESSORS)
-def begin(who: Who, place: Place, assignment: Number) -> NuggetList:
+def begin(who: Who, site: TheSite, assignment: Number) -> NuggetList:
     """The assessor's own list; the first time, a copy of the one from question development."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         one = own_assignment(connection, who, assignment)
         _responses(connection, one)
         begin_list(connection, one, who.id)
@@ -75,74 +77,74 @@ def begin(who: Who, place: Place, assignment: Number) -> NuggetList:
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/add", roles=ASSESSORS)
-def add(who: Who, place: Place, assignment: Number, sent: Adding) -> NuggetList:
+def add(who: Who, site: TheSite, assignment: Number, sent: Adding) -> NuggetList:
     """Write a nugget."""
     return _change(
-        who, place, assignment, sent, lambda connection, change: change.add(connection, sent.text, vital=sent.vital)
+        who, site, assignment, sent, lambda connection, change: change.add(connection, sent.text, vital=sent.vital)
     )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
-def rewrite(who: Who, place: Place, assignment: Number, sent: Rewriting) -> NuggetList:
+def rewrite(who: Who, site: TheSite, assignment: Number, sent: Rewriting) -> NuggetList:
     """Say a nugget otherwise, or mark it vital or okay."""
 
     def do(connection: Connection, change: NuggetChange) -> None:
         change.rewrite(connection, sent.nugget, sent.text, vital=sent.vital, expected=sent.expected)
 
-    return _change(who, place, assignment, sent, do)
+    return _change(who, site, assignment, sent, do)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
-def remove(who: Who, place: Place, assignment: Number, sent: Removing) -> NuggetList:
+def remove(who: Who, site: TheSite, assignment: Number, sent: Removing) -> NuggetList:
     """Take a nugget off the list, and its links with it."""
 
     def do(connection: Connection, change: NuggetChange) -> None:
         change.remove(connection, sent.nugget, expected=sent.expected)
 
-    return _change(who, place, assignment, sent, do)
+    return _change(who, site, assignment, sent, do)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
-def split(who: Who, place: Place, assignment: Number, sent: Splitting) -> NuggetList:
+def split(who: Who, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
     """Make two nuggets of one."""
 
     def do(connection: Connection, change: NuggetChange) -> None:
         change.split(connection, sent.nugget, sent.texts, expected=sent.expected)
 
-    return _change(who, place, assignment, sent, do)
+    return _change(who, site, assignment, sent, do)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
-def merge(who: Who, place: Place, assignment: Number, sent: Merging) -> NuggetList:
+def merge(who: Who, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
     """Make one nugget of two."""
 
     def do(connection: Connection, change: NuggetChange) -> None:
         expected = (sent.expected, sent.other_expected)
         change.merge(connection, sent.nugget, sent.other, sent.text, expected=expected)
 
-    return _change(who, place, assignment, sent, do)
+    return _change(who, site, assignment, sent, do)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
-def move(who: Who, place: Place, assignment: Number, sent: Moving) -> NuggetList:
+def move(who: Who, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
     """Put a nugget elsewhere in the list."""
 
     def do(connection: Connection, change: NuggetChange) -> None:
         change.move(connection, sent.nugget, sent.before, expected=sent.expected)
 
-    return _change(who, place, assignment, sent, do)
+    return _change(who, site, assignment, sent, do)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
-def take_back(who: Who, place: Place, assignment: Number, sent: TakingBack) -> NuggetList:
+def take_back(who: Who, site: TheSite, assignment: Number, sent: TakingBack) -> NuggetList:
     """Take a change of the list back, with everything that hung on it."""
-    return _change(who, place, assignment, sent, lambda connection, change: change.take_back(connection, sent.of))
+    return _change(who, site, assignment, sent, lambda connection, change: change.take_back(connection, sent.of))
 
 
 @router.action("POST", "/judge/{assignment}/matching", roles=ASSESSORS)
-def go_on(who: Who, place: Place, assignment: Number) -> NuggetList:
+def go_on(who: Who, site: TheSite, assignment: Number) -> NuggetList:
     """Go on to step 2."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         one = own_assignment(connection, who, assignment)
         _responses(connection, one)
         begin_matching(connection, one)
@@ -151,16 +153,16 @@ def go_on(who: Who, place: Place, assignment: Number) -> NuggetList:
 
 def _change(
     who: Person,
-    place: Premises,
+    site: Site,
     assignment: int,
     sent: Sent | Moving | TakingBack,
     do: Callable[[Connection, NuggetChange], object],
 ) -> NuggetList:
     """Do a change once, open the responses that are to be looked at again, and show the list."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         one = own_assignment(connection, who, assignment)
         responses = _responses(connection, one)
-        change = NuggetChange(one, Assessor(who.id, who.name), sent.key)
+        change = NuggetChange(one, who.assessor(), sent.key, names_in(sent), texts_in(sent))
         if change.is_new(connection):
             again: list[Item] = []
             if isinstance(sent, Sent):

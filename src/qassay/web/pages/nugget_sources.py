@@ -10,7 +10,7 @@ from qassay.store.pool.items import items_of
 from qassay.store.pool.things import digest
 from qassay.web.judging import own_assignment
 from qassay.web.questions import earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Number, Place, Router, Who
+from qassay.web.routing import ASSESSORS, Context, Number, Router, TheSite, Who
 from qassay.web.similar_strings import grouped
 
 router = Router()
@@ -48,9 +48,9 @@ class Earlier(Context):
 
 
 @router.action("GET", "/judge/{assignment}/strings", roles=ASSESSORS)
-def strings(who: Who, place: Place, assignment: Number) -> Strings:
+def strings(who: Who, site: TheSite, assignment: Number) -> Strings:
     """All strings of all responses; their order depends on the strings alone."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         items = [item for item in items_of(connection, one.question) if item.kind == "match"]
     docs: dict[str, str | None] = {}
@@ -59,7 +59,7 @@ def strings(who: Who, place: Place, assignment: Number) -> Strings:
             text, doc = str(element.get("text") or ""), element.get("doc")
             if text.strip():
                 docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
-    kept: dict[str, list[list[str]]] = place.kept.setdefault("strings", {})
+    kept: dict[str, list[list[str]]] = site.kept.setdefault("strings", {})
     mark = digest(one.question, sorted(docs))
     # What another request throws out of the kept ones meanwhile is still here.
     groups = kept.get(mark)
@@ -72,11 +72,11 @@ def strings(who: Who, place: Place, assignment: Number) -> Strings:
 
 
 @router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
-def earlier(who: Who, place: Place, assignment: Number) -> Earlier:
+def earlier(who: Who, site: TheSite, assignment: Number) -> Earlier:
     """The earlier questions of the series, each with its known answers and what the assessor called right."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
-        before = earlier_in_series(place, question_named(place, one.question, connection), connection)
+        before = earlier_in_series(site, question_named(site, one.question, connection), connection)
         own = own_on(connection, who.id, [question.id for question in before])
         found = [
             EarlierView(

@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import Request
 from pydantic import Field
 
+from qassay.formats.times import later
 from qassay.store.people.accounts import (
     RESET,
     Account,
@@ -15,14 +16,13 @@ from qassay.store.people.accounts import (
     change_account,
     end_access,
     invite,
-    later,
     open_invitations,
     withdraw_invitation,
 )
 from qassay.web.errors import Refusal
 from qassay.web.pages.account import Ended
-from qassay.web.place import Premises, Role
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.site import Role, Site
 
 router = Router()
 
@@ -97,9 +97,9 @@ class Changing(Input):
 
 
 @router.page("/people", template="people.html", roles=ORGANISERS)
-def show(who: Who, place: Place) -> People:
+def show(who: Who, site: TheSite) -> People:
     """Everybody, and the open invitations."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         everybody, invited = accounts(connection), open_invitations(connection)
     return People(
         people=[_row(one, who.id) for one in everybody],
@@ -109,58 +109,58 @@ def show(who: Who, place: Place) -> People:
 
 
 @router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
-def add_invitation(who: Who, place: Place, request: Request, sent: Inviting) -> OneTimeLink:
+def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
     """Invite somebody: a link that works once."""
     life = timedelta(days=sent.days)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         token = invite(connection, sent.role, name=sent.name or None, by=who.id, life=life)
-    return OneTimeLink(link=link(place, token, request), role=sent.role, name=sent.name or None, expires=later(life))
+    return OneTimeLink(link=link(site, token, request), role=sent.role, name=sent.name or None, expires=later(life))
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
-def withdraw(who: Who, place: Place, number: Number) -> Ended:
+def withdraw(who: Who, site: TheSite, number: Number) -> Ended:
     """Make an invitation useless."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         withdraw_invitation(connection, number, by=who.id)
     return Ended(ended=1)
 
 
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
-def change(who: Who, place: Place, number: Number, sent: Changing) -> AccountRow:
+def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRow:
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
-    _known(place, number)
-    with place.store.write() as connection:
+    _known(site, number)
+    with site.store.write() as connection:
         return _row(change_account(connection, number, by=who.id, role=sent.role, active=sent.active), who.id)
 
 
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
-def reset(who: Who, place: Place, request: Request, number: Number) -> OneTimeLink:
+def reset(who: Who, site: TheSite, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
-    known = _known(place, number)
-    with place.store.write() as connection:
+    known = _known(site, number)
+    with site.store.write() as connection:
         token = invite(connection, RESET, name=known.name, by=who.id, life=RESET_LIFE)
-    return OneTimeLink(link=link(place, token, request), role=RESET, name=known.name, expires=later(RESET_LIFE))
+    return OneTimeLink(link=link(site, token, request), role=RESET, name=known.name, expires=later(RESET_LIFE))
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
-def sign_out_everywhere(who: Who, place: Place, number: Number) -> Ended:
+def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
     """End every session of an account, and revoke its tokens."""
-    known = _known(place, number)
-    with place.store.write() as connection:
+    known = _known(site, number)
+    with site.store.write() as connection:
         return Ended(ended=end_access(connection, known.id))
 
 
-def link(place: Premises, token: str, request: Request | None = None) -> str:
+def link(site: Site, token: str, request: Request | None = None) -> str:
     """The address of a one-time link, at the address that people use."""
-    settings = place.settings
+    settings = site.settings
     if settings.origin is not None:
         return f"{settings.origin}/welcome#{token}"
     host = request.headers["host"] if request is not None else f"{settings.host}:{settings.port}"
     return f"http://{host}/welcome#{token}"
 
 
-def _known(place: Premises, number: int) -> Account:
-    with place.store.read() as connection:
+def _known(site: Site, number: int) -> Account:
+    with site.store.read() as connection:
         found = [one for one in accounts(connection) if one.id == number]
     if not found:
         raise Refusal(404, f"there is no account {number}")

@@ -12,20 +12,18 @@ from sqlalchemy import Connection
 from qassay.errors import UsageError
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
-from qassay.store.judging.nugget_changes import LONGEST_NUGGET, clean_nugget
+from qassay.store.judging.nugget_changes import LONGEST_NUGGET
 from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
-from qassay.web.drafts import QuestionRow, bench, forget, question_row
+from qassay.web.drafts import NUGGET_TYPES, QuestionRow, author_questions, forget, noted, question_row
 from qassay.web.errors import Refusal
 from qassay.web.judging import refusing
 from qassay.web.pages.development import Name, Text
-from qassay.web.routing import ORGANISERS, Context, Done, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
 
 Answer = Annotated[str, Field(min_length=1, max_length=LONGEST_ANSWER)]
 Doc = Annotated[str, Field(max_length=1_000)]
-# Judged by nuggets where the task does not say otherwise.
-NUGGET_TYPES = ("definition", "other")
 
 
 class NotedNugget(Context):
@@ -35,6 +33,8 @@ class NotedNugget(Context):
     version: int
     text: str
     vital: bool
+    # Where it was found, if it was taken from a document.
+    doc: str | None
 
 
 class Neighbour(Context):
@@ -101,6 +101,7 @@ class NuggetSent(Input):
     id: Name
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_NUGGET)]
     vital: bool = False
+    doc: Doc | None = None
     nugget: Name | None = None
     version: Annotated[int, Field(ge=0, le=2**31)] = 0
 
@@ -120,18 +121,18 @@ class Changed(Context):
 
 
 @router.page("/development/question", template="question_draft.html", roles=ORGANISERS)
-def show(place: Place, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")]) -> QuestionDraftPage:  # noqa: A002  # in the address
+def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")]) -> QuestionDraftPage:  # noqa: A002  # in the address
     """One question with all that its author noted."""
-    task = place.configuration.task
-    with place.store.read() as connection:
+    task = site.configuration.task
+    with site.store.read() as connection:
         stored = _stored(connection, id)
-        found = bench(place, connection)
+        found = author_questions(site, connection)
         series = found.series_of(stored.question)
         answers = known_answers(connection, [one.id for one in series])
         nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
         fixed = _fixed(connection, stored)
     question = stored.question
-    at = next(place for place, one in enumerate(series) if one.id == id)
+    at = next(position for position, one in enumerate(series) if one.id == id)
     types = store.writable_types(task)
     name = found.names.get
     return QuestionDraftPage(
@@ -149,12 +150,12 @@ def show(place: Place, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x0
         types=types if question.type in types else [question.type],
         fixed=fixed,
         nuggets=None if nuggets is None else [_nugget(one) for one in nuggets],
-        has_collection=place.folder.collection.is_dir(),
+        has_collection=site.folder.collection.is_dir(),
     )
 
 
 @router.action("PUT", "/development/question", roles=ORGANISERS)
-def change(who: Who, place: Place, sent: QuestionChange) -> Changed:
+def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     """Change a question; what one of the test set said before is recorded."""
     changes = {
         "text": sent.text.strip(),
@@ -164,45 +165,45 @@ def change(who: Who, place: Place, sent: QuestionChange) -> Changed:
     if sent.type is not None:
         changes["type"] = sent.type
     try:
-        with place.store.write() as connection:
+        with site.store.write() as connection:
             stored = _stored(connection, sent.id)
             if not stored.draft and not changes["text"] and stored.question.text:
                 raise UsageError("a question of the test set needs a text")
-            task = place.configuration.task
+            task = site.configuration.task
             made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
     except store.ChangedError as error:
         stands = error.standing
         told = f"{error}. It reads now: {stands.question.text[:1000] or '(no text)'}"
         raise Refusal(409, told, stands=stands.question.text, version=stands.version) from error
-    forget(place)
+    forget(site)
     return Changed(version=made.version)
 
 
 @router.action("POST", "/development/question/remove", roles=ORGANISERS)
-def remove(who: Who, place: Place, sent: Removal) -> Done:
+def remove(who: Who, site: TheSite, sent: Removal) -> Done:
     """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         _stored(connection, sent.id)
         store.remove_question(connection, sent.id, account=who.id)
-    forget(place)
+    forget(site)
     return Done()
 
 
 @router.action("POST", "/development/question/answers", roles=ORGANISERS, status=201)
-def note_answer(who: Who, place: Place, sent: AnswerSent) -> Done:
+def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
     """Note a known answer."""
     doc = _or_none(sent.doc)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         _held(connection, sent.id)
         add_answer(connection, sent.id, sent.answer, doc, account=who.id)
     return Done()
 
 
 @router.action("POST", "/development/question/answers/withdraw", roles=ORGANISERS)
-def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
+def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         if _held(connection, sent.id).draft:
             forget_answer(connection, sent.id, sent.answer, doc)
         else:
@@ -211,17 +212,19 @@ def withdraw(who: Who, place: Place, sent: Withdrawal) -> Done:
 
 
 @router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
-def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NotedNugget:
+def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         if _held(connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
+        standing = {one.nugget: one.body for one in nuggets_of(connection, DEVELOPMENT, sent.id)}
+        before = standing.get(sent.nugget) if sent.nugget is not None else None
         made = write_nugget(
             connection,
             list_name=DEVELOPMENT,
             question=sent.id,
             nugget=sent.nugget,
-            body={"vital": sent.vital, "text": clean_nugget(sent.text)},
+            body=noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before),
             expected=sent.version,
             account=who.id,
         )
@@ -229,9 +232,9 @@ def note_nugget(who: Who, place: Place, sent: NuggetSent) -> NotedNugget:
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
-def remove_nugget(who: Who, place: Place, sent: NuggetRemoval) -> Done:
+def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
-    with place.store.write() as connection, refusing():
+    with site.store.write() as connection, refusing():
         _held(connection, sent.id)
         write_nugget(
             connection,
@@ -267,7 +270,14 @@ def _fixed(connection: Connection, stored: store.Stored) -> str | None:
 
 
 def _nugget(one: Nugget) -> NotedNugget:
-    return NotedNugget(nugget=one.nugget, version=one.version, text=one.text, vital=one.vital)
+    doc = (one.body or {}).get("doc")
+    return NotedNugget(
+        nugget=one.nugget,
+        version=one.version,
+        text=one.text,
+        vital=one.vital,
+        doc=doc if isinstance(doc, str) else None,
+    )
 
 
 def _or_none(text: str | None) -> str | None:

@@ -15,7 +15,7 @@ from qassay.store.pool.uploads import StoredRun, count_runs, describe_run, find_
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Router, TheSite, Who
 from qassay.web.uploads import Report, report_numbered, take_upload
 
 router = Router()
@@ -118,24 +118,24 @@ class Withdrawing(Input):
 
 
 @router.page("/runs", template="runs.html", roles=ORGANISERS)
-def runs(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> RunsPage:
+def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> RunsPage:
     """All runs, by tag."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         total, withdrawn = count_runs(connection)
         pages = max(1, -(-total // RUNS_A_PAGE))
         page = min(page, pages)
         found = list_runs(connection, limit=RUNS_A_PAGE, offset=(page - 1) * RUNS_A_PAGE)
-        pool = pool_view(place, connection)
+        pool = pool_view(site, connection)
     return RunsPage(
         runs=[run_view(one) for one in found],
         total=total,
         withdrawn=withdrawn,
         page=page,
         pages=pages,
-        questions=len(questions_of(place)),
-        forms=list(place.configuration.task.forms),
-        limit=place.settings.upload_limit,
-        has_collection=place.folder.collection.is_dir(),
+        questions=len(questions_of(site)),
+        forms=list(site.configuration.task.forms),
+        limit=site.settings.upload_limit,
+        has_collection=site.folder.collection.is_dir(),
         pool=pool,
     )
 
@@ -143,7 +143,7 @@ def runs(place: Place, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Run
 @router.action("POST", "/runs", roles=ORGANISERS, upload=True)
 def upload(
     who: Who,
-    place: Place,
+    site: TheSite,
     files: Annotated[list[UploadFile], File()],
     organisation: Annotated[str, Form(max_length=200)] = "",
     description: Annotated[str, Form(max_length=5_000)] = "",
@@ -154,16 +154,16 @@ def upload(
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
-    reports = [take_upload(place, one.filename, one.file, about=about, account=who.id) for one in files]
+    reports = [take_upload(site, one.filename, one.file, about=about, account=who.id) for one in files]
     return Uploaded(files=[_report(one) for one in reports])
 
 
 @router.page("/runs/report", template="run_upload.html", roles=ORGANISERS)
 def report(
-    place: Place, number: Annotated[str, Query(max_length=40)], page: Annotated[int, Query(ge=1, le=100_000)] = 1
+    site: TheSite, number: Annotated[str, Query(max_length=40)], page: Annotated[int, Query(ge=1, le=100_000)] = 1
 ) -> ReportPage:
     """What is wrong with a file, line by line."""
-    found = _found(report_numbered(place, number))
+    found = _found(report_numbered(site, number))
     pages = max(1, -(-len(found.problems) // FAULTS_A_PAGE))
     page = min(page, pages)
     first = (page - 1) * FAULTS_A_PAGE
@@ -180,20 +180,20 @@ def report(
 
 
 @router.download("/runs/report.txt", roles=ORGANISERS)
-def report_text(place: Place, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
+def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
     """All that is wrong with a file, as text to hand to whoever sent it."""
-    found = _found(report_numbered(place, number))
+    found = _found(report_numbered(site, number))
     text = "".join(f"{one}\n" for one in found.problems)
     return PlainTextResponse(text, headers={"Content-Disposition": 'attachment; filename="faults.txt"'})
 
 
 @router.action("PUT", "/runs", roles=ORGANISERS)
-def describe(who: Who, place: Place, sent: Described) -> RunView:
+def describe(who: Who, site: TheSite, sent: Described) -> RunView:
     """Say what a run is."""
     about = RunInformation(
         (sent.organisation or "").strip() or None, (sent.description or "").strip() or None, sent.manual, sent.priority
     )
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         _known(connection, sent.tag)
         describe_run(connection, sent.tag, about, account=who.id)
         found = find_run(connection, sent.tag)
@@ -201,15 +201,15 @@ def describe(who: Who, place: Place, sent: Described) -> RunView:
 
 
 @router.action("POST", "/runs/withdraw", roles=ORGANISERS)
-def withdraw(who: Who, place: Place, sent: Withdrawing) -> PoolView:
+def withdraw(who: Who, site: TheSite, sent: Withdrawing) -> PoolView:
     """Withdraw a run: it is in no score any more, and what only it returned is judged no more."""
-    return _set_withdrawn(who, place, sent, withdrawn=True)
+    return _set_withdrawn(who, site, sent, withdrawn=True)
 
 
 @router.action("POST", "/runs/restore", roles=ORGANISERS)
-def restore(who: Who, place: Place, sent: Withdrawing) -> PoolView:
+def restore(who: Who, site: TheSite, sent: Withdrawing) -> PoolView:
     """Restore a run that was withdrawn."""
-    return _set_withdrawn(who, place, sent, withdrawn=False)
+    return _set_withdrawn(who, site, sent, withdrawn=False)
 
 
 def run_view(one: StoredRun) -> RunView:
@@ -229,14 +229,14 @@ def run_view(one: StoredRun) -> RunView:
     )
 
 
-def _set_withdrawn(who: Who, place: Place, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
+def _set_withdrawn(who: Who, site: TheSite, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
     """Withdraw or restore; where there is a pool, it is made anew."""
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         _known(connection, sent.tag)
         set_withdrawn(connection, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip(), account=who.id)
-    with place.store.read() as connection:
-        view = pool_view(place, connection)
-    return make_pool(place, account=who.id) if view.made is not None else view
+    with site.store.read() as connection:
+        view = pool_view(site, connection)
+    return make_pool(site, account=who.id) if view.made is not None else view
 
 
 def _known(connection: Connection, tag: str) -> None:

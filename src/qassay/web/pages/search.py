@@ -10,13 +10,14 @@ from sqlalchemy import Connection
 
 from qassay.collections import Hit
 from qassay.store.development import drafts as store
+from qassay.tables import plural
+from qassay.web.background import BackgroundJob, job_named, start
 from qassay.web.documents import DocumentView, collection_of
 from qassay.web.documents import show as document_view
-from qassay.web.drafts import Bench, bench
+from qassay.web.drafts import NUGGET_TYPES, AuthorQuestions, author_questions
 from qassay.web.errors import Refusal
-from qassay.web.jobs import Job, job_named, start
-from qassay.web.place import Premises
-from qassay.web.routing import ORGANISERS, Context, Place, Router
+from qassay.web.routing import ORGANISERS, Context, Router, TheSite
+from qassay.web.site import Site
 
 router = Router()
 
@@ -79,48 +80,50 @@ class SourcePage(Context):
     series: list[DraftChoice]
     in_series: bool
     types: list[str]
+    # Types of question of which a passage becomes a nugget, not an answer.
+    by_nuggets: tuple[str, ...] = NUGGET_TYPES
 
 
 @router.page("/development/search", template="search.html", roles=ORGANISERS, data=True)
-def search(place: Place, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20) -> SearchPage:
+def search(site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20) -> SearchPage:
     """Passages of the documents that match, with the words that do marked."""
-    state = index_state(place, patience=PATIENCE)
+    state = index_state(site, patience=PATIENCE)
     hits: list[HitView] = []
     documents = None
     if state.state == "ready":
-        collection = collection_of(place)
+        collection = collection_of(site)
         documents = len(collection)
         hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
-    with place.store.read() as connection:
-        chosen = _choice(place, connection, question)
+    with site.store.read() as connection:
+        chosen = _choice(site, connection, question)
     return SearchPage(
         q=q, question=chosen, state=state.state, says=state.says, documents=documents, hits=hits, limit=limit
     )
 
 
 @router.action("GET", "/development/search/state", roles=ORGANISERS)
-def search_state(place: Place) -> IndexState:
+def search_state(site: TheSite) -> IndexState:
     """Whether the documents can be searched yet."""
-    return index_state(place, patience=0.0)
+    return index_state(site, patience=0.0)
 
 
 @router.page("/development/document", template="search_document.html", roles=ORGANISERS, data=True)
 def source(
-    place: Place,
+    site: TheSite,
     id: Annotated[str, Query(max_length=1000)],  # noqa: A002  # the name in the address
     find: Annotated[str | None, Query(max_length=LONGEST_PASSAGE)] = None,
     q: Query_ = "",
     question: Id = None,
 ) -> SourcePage:
     """A document, in which a passage is selected as the answer of a draft."""
-    task = place.configuration.task
-    with place.store.read() as connection:
-        found = bench(place, connection)
-        chosen = _choice(place, connection, question)
-    drafts = [_draft(found, one) for one in found.drafts if one.question.type != "other"][:MOST_DRAFTS]
+    task = site.configuration.task
+    with site.store.read() as connection:
+        found = author_questions(site, connection)
+        chosen = _choice(site, connection, question)
+    drafts = [_draft(found, one) for one in found.drafts][:MOST_DRAFTS]
     series = {one.question.series: _draft(found, one) for one in found.drafts if one.question.series}
     return SourcePage(
-        document=document_view(place, id, find=find),
+        document=document_view(site, id, find=find),
         q=q,
         question=chosen,
         drafts=drafts,
@@ -134,13 +137,13 @@ def source(
     )
 
 
-def index_state(place: Premises, *, patience: float) -> IndexState:
+def index_state(site: Site, *, patience: float) -> IndexState:
     """Whether the index is there; where it is not, it is being made from now on."""
-    if not place.folder.collection.is_dir():
-        return IndexState(state="none", says="This evaluation has no documents: there is no folder collection/.")
-    job = job_named(place, INDEX)
+    if not site.folder.collection.is_dir():
+        return IndexState(state="none", says="This evaluation has no documents. They go into its folder collection/.")
+    job = job_named(site, INDEX)
     if job is None or job.state == "failed":
-        job = start(place, INDEX, "The documents are being read.", lambda job: _make_index(place, job))
+        job = start(site, INDEX, "The documents are being read.", lambda job: _make_index(site, job))
     job.ended.wait(patience)
     state: State = "ready" if job.state == "done" else "making" if job.state == "running" else "failed"
     return IndexState(state=state, says=job.says)
@@ -158,9 +161,9 @@ def hit_view(hit: Hit) -> HitView:
     return HitView(doc=hit.doc, title=hit.title, text=plain.text, marks=marks)
 
 
-def _make_index(place: Premises, job: Job) -> str:
-    collection = collection_of(place)
-    job.says = f"{len(collection):,} documents are being indexed. This happens once."
+def _make_index(site: Site, job: BackgroundJob) -> str:
+    collection = collection_of(site)
+    job.says = f"The index of {plural(len(collection), 'document')} is being made. This happens once."
     collection.index(passages=True)
     return ""
 
@@ -174,10 +177,10 @@ def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept
 
 
-def _choice(place: Premises, connection: Connection, question: str | None) -> DraftChoice | None:
+def _choice(site: Site, connection: Connection, question: str | None) -> DraftChoice | None:
     if not question:
         return None
-    found = bench(place, connection)
+    found = author_questions(site, connection)
     known = found.published.by_id.get(question)
     if known is not None:
         return DraftChoice(id=known.id, number=known.id, type=known.type, text=known.text, target=known.target)
@@ -187,6 +190,6 @@ def _choice(place: Premises, connection: Connection, question: str | None) -> Dr
     return _draft(found, one)
 
 
-def _draft(found: Bench, one: store.Stored) -> DraftChoice:
+def _draft(found: AuthorQuestions, one: store.Stored) -> DraftChoice:
     asked = one.question
     return DraftChoice(id=asked.id, number=found.names[asked.id], type=asked.type, text=asked.text, target=asked.target)

@@ -14,14 +14,14 @@ from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.formats.folder import name_fault
 from qassay.formats.jsonl import rows_table
+from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
+from qassay.formats.times import now
 from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.gate import is_assigned
-from qassay.store.engine import now
 from qassay.store.judging.judgments import append_many, standing_rows
 from qassay.store.judging.looking import things_after
 from qassay.store.pool.items import pooled_after
@@ -30,7 +30,7 @@ from qassay.store.settings import note_action
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Place, Router, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
 
 router = Router()
 MOST_ROWS = 1_000
@@ -83,45 +83,45 @@ class Appended(Context):
 
 
 @router.action("GET", "/evaluation", roles=ORGANISERS)
-def evaluation(place: Place) -> EvaluationView:
+def evaluation(site: TheSite) -> EvaluationView:
     """The task and the questions."""
     return EvaluationView(
-        name=place.configuration.name,
-        task=_definition(place.configuration.task),
-        questions=[question_row(one) for one in questions_of(place)],
+        name=site.configuration.name,
+        task=_definition(site.configuration.task),
+        questions=[question_row(one) for one in questions_of(site)],
     )
 
 
 @router.action("GET", "/pool", roles=ORGANISERS)
 def pool(
-    place: Place, after: Annotated[Number, Query()] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
+    site: TheSite, after: Annotated[Number, Query()] = 0, limit: Annotated[int, Query(ge=1, le=1_000)] = 500
 ) -> PoolPart:
     """The items to judge, a part at a time."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         items = [PooledView.model_validate(one) for one in pooled_after(connection, after, limit=limit)]
     return PoolPart(items=items, after=items[-1].id if len(items) == limit else None)
 
 
 @router.action("GET", "/sets/{name}/things", roles=ORGANISERS)
 def judged_things(
-    place: Place,
+    site: TheSite,
     name: str,
     after: Annotated[str, Query(max_length=64)] = "",
     limit: Annotated[int, Query(ge=1, le=20_000)] = 10_000,
 ) -> Things:
     """What a set has judged already."""
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         things = things_after(connection, name, after, limit=limit)
     return Things(things=things, after=things[-1] if len(things) == limit else None)
 
 
 @router.action("POST", "/sets/{name}/judgments", roles=ORGANISERS)
-def append_judgments(who: Who, place: Place, name: str, sent: Rows) -> Appended:
+def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended:
     """Append rows to a set of a program's own; all of them are checked first, and one fault refuses all."""
     if fault := name_fault(name):
         raise Refusal(422, f"the set name {name!r} {fault}")
-    typed = _checked(name, sent.rows, questions_of(place), place.configuration.task)
-    with place.store.write() as connection:
+    typed = _checked(name, sent.rows, questions_of(site), site.configuration.task)
+    with site.store.write() as connection:
         # Before what stands is read: the same rows sent twice at a time are appended once.
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)

@@ -23,8 +23,8 @@ from qassay.store.people.sessions import begin_session, end_secret, end_session
 from qassay.web.errors import GoTo, Refusal
 from qassay.web.identity import clear_session, client_address, header_name, set_session
 from qassay.web.limits import BY_ADDRESS, BY_NAME
-from qassay.web.place import Premises
-from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Place, Router, Visitor, Who
+from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
+from qassay.web.site import Site
 
 router = Router()
 
@@ -86,93 +86,93 @@ class SignedIn(Context):
 
 
 @router.page("/sign-in", template="sign_in.html", roles=PUBLIC)
-def sign_in_page(who: Visitor, place: Place, then: str = Query("/", max_length=2000)) -> SignIn:
+def sign_in_page(who: Visitor, site: TheSite, then: str = Query("/", max_length=2000)) -> SignIn:
     """The page where one signs in."""
     if who is not None:
         raise GoTo(own_path(then))
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         is_new = not has_organiser(connection)
-    offered = place.settings.sign_on
+    offered = site.settings.sign_on
     return SignIn(then=own_path(then), sign_on=offered.name if offered else None, is_new=is_new)
 
 
 @router.action("POST", "/sign-in", roles=PUBLIC)
-def sign_in(place: Place, request: Request, response: Response, sent: Credentials) -> SignedIn:
+def sign_in(site: TheSite, request: Request, response: Response, sent: Credentials) -> SignedIn:
     """Sign in with a password."""
-    address, key = client_address(request, place), folded(sent.name)
-    place.limits.count(BY_ADDRESS, "sign-in address", address)
-    place.limits.count(BY_NAME, "sign-in name", key)
-    with place.store.read() as connection:
+    address, key = client_address(request, site), folded(sent.name)
+    site.limits.count(BY_ADDRESS, "sign-in address", address)
+    site.limits.count(BY_NAME, "sign-in name", key)
+    with site.store.read() as connection:
         account, hashed = find_account(connection, sent.name)
     if not verify_password(hashed, sent.password) or account is None or not account.active:
         raise Refusal(401, WRONG)
-    place.limits.forget(BY_NAME, "sign-in name", key)
+    site.limits.forget(BY_NAME, "sign-in name", key)
     if outdated(hashed):
         renewed = hash_password(sent.password)
-        with place.store.write() as connection:
+        with site.store.write() as connection:
             change_password(connection, account.id, renewed)
-    begin(place, request, response, account.id)
+    begin(site, request, response, account.id)
     return SignedIn(name=account.name, role=account.role)
 
 
 @router.action("POST", "/sign-out", roles=EVERYBODY)
-def sign_out(who: Who, place: Place, response: Response) -> Done:
+def sign_out(who: Who, site: TheSite, response: Response) -> Done:
     """End this session."""
     if who.session is not None:
-        with place.store.write() as connection:
+        with site.store.write() as connection:
             end_session(connection, who.id, who.session)
-    clear_session(response, place)
+    clear_session(response, site)
     return Done()
 
 
 @router.page("/welcome", template="welcome.html", roles=PUBLIC)
-def welcome_page(place: Place, request: Request) -> Welcome:
+def welcome_page(site: TheSite, request: Request) -> Welcome:
     """The page where a one-time link leads; what it offers is asked for by its script."""
-    offered = place.settings.sign_on
+    offered = site.settings.sign_on
     shortest, longest = PASSWORD_LENGTH
     return Welcome(
         shortest=shortest,
         longest=longest,
         sign_on=offered.name if offered else None,
-        vouched=header_name(request, place),
+        vouched=header_name(request, site),
     )
 
 
 @router.action("POST", "/welcome/look", roles=PUBLIC)
-def look(place: Place, request: Request, sent: Offered) -> Offer:
+def look(site: TheSite, request: Request, sent: Offered) -> Offer:
     """What a one-time link offers; it is not used up."""
-    place.limits.count(BY_ADDRESS, "link address", client_address(request, place))
-    with place.store.read() as connection:
+    site.limits.count(BY_ADDRESS, "link address", client_address(request, site))
+    with site.store.read() as connection:
         found = look_at_invitation(connection, sent.token)
     return Offer(role=found.role, name=found.name, resets=found.role == RESET, expires=found.expires)
 
 
 @router.action("POST", "/welcome", roles=PUBLIC)
-def accept(place: Place, request: Request, response: Response, sent: Accepting) -> SignedIn:
+def accept(site: TheSite, request: Request, response: Response, sent: Accepting) -> SignedIn:
     """Use a one-time link: make the account it offers, and sign in."""
-    place.limits.count(BY_ADDRESS, "link address", client_address(request, place))
-    vouched = header_name(request, place)
+    site.limits.count(BY_ADDRESS, "link address", client_address(request, site))
+    vouched = header_name(request, site)
     if sent.password is None and vouched is None:
         raise Refusal(422, "choose a password", problems=({"field": "password", "message": "choose a password"},))
-    with place.store.read() as connection:
+    with site.store.read() as connection:
         look_at_invitation(connection, sent.token)  # before the work of hashing
     hashed = None if sent.password is None else hash_password(sent.password)
-    with place.store.write() as connection:
+    with site.store.write() as connection:
         account = accept_invitation(connection, sent.token, name=sent.name or vouched, password=hashed, subject=vouched)
-    begin(place, request, response, account.id)
+    begin(site, request, response, account.id)
     return SignedIn(name=account.name, role=account.role)
 
 
-def begin(place: Premises, request: Request, response: Response, number: int) -> None:
+def begin(site: Site, request: Request, response: Response, number: int) -> None:
     """Begin a new session, whatever secret the browser came with: that one ends."""
-    before = request.cookies.get(place.settings.cookie)
-    with place.store.write() as connection:
+    before = request.cookies.get(site.settings.cookie)
+    with site.store.write() as connection:
         if before:
             end_secret(connection, before)
         secret = begin_session(
-            connection, number, address=client_address(request, place), agent=request.headers.get("user-agent")
+            connection, number, address=client_address(request, site), agent=request.headers.get("user-agent")
         )
-    set_session(response, secret, place)
+    set_session(response, secret, site)
 
 
 def own_path(then: str) -> str:

@@ -2,20 +2,20 @@
 
     choices       key, measure and rules, from lists of what there is
     finding       what a study found: a document, tables, a sentence
-    inquiry       what is asked of an evaluation, and the reply
+    request       what is asked of an evaluation, and the reply
     verdicts      what a judgment set says of responses, in words
     studies       leaderboard, spread, agreement, stability, sensitivity, compare
     units         the score matrix, a window at a time
     one_run, one_question     answer by answer
-    investigate   from an inquiry to its finding
-    sheets        tables as CSV
+    compute       from a request to its finding
+    csv_tables    tables as CSV
     worker        the process that computes
-    laboratory    its queue, and what it found before
+    jobs          its queue, and what it found before
     publishing    what readers see: kept as it was when it was published
-    asked         what an address may say
+    parameters    what an address may say
     views         the pages there are, and what each asks
     contexts      what templates and JSON twins get
-    showing       a page: found, being computed, or the reason why not
+    present       a page: found, being computed, or the reason why not
 
 Everything above `publishing` knows nothing of requests and of who is asking.
 """

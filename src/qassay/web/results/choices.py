@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
 from qassay.measures import MEASURES, Measure
-from qassay.measures import measure as spelled
+from qassay.measures import measure as parse_measure
 from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
@@ -86,17 +86,17 @@ def measures_of(task: Task) -> tuple[str, ...]:
         elif kind.needs in blocks:
             needs_beta = any(one.name == "beta" for one in fields(kind))
             named += [f"{name}(beta={beta})" for beta in BETAS] if needs_beta else [name]
-    return tuple(dict.fromkeys(str(spelled(name)) for name in named))
+    return tuple(dict.fromkeys(str(parse_measure(name)) for name in named))
 
 
 def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
     """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
     blocks = {block_of(task, kind) for kind in types}
     named = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
-    own = {str(spelled(name)) for name in named}
+    own = {str(parse_measure(name)) for name in named}
 
     def fits(name: str) -> bool:
-        one = spelled(name)
+        one = parse_measure(name)
         if isinstance(one, FinalScore):
             return len(types) > 1
         if one.needs is None:

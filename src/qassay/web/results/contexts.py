@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from qassay.tables import Cell, Table, show
-from qassay.web.results.asked import query
 from qassay.web.results.finding import About, Part, Window
+from qassay.web.results.parameters import query
+from qassay.web.results.publishing import Publication
 from qassay.web.results.wording import on_page
 from qassay.web.routing import Context
 
@@ -153,21 +154,6 @@ class GateView(Context):
     unruled: list[str]
 
 
-class PublicationView(Context):
-    """A published result."""
-
-    id: str
-    title: str
-    key: str
-    measure: str
-    component: str | None
-    unjudged: str
-    missing: str
-    provisional: str | None
-    at: str
-    by: str
-
-
 class Tab(Context):
     """A way to another results page, with the same choice."""
 
@@ -224,7 +210,7 @@ class ResultsPage(Context):
     across: WindowView | None = None
     document: dict[str, Any] = Field(default_factory=dict)
     left_out: str | None = None
-    published: list[PublicationView] = Field(default_factory=list)
+    published: list[Publication] = Field(default_factory=list)
 
 
 def window_view(window: Window, *, before: str | None, after: str | None) -> WindowView:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,12 +9,13 @@ import polars as pl
 
 from qassay.errors import QassayError, unknown
 from qassay.evaluation import Evaluation
+from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.tables import Cell, Column, Table, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, cut
-from qassay.web.results.inquiry import Progress, scored
-from qassay.web.results.verdicts import Book, answer_of, book, documents_of, response_rows, verdict
+from qassay.web.results.request import Progress, scored
+from qassay.web.results.verdicts import JudgmentLookup, answer_of, documents_of, judgment_lookup, response_rows, verdict
 
 ANSWERS = 100
 
@@ -35,14 +35,14 @@ def question(
         raise unknown("question", question, evaluation.questions.ids)
     one = asked[question]
     rows = response_rows(evaluation, [question])
-    books = {name: book(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
+    lookups = {name: judgment_lookup(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
     parts = [Part("about", _facts(one)), *_known(evaluation, question), *_nuggets(evaluation, question)]
-    made = _judged(evaluation, one, rows, books)
+    made = _judged(evaluation, one, rows, lookups)
     answers = [Part("answers", made)]
     if evaluation.task.types[one.type].response == "answer":
-        answers.append(Part("support", _support(rows, books)))
+        answers.append(Part("support", _support(rows, lookups)))
     if evaluation.task.types[one.type].response in ("decision", "justified"):
-        labels = [(name, found.pairs.get(question)) for name, found in books.items()]
+        labels = [(name, found.pairs.get(question)) for name, found in lookups.items()]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
     answers += _scores(evaluation, choice, one)
     parts += [_windowed(part, page, whole=whole) for part in answers]
@@ -83,7 +83,7 @@ def _nuggets(evaluation: Evaluation, question: str) -> list[Part]:
 
 
 def _judged(
-    evaluation: Evaluation, asked: Question, rows: Sequence[Mapping[str, Any]], books: Mapping[str, Book]
+    evaluation: Evaluation, asked: Question, rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLookup]
 ) -> Table:
     """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
     rules = evaluation.task.types[asked.type]
@@ -98,23 +98,23 @@ def _judged(
         row = same[0]
         runs = ", ".join(dict.fromkeys(one["run"] for one in same))
         why = row.get("justification") if justified else documents_of(row)
-        said = [verdict(found, row, asked.type, rules) for found in books.values()]
+        said = [verdict(found, row, asked.type, rules) for found in lookups.values()]
         body.append([answer_of(row, rules), why, *said, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
-    columns = ["answer", "justification" if justified else "document", *books, "runs" if pooled else "run"]
+    columns = ["answer", "justification" if justified else "document", *lookups, "runs" if pooled else "run"]
     what = "each once" if pooled else "run by run"
     return table(f"All answers, {what}, with what every set says of them", columns, body)
 
 
-def _support(rows: Sequence[Mapping[str, Any]], books: Mapping[str, Book]) -> Table:
+def _support(rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLookup]) -> Table:
     """The support of every nugget by every answer."""
     body: list[list[Cell]] = []
     for run in dict.fromkeys((row["question"], row["run"]) for row in rows):
-        given = [found.support.get(run, {}) for found in books.values()]
+        given = [found.support.get(run, {}) for found in lookups.values()]
         numbers = dict.fromkeys(number for one in given for number in one)
         body += [[run[1], number, *(one.get(number) for one in given)] for number in numbers]
-    return table("Support of the nuggets", ["run", "nugget", *books], body)
+    return table("Support of the nuggets", ["run", "nugget", *lookups], body)
 
 
 def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Part]:
@@ -128,7 +128,7 @@ def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Par
     if values is None or place is None:
         return []
     cells = {tag: float(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
-    rows = [(row.run, None if math.isnan(cells[row.run]) else cells[row.run]) for row in scores.runs]
+    rows = [(row.run, defined(cells[row.run])) for row in scores.runs]
     rows.sort(key=lambda row: (row[1] is None, -(row[1] or 0.0)))
     title = f"Scores of the runs on this question, key {scores.key}"
     made = table(title, ["run", Column("score", ".3f")], rows)

@@ -11,19 +11,19 @@ import polars as pl
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
 from qassay.judgments import JudgmentSet, Key
-from qassay.matrix import TIE
-from qassay.measures import measure as spelled
+from qassay.matrix import TIE, defined
+from qassay.measures import measure as parse_measure
 from qassay.questions import Question
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, Window
-from qassay.web.results.inquiry import Progress, contingency_table, scored
+from qassay.web.results.request import Progress, contingency_table, scored
 from qassay.web.results.verdicts import (
     answer_of,
     asked_text,
-    book,
     documents_of,
+    judgment_lookup,
     response_rows,
     support_counts,
     verdict,
@@ -79,7 +79,7 @@ def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
     """The run's score on every question; None where it has none."""
     row = scores.tags.index(run)
     return {
-        question.id: None if np.isnan(value) else float(value)
+        question.id: defined(value)
         for asked, values in scores.questions.values()
         for question, value in zip(asked, values[row], strict=True)
     }
@@ -93,7 +93,7 @@ def _outcome(score: float | None, question: Question, scores: Scores) -> str:
 
 def _full(scores: Scores) -> float:
     """The highest score of a question: that of the measure, or 1 where types are combined."""
-    return spelled(scores.measure).high
+    return parse_measure(scores.measure).high
 
 
 def _about(scores: Scores, run: str) -> Table:
@@ -108,7 +108,7 @@ def _about(scores: Scores, run: str) -> Table:
     rows += [[name, value] for name, value in zip(named, shown, strict=True) if name != "run"]
     kept = [row for row in rows if row[1] is not None]
     title = f"{run}, key {scores.key}, among {plural(len(scores.runs), 'run')}"
-    return table(title, ["", Column("value", left=True)], kept, scores.said())
+    return table(title, ["", Column("value", left=True)], kept, scores.notes_for_output())
 
 
 def _types(scores: Scores, run: str) -> Table:
@@ -134,9 +134,9 @@ def _answers(
     """Every answer of the run with its judgment and the score of its question."""
     asked = evaluation.questions.by_id
     names = {row["question"] for row in rows}
-    found = book(key.judgments, names, key.pair_labels() if _has_pairs(evaluation) else None)
+    found = judgment_lookup(key.judgments, names, key.pair_labels() if _has_pairs(evaluation) else None)
     if key.ratings is not None:
-        found = book(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
+        found = judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
     why = "justification" if justified else "document"

@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError, unknown
+from qassay.formats.times import now
 from qassay.store.assignment.gate import is_open
-from qassay.store.engine import Store, now
+from qassay.store.engine import Store
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tables import Column, Table
 from qassay.web.results.choices import Choice

@@ -15,7 +15,7 @@ from qassay.scores import Scores
 from qassay.tables import Table, plural, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part, parts_of
-from qassay.web.results.inquiry import Progress, contingency_table, scored
+from qassay.web.results.request import Progress, contingency_table, scored
 
 # Above so many scores (runs x units) a leaderboard has no intervals unless they are asked for: as the command has it.
 QUICK_CELLS = 50_000
@@ -142,7 +142,7 @@ def sensitivity(
     bin_width: float = 0.01,
 ) -> Finding:
     """Error rates of comparisons, the minimum difference, and the groups that follow."""
-    from qassay.analysis.rankings import component_noise
+    from qassay.analysis.rankings import noise_floor
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
 
@@ -151,10 +151,8 @@ def sensitivity(
         raise UsageError(f"preset {preset!r} is about {implied} questions: choose all questions, or these")
     choice = replace(choice, component=implied or choice.component)
     floor = None
-    key = choice.key or evaluation.default_key()
-    if choice.component is not None and key:
-        noise = component_noise(evaluation, key, choice.component, unjudged=choice.unjudged, missing=choice.missing)
-        floor = None if noise is None else noise.maximum
+    if choice.measure is None:
+        floor = noise_floor(evaluation, choice.key, choice.component, unjudged=choice.unjudged, missing=choice.missing)
     matrix = scored(evaluation, choice).matrix
     curves = study(matrix, preset=preset, error=error, bin_width=bin_width, floor=floor, progress=progress)
     return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary())

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.evaluation import Evaluation
-from qassay.matrix import Floats
+from qassay.matrix import Floats, none_for_nan
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, table
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import About, Finding, Part, Window
-from qassay.web.results.inquiry import Progress, scored
+from qassay.web.results.request import Progress, scored
 
 ROWS = 100
 COLUMNS = 20
@@ -66,14 +66,14 @@ def units(
     body: list[list[Cell]] = [
         [
             *(grid.names[i], grid.kinds[i], texts.get(grid.names[i])),
-            *_plain(np.array([means[i], medians[i], spreads[i]])),
-            *_plain(values[runs, i]),
+            *none_for_nan(np.array([means[i], medians[i], spreads[i]])),
+            *none_for_nan(values[runs, i]),
         ]
         for i in rows
     ]
     what = scores.measure if by == "unit" else "Scores"
     title = f"{what} of every run on every {grid.about}, key {scores.key}"
-    shown = table(title, columns, body, scores.said())
+    shown = table(title, columns, body, scores.notes_for_output())
     window = None if len(rows) == len(order) else Window(ROWS * (page - 1), len(rows), len(order), _plural(grid.about))
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", shown, grid.about, subjects, 0, window)
@@ -148,7 +148,3 @@ def shortened(text: str, most: int = LONGEST_TEXT) -> str:
 
 def _plural(about: About) -> str:
     return about if about == "series" else f"{about}s"
-
-
-def _plain(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]

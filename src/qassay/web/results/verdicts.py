@@ -18,7 +18,7 @@ EMPTY = "(empty response)"
 
 
 @dataclass(frozen=True)
-class Book:
+class JudgmentLookup:
     """The judgments of one set on some questions, to be looked up."""
 
     items: Mapping[tuple[Any, ...], str]
@@ -30,7 +30,9 @@ class Book:
     pairs: Mapping[str, str]
 
 
-def book(judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, str] | None = None) -> Book:
+def judgment_lookup(
+    judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, str] | None = None
+) -> JudgmentLookup:
     """The judgments of a set on these questions; `pairs` are labels that do not stand in the set itself."""
 
     def rows(kind: str) -> list[dict[str, Any]]:
@@ -42,7 +44,7 @@ def book(judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, st
     support: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows("support"):
         support.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
-    return Book(
+    return JudgmentLookup(
         items={_place(row): row["judgment"] for row in rows("item")},
         lists={_listed(row): _label(row) for row in rows("list")},
         matches=matches,
@@ -53,7 +55,7 @@ def book(judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, st
     )
 
 
-def verdict(found: Book, row: Mapping[str, Any], kind: str, rules: QuestionRules) -> str | None:
+def verdict(found: JudgmentLookup, row: Mapping[str, Any], kind: str, rules: QuestionRules) -> str | None:
     """What the set says of one row of a run; None where it says nothing."""
     response = (row["question"], row["run"])
     match rules.response:
@@ -71,7 +73,7 @@ def verdict(found: Book, row: Mapping[str, Any], kind: str, rules: QuestionRules
             return _matched(found, row)
 
 
-def support_counts(found: Book, question: str, run: str) -> str | None:
+def support_counts(found: JudgmentLookup, question: str, run: str) -> str | None:
     """How many nuggets an answer supports fully, partially and not at all."""
     given = Counter(found.support.get((question, run), {}).values())
     return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
@@ -94,7 +96,7 @@ def documents_of(row: Mapping[str, Any]) -> str | None:
     return ", ".join(cited) if cited else row.get("doc")
 
 
-def _matched(found: Book, row: Mapping[str, Any]) -> str | None:
+def _matched(found: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
     """Nuggets of a string; what is said of the response as a whole stands at its first string."""
     given = found.matches.get((row["question"], row["run"]))
     if given is None or row["rank"] == 0:
@@ -106,7 +108,7 @@ def _matched(found: Book, row: Mapping[str, Any]) -> str | None:
     return told if there or None not in given or row["rank"] == 1 else None
 
 
-def _cited(found: Book, row: Mapping[str, Any]) -> str | None:
+def _cited(found: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
     """The support of what a sentence cites."""
     cited = row.get("citations") or ()
     told = [

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qassay.web.results import asked
+from qassay.web.results.parameters import (
+    CompareParameters,
+    LeaderboardParameters,
+    Parameters,
+    QuestionParameters,
+    RunParameters,
+    SensitivityParameters,
+    SetsParameters,
+    StabilityParameters,
+    UnitsParameters,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +26,7 @@ class View:
     """
 
     study: str
-    asked: type[asked.Asked]
+    parameters: type[Parameters]
     label: str
     heading: str
     about: str = ""
@@ -34,12 +44,12 @@ class View:
         return f"/results/{self.study}.csv"
 
 
-LEADERBOARD = View("leaderboard", asked.LeaderboardAsked, "Leaderboard", "Results")
+LEADERBOARD = View("leaderboard", LeaderboardParameters, "Leaderboard", "Results")
 # The pages that are their study and nothing more.
 STUDIES: tuple[View, ...] = (
     View(
         "units",
-        asked.UnitsAsked,
+        UnitsParameters,
         label="Scores",
         heading="Scores on every unit",
         about="Every run on every unit or question.",
@@ -47,14 +57,14 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "spread",
-        asked.Asked,
+        Parameters,
         label="Spread",
         heading="How scores spread",
         about="Box statistics, zero medians, and what the ranking owes to weights.",
     ),
     View(
         "compare",
-        asked.CompareAsked,
+        CompareParameters,
         label="Compare",
         heading="Compare runs",
         about="Two runs, or all pairs.",
@@ -62,7 +72,7 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "sensitivity",
-        asked.SensitivityAsked,
+        SensitivityParameters,
         label="Sensitivity",
         heading="Which difference can be trusted?",
         about="Error rates of comparisons and the minimum difference.",
@@ -70,7 +80,7 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "stability",
-        asked.StabilityAsked,
+        StabilityParameters,
         label="Stability",
         heading="Would other judgments change the ranking?",
         about="Rankings under different judgment sets.",
@@ -78,7 +88,7 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "agreement",
-        asked.SetsAsked,
+        SetsParameters,
         label="Agreement",
         heading="How far do the assessors agree?",
         about="Disagreement tables and agreement statistics.",
@@ -86,7 +96,7 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "run",
-        asked.RunAsked,
+        RunParameters,
         label="Run",
         heading="Run {run}",
         about="What one run got right and wrong.",
@@ -95,7 +105,7 @@ STUDIES: tuple[View, ...] = (
     ),
     View(
         "question",
-        asked.QuestionAsked,
+        QuestionParameters,
         label="Question",
         heading="Question {question}",
         about="All answers to one question, and all judgments of them.",

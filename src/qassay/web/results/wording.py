@@ -14,6 +14,7 @@ _WAYS = {
     " (to score it all the same: qassay score --missing zero or skip)": "",
     "leave the set out with --sets": "choose the other sets above",
     "name any two with --sets": "choose any two sets above",
+    "name them with --sets": "choose them above",
     "choose one with --key": "choose the key above",
     "try --key two-way": "choose the key two-way above",
     "--json lists all of them": "the JSON below lists all of them",

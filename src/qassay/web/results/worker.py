@@ -1,6 +1,6 @@
 """The process that computes: it opens the evaluation itself, and never holds up whoever saves a judgment.
 
-It is started by `laboratory` and talks with it over a pipe: an `Order` comes in, `("progress", done, total)` and then
+It is started by `jobs` and talks with it over a pipe: an `Order` comes in, `("progress", done, total)` and then
 `("found", ...)`, `("refused", ...)` or `("broken", ...)` go out. It ends when the pipe does.
 """
 
@@ -10,6 +10,7 @@ import contextlib
 import os
 import pickle
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from qassay.errors import QassayError
     from qassay.evaluation import Evaluation
     from qassay.web.results.finding import Finding
-    from qassay.web.results.inquiry import Inquiry, Reply
+    from qassay.web.results.request import Reply, StudyRequest
 
 # How much the process gives way to the one that serves.
 NICENESS = 10
@@ -36,10 +37,16 @@ class Order:
     """What to compute on the evaluation in a folder; with a file, the named table goes there as CSV."""
 
     folder: str
-    inquiry: Inquiry
+    request: StudyRequest
     part: str | None = None
     file: str | None = None
     provisional: str | None = None
+
+
+def begin(worker: Worker, pipe: Connection, folder: str) -> None:
+    """What the process does: all that is temporary goes to a folder that the server removes."""
+    tempfile.tempdir = folder
+    worker(pipe)
 
 
 def work(pipe: Connection) -> None:
@@ -47,15 +54,15 @@ def work(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
-    desk = Desk(pipe)
+    handler = OrderHandler(pipe)
     # The server is gone where the pipe is: nobody is left to tell.
     with contextlib.suppress(EOFError, OSError):
         while True:
-            desk.answer(pickle.loads(pipe.recv_bytes()))  # noqa: S301  # from the process that started this one
+            handler.answer(pickle.loads(pipe.recv_bytes()))  # noqa: S301  # from the process that started this one
 
 
-class Desk:
-    """What the process has open: the evaluation as it was read last."""
+class OrderHandler:
+    """Answers orders over a pipe, and keeps the evaluation open as it was read last."""
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
@@ -77,14 +84,14 @@ class Desk:
         """What was ordered; what cannot be computed is said beside what there is to choose from."""
         from qassay.errors import QassayError
         from qassay.web.results import choices
-        from qassay.web.results.inquiry import Reply
-        from qassay.web.results.investigate import investigate
+        from qassay.web.results.compute import compute
+        from qassay.web.results.request import Reply
 
         evaluation = self.evaluation(order.folder)
         offered = choices.offer(evaluation)
         try:
-            choices.checked(order.inquiry.choice, offered)
-            found = investigate(evaluation, order.inquiry, self.progress)
+            choices.checked(order.request.choice, offered)
+            found = compute(evaluation, order.request, self.progress)
             if order.file is not None:
                 _write(found, order)
                 return Reply(offered)
@@ -130,13 +137,13 @@ def _told(error: QassayError) -> tuple[str, list[dict[str, Any]]]:
 
 def _write(found: Finding, order: Order) -> None:
     from qassay.errors import unknown
-    from qassay.web.results.sheets import lines
+    from qassay.web.results.csv_tables import csv_lines
 
     part = found.part(order.part or "")
     if part is None:
         raise unknown("table", order.part or "", [one.name for one in found.parts])
     with Path(order.file or "").open("w", encoding="utf-8", newline="") as target:
-        target.writelines(lines(part.table, provisional=order.provisional))
+        target.writelines(csv_lines(part.table, provisional=order.provisional))
 
 
 Worker = Callable[[Connection], None]

@@ -74,7 +74,7 @@ def as_function(name: str, source: str) -> tuple[str, list[str]]:
 
 def styles() -> str:
     """The look of the judging screens."""
-    screens = (f"screens/{name}" for name in ("choices", "lists", "nuggets"))
+    screens = (f"screens/{name}" for name in ("responses", "choices", "lists", "nuggets"))
     names = [*(f"look/{name}" for name in LOOK), "judge", *screens, "sheet"]
     return inline("\n".join(_source(f"css/{name}.css") for name in names))
 

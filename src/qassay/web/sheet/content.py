@@ -12,10 +12,11 @@ from qassay.formats import jsonl
 from qassay.formats.sheets import SheetKey, SheetPart
 from qassay.judgments import SETTLED_SETS
 from qassay.questions import Question
+from qassay.store.judging.nuggets import list_shown
 from qassay.store.pool.items import Item, pool_items
 from qassay.store.pool.parts import FIELDS, Part, parts_of
 from qassay.store.pool.things import digest
-from qassay.web.judging import SCREENS, TITLES
+from qassay.web.judging import SCREENS, TITLES, label_of
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView
 from qassay.web.sheet.documents import Documents
@@ -23,7 +24,6 @@ from qassay.web.sheet.documents import Documents
 Progress = Callable[[int, int], None]
 # Kinds of items that are judged against nuggets.
 _NUGGETED = ("match", "support")
-_LABEL = 80
 _DIGITS = 12
 
 
@@ -163,9 +163,8 @@ def _parts(making: _Making, item: Item, nuggets: Sequence[dict[str, Any]]) -> li
 def _item(item: Item, parts: Sequence[Part]) -> dict[str, Any]:
     """An item as it is shown: without its run."""
     body = {name: value for name, value in item.body.items() if name != "group"}
-    label = str(body.get("text") or body.get("doc") or "")[:_LABEL] if item.run is None else ""
     named = [{"part": part.name, "kind": part.kind, "required": part.required} for part in parts]
-    return {"id": item.id, "kind": item.kind, "label": label, "body": body, "parts": named}
+    return {"id": item.id, "kind": item.kind, "label": label_of(item), "body": body, "parts": named}
 
 
 def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
@@ -208,12 +207,11 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[Question]:
 
 
 def _nuggets(evaluation: Evaluation, assessor: str) -> dict[str, list[dict[str, Any]]]:
-    """The nuggets of every question: of the assessor's own list, else the only one, else question development's."""
-    lists = evaluation.folder.nugget_lists()
-    names = [assessor, *(lists if len(lists) == 1 else ()), "development", "adjudicated"]
-    chosen = next((name for name in names if name in lists), None)
+    """The nuggets of every question, by the list that the application would show."""
+    lists = sorted(evaluation.folder.nugget_lists())
+    chosen = list_shown(assessor, lists)
     found: dict[str, list[dict[str, Any]]] = {}
-    if chosen is not None:
+    if chosen in lists:
         for row in evaluation.nugget_list(chosen).drop("line", strict=False).iter_rows(named=True):
             kept = {name: value for name, value in row.items() if value is not None}
             found.setdefault(row["question"], []).append({"text": "", **kept})

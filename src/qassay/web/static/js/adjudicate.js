@@ -1,9 +1,10 @@
 // Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
-import { announce, byId, fill, h, notify, pageData } from "./dom.js";
-import { documentPanel } from "./document.js";
+import { announce, byId, fill, h, notify, pageData, plural } from "./dom.js";
+import { besideDocument, documentPanel } from "./document.js";
 import { keyFor, register } from "./keys.js";
+import { limitMoves, offerMoves } from "./moves.js";
 import { named, said } from "./labels.js";
-import { nuggetComparison } from "./nugget_comparison.js";
+import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 
 /**
@@ -16,6 +17,7 @@ import { Outbox } from "./outbox.js";
  * @property {Verdict[]} verdicts
  * @property {Verdict | null} ruling
  * @property {number} version
+ * @property {string} seen
  * @property {Record<string, any>} shown
  * @property {import("./nugget_comparison.js").Row[]} rows
  */
@@ -30,6 +32,7 @@ const nuggets = new Map(page.nuggets.map((/** @type {any} */ one) => [one.nugget
 const steps = [];
 let at = Math.max(0, all.findIndex((one) => one.left));
 
+const ADOPT = "/api/adjudication/adopt";
 const STATES = /** @type {Record<string, string>} */ ({
   saved: "Saved",
   saving: "Saving…",
@@ -42,9 +45,12 @@ const outbox = new Outbox(`${page.assessor}-rulings`, {
     shown.dataset.state = state;
     shown.textContent = STATES[state] ?? "";
   },
-  delivered: () => undefined,
-  refused: (_, status, answer) => {
-    complain(status === 409 ? "Somebody else ruled on this in the meantime; the page is loaded again." : (answer?.message ?? "Refused."));
+  delivered: ({ url }) => {
+    if (url === ADOPT) location.reload();
+  },
+  refused: ({ url }, status, answer) => {
+    const ruled = status === 409 && url !== ADOPT;
+    complain(ruled ? "Somebody else ruled on this in the meantime; the page is loaded again." : (answer?.message ?? "Refused."));
     setTimeout(() => location.reload(), 2500);
     return true;
   },
@@ -67,6 +73,7 @@ if (all.some((one) => ["support", "citation"].includes(one.kind))) {
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
 register("adjudicate.undo", "z", "Take back the last ruling", undo);
+offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
 /** @param {number} place */
@@ -80,9 +87,8 @@ function accept(place) {
   const verdict = one?.verdicts[place];
   if (!one || !verdict) return;
   if (one.kind === "lists") {
-    outbox.post("/api/adjudication/adopt", { question: page.question.id, place, expected: one.version });
+    outbox.post(ADOPT, { question: page.question.id, list: verdict.name, seen: one.seen });
     one.left = false;
-    void outbox.emptied().then(() => location.reload());
     return;
   }
   const { note, settled, ...bare } = verdict;
@@ -166,19 +172,21 @@ function complain(message) {
 function draw() {
   const one = all[at];
   byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
+  limitMoves(at, at + 1 < all.length ? all.length : 0);
   if (!one) {
     fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled by rule."), onward());
     return;
   }
   const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
-  const left = h("div", { class: "judge-answer" }, what(one), verdicts(one), more, onward());
+  const answer = h("div", { class: "judge-answer" }, what(one), verdicts(one));
+  const rest = h("div", { class: "judge-answer" }, more, onward());
   const hasDocument = Boolean(one.shown.doc);
-  fill(stage, hasDocument ? h("div", { class: "judge-columns" }, left, documentPanel(page.has_collection, { body: one.shown })) : left);
+  fill(stage, hasDocument ? besideDocument(answer, documentPanel(page.has_collection, { body: one.shown }), rest) : [answer, rest]);
 }
 
 /** @param {Disagreement} one */
 function what(one) {
-  if (one.kind === "lists") return h("p", null, "The assessors wrote their own nuggets. Adopt one of the lists, with what was matched with it.");
+  if (one.kind === "lists") return h("p", null, `${howListsDiffer(one.rows)} Adopt one of the lists, with what was matched with it.`);
   if (one.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
   if (one.shown.elements) {
     const strings = one.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, h("bdi", null, element.text)));
@@ -202,7 +210,7 @@ function verdicts(one) {
 
 /** @param {{vital: boolean}[]} list */
 function counted(list) {
-  return `${list.length} ${list.length === 1 ? "nugget" : "nuggets"}, ${list.filter((one) => one.vital).length} vital`;
+  return `${plural(list.length, "nugget")}, ${list.filter((one) => one.vital).length} vital`;
 }
 
 /**

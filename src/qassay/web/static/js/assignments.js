@@ -1,8 +1,8 @@
 // Assignments: who judges, handing over, opening again.
 import { get } from "./api.js";
-import { byId } from "./dom.js";
+import { byId, plural } from "./dom.js";
 import { confirmed } from "./forms.js";
-import { act, askReason, comeBack, onClick, plural, ticked, until } from "./organise.js";
+import { act, askReason, comeBack, onClick, ticked, until } from "./organise.js";
 
 /** @typedef {{done: number, kept: number}} Counted */
 

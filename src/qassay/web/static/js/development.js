@@ -1,6 +1,7 @@
 // Questions under development: moving, removing, publishing.
+import { plural } from "./dom.js";
 import { confirmed } from "./forms.js";
-import { act, again, comeBack, onClick, plural } from "./organise.js";
+import { act, again, comeBack, onClick } from "./organise.js";
 
 comeBack();
 

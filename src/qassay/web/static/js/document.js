@@ -49,21 +49,34 @@ export function documentPanel(hasCollection, view) {
   const panel = h("section", { class: "document" }, h("h2", null, h("bdi", null, doc ?? "No document")), remark, body);
   if (!doc || !hasCollection) {
     remark.textContent = doc ? "The evaluation has no collection, so the document cannot be shown." : "";
+    body.hidden = true;
     return panel;
   }
   remark.textContent = "Loading…";
   fetchDocument(doc, start === undefined || start === null ? { find: text } : { start, length }).then(
     (found) => {
       const cut = found.text.length < found.length ? ` Shown from character ${found.begins + 1} of ${found.length}.` : "";
-      remark.textContent = (HOW[found.found ?? (text ? "none" : "exact")] ?? "") + cut;
+      remark.textContent = found.length === 0 ? "This document is empty." : (HOW[found.found ?? (text ? "none" : "exact")] ?? "") + cut;
+      body.hidden = found.length === 0;
       fill(body, marked(found));
       reveal(body);
     },
     (error) => {
+      body.hidden = true;
       remark.textContent = error instanceof ApiError ? error.message : "The document cannot be loaded.";
     },
   );
   return panel;
+}
+
+/**
+ * What is judged with its document beside it; where there is no room, the document stands before what is needed less.
+ * @param {HTMLElement} answer
+ * @param {HTMLElement} panel
+ * @param {HTMLElement} rest
+ */
+export function besideDocument(answer, panel, rest) {
+  return h("div", { class: "judge-columns beside" }, answer, panel, rest);
 }
 
 /**

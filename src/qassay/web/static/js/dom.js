@@ -102,14 +102,15 @@ export function announce(message) {
 const NOTICED = 6000;
 
 /**
- * Say something for a moment, to be seen and read out.
+ * Say something for a moment, to be seen (in the footer, where it covers no button) and read out.
  *
  * @param {string} message
+ * @param {"" | "warn"} [tone]
  */
-export function notify(message) {
+export function notify(message, tone = "") {
   document.getElementById("notified")?.remove();
-  const shown = h("p", { id: "notified", class: "notice toast", "aria-hidden": "true" }, message);
-  document.body.append(shown);
+  const shown = h("p", { id: "notified", class: `notice ${tone} toast`, "aria-hidden": "true" }, message);
+  byId("save-state").after(shown);
   setTimeout(() => shown.remove(), NOTICED);
   announce(message);
 }
@@ -127,3 +128,12 @@ function nodes(children) {
   }
   return found;
 }
+
+/**
+ * A number with its noun.
+ *
+ * @param {number} count
+ * @param {string} noun
+ * @returns {string}
+ */
+export const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,7 +2,7 @@
 import { ApiError, put } from "./api.js";
 import { announce, fill, h, siteData } from "./dom.js";
 
-/** @typedef {{name: string, key: string, given: string, label: string, handler: (event: KeyboardEvent) => void}} Shortcut */
+/** @typedef {{name: string, key: string, given: string, label: string, handler: () => void}} Shortcut */
 
 /** @type {Map<string, Shortcut>} */
 const shortcuts = new Map();
@@ -33,7 +33,7 @@ const RESERVED = ["Tab", "Escape", "Enter", "?"];
  * @param {string} name
  * @param {string} key as KeyboardEvent.key gives it: "1", "r", "ArrowLeft"
  * @param {string} label
- * @param {(event: KeyboardEvent) => void} handler
+ * @param {() => void} handler
  */
 export function register(name, key, label, handler) {
   shortcuts.set(name, { name, given: key, key: own[name] ?? key, label, handler });
@@ -60,6 +60,11 @@ export function unregisterAll() {
 export function keyFor(name) {
   const found = shortcuts.get(name);
   return found ? readable(found.key) : "";
+}
+
+/** @param {string} name  The shortcut whose deed a button does too. */
+export function press(name) {
+  shortcuts.get(name)?.handler();
 }
 
 /**
@@ -114,7 +119,7 @@ function pressed(event) {
   const found = [...shortcuts.values()].find((one) => same(one.key, event.key));
   if (!found) return;
   event.preventDefault();
-  found.handler(event);
+  found.handler();
 }
 
 /**

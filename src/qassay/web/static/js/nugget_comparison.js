@@ -1,5 +1,5 @@
 // Nuggets that assessors wrote, side by side: what differs first, with the words that differ marked.
-import { h } from "./dom.js";
+import { h, plural } from "./dom.js";
 
 /**
  * @typedef {{place: number, words: {text: string, differs: boolean}[], vital: boolean, responses: number}} Cell
@@ -11,6 +11,15 @@ const SECTIONS = /** @type {[Row["likeness"], string][]} */ ([
   ["missing", "Not on all lists"],
   ["same", "The same on all lists"],
 ]);
+
+/**
+ * @param {Row[]} rows
+ * @returns {string}
+ */
+export function howListsDiffer(rows) {
+  const alike = rows.every((row) => row.likeness === "same");
+  return alike ? "The assessors' nuggets are the same; what was matched with them is not." : "The assessors wrote their own nuggets.";
+}
 
 /**
  * @param {Row[]} rows
@@ -43,7 +52,7 @@ function shown(cell, name, row) {
   return h("td", { dataset: { of: name } },
     h("span", { dir: "auto" }, h("bdi", null, cell.words.flatMap(marked))), " ",
     h("span", { class: cell.vital ? "badge accent" : "badge" }, cell.vital ? "vital" : "okay", one ? h("span", { class: "visually-hidden" }, " (others say otherwise)") : null), " ",
-    h("span", { class: "faint small" }, `no. ${cell.place + 1}, in ${cell.responses} ${cell.responses === 1 ? "response" : "responses"}`));
+    h("span", { class: "faint small" }, `no. ${cell.place + 1}, in ${plural(cell.responses, "response")}`));
 }
 
 /** @param {{text: string, differs: boolean}} part */

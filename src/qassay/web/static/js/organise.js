@@ -71,15 +71,6 @@ export function complain(error) {
 }
 
 /**
- * A number with its noun.
- *
- * @param {number} count
- * @param {string} noun
- * @returns {string}
- */
-export const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-
-/**
  * Ask for a reason.
  *
  * @param {string} title

@@ -1,6 +1,6 @@
 // Runs: each file is sent by itself, so that each has its answer as soon as it is checked.
 import { ApiError, call, get } from "./api.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, plural } from "./dom.js";
 import { act, again, askReason, comeBack, onClick, until } from "./organise.js";
 
 comeBack();
@@ -65,7 +65,7 @@ async function send(file) {
 function drawn(report) {
   const name = h("bdi", null, report.file);
   if (report.tag) return [h("h3", null, name, h("span", { class: "badge good" }, "added as ", h("bdi", null, report.tag)))];
-  const many = `${report.faults.toLocaleString("en")} error${report.faults === 1 ? "" : "s"}, not kept`;
+  const many = `${plural(report.faults, "error")}, not kept`;
   const rows = report.first.slice(0, SHOWN).map((fault) =>
     h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
   );

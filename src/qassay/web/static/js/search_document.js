@@ -37,34 +37,50 @@ text.addEventListener("keydown", (event) => {
   event.preventDefault();
   const taken = takeOver();
   if (!taken) return;
-  announce(`Answer: ${taken}`);
+  announce(`${isNugget() ? "Nugget" : "Answer"}: ${taken}`);
   answer.focus();
 });
+
+/** Whether what is taken becomes a nugget: the question that is chosen, or written, is judged by them. */
+function isNugget() {
+  const type = which.value ? which.selectedOptions[0]?.dataset.type : byId("type", HTMLSelectElement).value;
+  return page.by_nuggets.includes(type);
+}
 
 function showFields() {
   fresh.hidden = which.value !== "" || which.options.length === 0;
   fresh.disabled = fresh.hidden;
+  byId("note", HTMLButtonElement).disabled = which.options.length === 0;
+  const nugget = isNugget();
+  byId("as-nugget").hidden = !nugget;
+  byId("take").textContent = nugget ? "Take a nugget" : "Take an answer";
+  byId("answer-label").textContent = nugget ? "Nugget" : "Answer";
+  byId("note").textContent = nugget ? "Note the nugget" : "Note the answer";
 }
 which.addEventListener("change", showFields);
+byId("type").addEventListener("change", showFields);
 showFields();
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   byId("complaint").hidden = true;
   const sent = { answer: answer.value, doc: page.document.id };
+  const fact = isNugget() ? { vital: byId("vital", HTMLInputElement).checked } : null;
   try {
     let question = which.value;
-    if (question) {
+    if (question && fact) {
+      await post("/development/question/nuggets", { id: question, text: answer.value, doc: page.document.id, ...fact });
+    } else if (question) {
       await post("/development/question/answers", { id: question, ...sent });
     } else {
       const fields = new FormData(form);
       const series = fields.get("series");
       const asked = { type: fields.get("type"), text: fields.get("text"), ...(series ? { series } : {}) };
-      question = (await post("/development/questions", { ...asked, ...sent })).question;
+      question = (await post("/development/questions", { ...asked, ...sent, ...fact })).question;
     }
     const done = byId("done");
     const address = `/development/question?id=${encodeURIComponent(question)}`;
-    fill(done, "Noted: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
+    fill(done, fact ? "Noted as a nugget: " : "Noted: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
     done.hidden = false;
     answer.value = "";
     done.querySelector("a")?.focus();

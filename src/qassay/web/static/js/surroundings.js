@@ -1,6 +1,7 @@
 // What stands around the item that is judged: the question above it, how far the assessor is, whether all is saved.
 
 import { byId, fill, h } from "./dom.js";
+import { limitMoves } from "./moves.js";
 import { STATES } from "./outbox.js";
 
 /** @typedef {import("./supply.js").Sheet} Sheet */
@@ -35,6 +36,7 @@ export function showLock({ locked }) {
 export function showProgress({ items, done, total }, current) {
   const at = items.findIndex((one) => one.id === current);
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
+  limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(total, 1);
   bar.value = done;

@@ -5,10 +5,10 @@
 import { asked, go, show, watch } from "./address.js";
 import { askWhich } from "./conflict.js";
 import { announce, byId, notify, pageData } from "./dom.js";
-import { register } from "./keys.js";
+import { walkThrough } from "./moves.js";
 import { after, firstOpen, openStage } from "./order.js";
 import { Outbox, UNSAVED } from "./outbox.js";
-import { Steps, takeBack } from "./steps.js";
+import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
 import { showComplaint, showEnd, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
 
@@ -53,10 +53,7 @@ export class Workbench {
       delivered: (letter, answer) => this.delivered(letter, answer),
       refused: (letter, status, answer) => this.refused(letter, status, answer),
     });
-    register("judge.undo", "z", "Take back the last decision", () => void takeBack(this));
-    register("judge.next", "ArrowRight", "Next item", () => this.step(1));
-    register("judge.previous", "ArrowLeft", "Previous item", () => this.step(-1));
-    register("judge.open", "n", "Next item without a decision", () => this.advance());
+    walkThrough(this);
     watch();
   }
 

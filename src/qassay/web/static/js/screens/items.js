@@ -3,7 +3,7 @@ import { post } from "../api.js";
 import { announce, byId, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { ITEM_LABELS } from "../labels.js";
-import { documentPanel } from "../document.js";
+import { besideDocument, documentPanel } from "../document.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -45,12 +45,16 @@ function draw(here, view) {
   const answer = view.kind === "extract"
     ? h("p", { class: "answer-string" }, "The marked passage")
     : h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, view.body.text));
-  const left = h(
+  const judged = h(
     "div",
     { class: "judge-answer" },
     h("h2", { class: "visually-hidden" }, "Answer"),
     answer,
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" }, buttons),
+  );
+  const rest = h(
+    "div",
+    { class: "judge-answer" },
     h(
       "label",
       { class: "note" },
@@ -60,7 +64,7 @@ function draw(here, view) {
     knownAnswer(view),
     answers(here, view),
   );
-  fill(here.stage, h("div", { class: "judge-columns" }, left, documentPanel(here.sheet.has_collection, view)));
+  fill(here.stage, besideDocument(judged, documentPanel(here.sheet.has_collection, view), rest));
 }
 
 /**
@@ -126,6 +130,7 @@ function answers(here, view) {
             },
             h("bdi", null, one.label || "(empty)"),
           ),
+          " ",
           one.complete ? h("span", { class: "badge", title: "judged" }, "✓") : null,
         ),
       ),

@@ -1,8 +1,9 @@
 // Nuggets, step 2: one response at a time, its strings at one side, the nuggets at the other; linking what says the same.
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, fill, h, notify } from "../dom.js";
 import { Choices } from "../choices.js";
 import { tell } from "../dialogs.js";
 import { keyFor, register, unregister } from "../keys.js";
+import { offerMoves } from "../moves.js";
 import { fetchList } from "../nugget_list.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
@@ -40,6 +41,7 @@ register("matches.found", "i", "Which nuggets are in the response already", () =
 register("matches.next", ".", "Next response", () => void bench.step(1));
 register("matches.previous", ",", "Response before", () => void bench.step(-1));
 register("judge.undo", "z", "Take back the last decision", () => void undo());
+offerMoves({ undo: "judge.undo", previous: "matches.previous", next: "matches.next" });
 for (let digit = 1; digit <= 9; digit += 1) {
   register(`matches.nugget-${digit}`, String(digit), `Link nugget ${digit}`, () => toggle(digit - 1));
 }
@@ -166,8 +168,7 @@ function toggle(index) {
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
   bench.steps.join();
   const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
-  announce(`Nugget ${index + 1} counts once a response: moved here from ${from}`);
-  remark(`Nugget ${index + 1} counts once a response: its link has moved here from ${from}.`);
+  notify(`Nugget ${index + 1} counts once a response: its link has moved here from ${from}.`, "warn");
 }
 
 /**
@@ -193,17 +194,6 @@ async function undo() {
   const both = bench.steps.last?.together;
   await takeBack(bench);
   if (both) await takeBack(bench);
-}
-
-let fading = 0;
-
-/** @param {string} message */
-function remark(message) {
-  const at = byId("remark");
-  at.textContent = message;
-  at.hidden = false;
-  clearTimeout(fading);
-  fading = setTimeout(() => (at.hidden = true), 6000);
 }
 
 function showFound() {

@@ -5,6 +5,7 @@ import { Choices } from "../choices.js";
 import { tell } from "../dialogs.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { offerMoves } from "../moves.js";
 import { editNugget, mergeNuggets, responsesAgain, splitNugget } from "../nugget_dialogs.js";
 import { NuggetList } from "../nugget_list.js";
 
@@ -68,6 +69,7 @@ register("nuggets.document", "o", "Show the document of the chosen string", () =
 register("nuggets.filter", "f", "Filter the strings", () => filter.focus());
 for (const [name, key, , label, act] of ACTIONS) register(`nuggets.${name}`, key, label, () => withNugget(act));
 register("nuggets.undo", "z", "Take back the last change", () => undo());
+offerMoves({ undo: "nuggets.undo" });
 register("nuggets.go-on", "g", "Go on to step 2", () => void next());
 
 filter.addEventListener("input", () => drawStrings());
@@ -200,10 +202,16 @@ function tools() {
   const chosen = list.nuggets[nuggets.at];
   toolbar.hidden = !chosen;
   if (toolbar.firstChild) return;
-  const buttons = ACTIONS.map(([name, , label, , act]) =>
-    h("button", { type: "button", class: "small", onclick: () => withNugget(act) }, label, " ", h("kbd", null, keyFor(`nuggets.${name}`))),
-  );
-  fill(toolbar, buttons);
+  fill(toolbar, ACTIONS.map(([name, , label, , act]) => tool(label, name, () => withNugget(act))));
+}
+
+/**
+ * @param {string} label
+ * @param {string} name  Of the shortcut that does the same.
+ * @param {() => void} act
+ */
+function tool(label, name, act) {
+  return h("button", { type: "button", class: "small", onclick: act }, label, " ", h("kbd", null, keyFor(`nuggets.${name}`)));
 }
 
 function drawStrings() {
@@ -253,7 +261,10 @@ async function start() {
     h(
       "div",
       { class: "nuggets" },
-      h("section", { class: "side", "aria-label": "Strings" }, h("h2", null, "Strings ", counted), filter, strings.element),
+      h("section", { class: "side", "aria-label": "Strings" }, h("h2", null, "Strings ", counted), filter,
+        h("div", { class: "tools", role: "group", "aria-label": "The chosen string" },
+          tool("Make a nugget", "take", takeString), sheet.has_collection ? tool("Its document", "document", showDocument) : null),
+        strings.element),
       h(
         "section",
         { class: "side", "aria-label": "Nuggets" },
@@ -262,8 +273,7 @@ async function start() {
           h("button", { type: "button", onclick: () => void write(false) }, "Add"),
           h("button", { type: "button", onclick: () => void write(true) }, "Add as vital")),
         h("p", { id: "new-hint", class: "hint" }, h("kbd", null, "Enter"), " adds it, ", h("kbd", null, "Shift"), "+", h("kbd", null, "Enter"),
-          " as vital, ", h("kbd", null, "Esc"), " goes back to the lists, where the keys work; ",
-          h("kbd", null, keyFor("nuggets.take")), " begins one from the chosen string."),
+          " as vital, ", h("kbd", null, "Esc"), " goes back to the lists, where the keys work."),
         toolbar,
         nuggets.element,
         h("div", { class: "row end" }, goOn),

@@ -86,6 +86,11 @@ function draw(here, view) {
     h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
       h("bdi", null, one.text),
       (one.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${one.citations.join(", ")}]`) : null));
+  const said = cited ? view.body.elements[cited.sentence].text : "";
+  const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: said } }) : null;
+  // Where all stands in one column, what a citation is judged by stands with it.
+  const narrow = matchMedia("(max-width: 46rem)").matches;
+  const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, said), source] : null;
   const facts = parts.filter((one) => one.kind === "support");
   const cites = parts.filter((one) => one.kind === "citation");
   fill(
@@ -94,12 +99,12 @@ function draw(here, view) {
       h("div", { class: "judge-answer judge-aside", tabindex: "0", role: "region", "aria-label": "Answer" },
         h("h2", null, "Answer"),
         h("ol", { class: "strings answer-sentences" }, sentences),
-        cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: view.body.elements[cited.sentence].text } }) : null),
+        narrow ? null : source),
       h("div", { class: "judge-answer" },
         facts.length ? h("h2", null, "Nuggets") : null,
-        list(facts, (part) => nuggets.get(part.part.slice("nugget:".length)) ?? part.part),
+        list(facts, (part) => nuggets.get(part.part.slice("nugget:".length)) ?? part.part, null),
         cites.length ? h("h2", null, "Citations") : null,
-        list(cites, (part) => `sentence ${citation(part.part).sentence + 1}, ${citation(part.part).doc}`))),
+        list(cites, (part) => `sentence ${citation(part.part).sentence + 1}, ${citation(part.part).doc}`, beside))),
   );
   here.stage.querySelector(".part.current")?.scrollIntoView({ block: "nearest" });
 }
@@ -107,11 +112,13 @@ function draw(here, view) {
 /**
  * @param {PartView[]} parts
  * @param {(part: PartView) => string} name
+ * @param {(Node | null)[] | null} beside  What stands with the chosen one.
  */
-function list(parts, name) {
+function list(parts, name, beside) {
   return h("ol", { class: "parts" }, parts.map((part) =>
     h("li", { class: part.part === chosen ? "part current" : "part", "aria-current": part.part === chosen ? "true" : null },
       h("p", { dir: "auto" }, name(part)),
+      part.part === chosen ? beside : null,
       h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
         SUPPORT.map((one) =>
           h("button", {

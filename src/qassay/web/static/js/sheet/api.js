@@ -1,7 +1,7 @@
 // In a sheet there is no server: what the screens ask for is answered out of the file.
 import { ApiError, freshKey, sentence } from "../api.js";
 import { classesOf, rename, takeBackRenaming } from "./classes.js";
-import { documentOf, progressOf, questionOf, sheetOf, viewOf } from "./desk.js";
+import { documentOf, progressOf, questionOf, sheetOf, viewOf } from "./local_server.js";
 import { data, decidedOn, keepKnown, knownAnswers, now, write } from "./kept.js";
 
 export { ApiError, freshKey, sentence };

@@ -1,6 +1,6 @@
 // The classes of equal answers of a list question on a sheet: known ones, own ones, renamed and merged (METHOD 4).
 import { ApiError } from "../api.js";
-import { questionOf } from "./desk.js";
+import { questionOf } from "./local_server.js";
 import { decidedOn, keep, knownAnswers, now } from "./kept.js";
 
 /** @type {Map<string, Record<string, number>>} Renamings of this page: the version that each judgment had before. */

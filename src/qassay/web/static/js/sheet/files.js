@@ -1,5 +1,5 @@
 // Judgments out of the sheet as a file of JSON lines, and back in, on another machine.
-import { itemOf, questionOf } from "./desk.js";
+import { itemOf, questionOf } from "./local_server.js";
 import { data, decidedOn, keep, keepKnown, knownAnswers, write } from "./kept.js";
 
 /** @typedef {import("./kept.js").Entry} Entry */

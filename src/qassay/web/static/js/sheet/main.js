@@ -1,9 +1,9 @@
 // A judging sheet: the application's own screens in one file, without a server. It begins where the assessor left.
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, byId, fill, h, plural } from "../dom.js";
 import { register, unregisterAll } from "../keys.js";
 import { go, last, want } from "./address.js";
 import { ownShortcuts } from "./api.js";
-import { nextOpen, progressOf, sheetOf, wholeProgress } from "./desk.js";
+import { nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
 import { load, save } from "./files.js";
 import { data, isFailing, unsaved } from "./kept.js";
 import { STATES } from "./outbox.js";
@@ -99,7 +99,7 @@ function work(from) {
   const first = from ?? Math.floor(((next ?? 1) - 1) / SHOWN) * SHOWN + 1;
   fill(byId("main"),
     h("h1", null, "Your work"),
-    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${total} items judged.`),
+    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${plural(total, "item")} judged.`),
     next === null
       ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to whoever gave you this sheet.")
       : h("p", null, "What you decide is kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to whoever gave you this sheet; to go on with another browser or machine, load that file there."),
@@ -119,12 +119,12 @@ function table(first) {
     return h("tr", null,
       h("td", null, h("a", { href: `/judge/${first + index}` }, one.id)),
       h("td", null, one.type),
-      h("td", { dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
-      h("td", { class: "number nowrap" }, `${own.done} of ${own.total}`),
+      h("td", { class: "asks", dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
+      h("td", { class: "number nowrap", dataset: { of: "Judged" } }, `${own.done} of ${own.total}`),
       h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
   });
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
-    h("table", null,
+    h("table", { class: "lines" },
       h("thead", null, h("tr", null, ["Question", "Type", "Asks", "Judged", "State"].map((name) =>
         h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
       h("tbody", null, rows)));
@@ -178,5 +178,5 @@ function tell() {
   const { done, total } = wholeProgress();
   const open = unsaved();
   byId("sheet-progress").textContent = `${done} of ${total} judged`;
-  byId("sheet-unsaved").textContent = open ? `${open} ${open === 1 ? "change" : "changes"} in no file yet` : "";
+  byId("sheet-unsaved").textContent = open ? `${plural(open, "change")} in no file yet` : "";
 }

@@ -1,7 +1,7 @@
 // In a sheet the outbox has nobody to send to: a decision is kept in the browser before the next one is shown.
 import { ApiError, freshKey } from "../api.js";
 import { keepRefusal, refusals, showRefusals } from "../refusals.js";
-import { decide, takeBack } from "./desk.js";
+import { decide, takeBack } from "./local_server.js";
 import { isFailing } from "./kept.js";
 
 /**

@@ -10,7 +10,7 @@ from qassay.store.development.answers import KnownAnswer
 
 Answers = Mapping[str, Sequence[KnownAnswer]]
 # Words that ask the same of the same: target and text.
-Asked = tuple[str, str]
+AskedWords = tuple[str, str]
 _SHOWN = 60
 
 
@@ -24,23 +24,23 @@ def words(text: str | None) -> str:
     return f" {' '.join(found)} "
 
 
-def asked(question: Question) -> Asked | None:
+def asked_words(question: Question) -> AskedWords | None:
     """What a question asks, for finding those that ask the same; nothing where it has no words of its own."""
     if not question.text.strip():
         return None
     return words(question.target), words(f"{question.text} {question.hypothesis or ''}")
 
 
-def same_questions(questions: TestSet | Iterable[Question]) -> dict[Asked, list[str]]:
+def same_questions(questions: TestSet | Iterable[Question]) -> dict[AskedWords, list[str]]:
     """The ids of questions by what they ask."""
-    found: dict[Asked, list[str]] = {}
+    found: dict[AskedWords, list[str]] = {}
     for one in questions:
-        if (key := asked(one)) is not None:
+        if (key := asked_words(one)) is not None:
             found.setdefault(key, []).append(one.id)
     return found
 
 
-def question_cautions(
+def question_warnings(
     question: Question,
     earlier: Sequence[Question],
     answers: Answers,
@@ -70,7 +70,7 @@ def question_cautions(
     return list(dict.fromkeys(told))
 
 
-def series_cautions(questions: Sequence[Question], types: Iterable[str]) -> list[str]:
+def series_warnings(questions: Sequence[Question], types: Iterable[str]) -> list[str]:
     """Warnings about a series as a whole."""
     told = []
     if "factoid" in types and not any(one.type == "factoid" for one in questions):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from qassay.formats.folder import Configuration, Folder
+from qassay.store.assignment.counting import Assessor
 from qassay.store.engine import Store
 from qassay.store.people.accounts import Account
 from qassay.web.limits import Limits
@@ -17,7 +18,7 @@ Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader"]
 
 
 @dataclass(frozen=True, eq=False)
-class Premises:
+class Site:
     """The evaluation that is served: its folder, its store, what `qassay.toml` says, and how it is served."""
 
     folder: Folder
@@ -46,3 +47,7 @@ class Person:
     def of(cls, account: Account, *, session: int | None = None, token: int | None = None) -> Person:
         """The person behind an account."""
         return cls(account.id, account.name, account.role, account.preferences, account.has_password, session, token)
+
+    def assessor(self) -> Assessor:
+        """The person as the store names whoever judges."""
+        return Assessor(self.id, self.name)

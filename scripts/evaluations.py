@@ -38,7 +38,7 @@ START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Desk:
+class PreparedEvaluation:
     """An evaluation with people and work."""
 
     folder: Path
@@ -64,27 +64,27 @@ class Desk:
             return next(one.id for one in assignments_of(connection, number) if one.question == question)
 
 
-def half_way(folder: Path) -> Desk:
+def half_way(folder: Path) -> PreparedEvaluation:
     """The question series, half judged, as `qassay demo --serve` shows them."""
     shutil.copytree(demo_folder(), folder)
     store = _new_store(folder)
     prepare(folder)
-    return Desk(folder, store)
+    return PreparedEvaluation(folder, store)
 
 
-def finished(folder: Path) -> Desk:
+def finished(folder: Path) -> PreparedEvaluation:
     """The question series with all their judgments, adjudicated."""
     shutil.copytree(demo_folder(), folder)
     return _opened(folder)
 
 
-def entailment(folder: Path) -> Desk:
+def entailment(folder: Path) -> PreparedEvaluation:
     """Pairs to judge, in three ways."""
     _copy("entailment", folder, keep=("3", "5", "6", "10", "14"), task="entailment3")
     return _given_out(_opened(folder))
 
 
-def justifications(folder: Path) -> Desk:
+def justifications(folder: Path) -> PreparedEvaluation:
     """Justifications of one pair to rate; the pair itself has its reference answer."""
     _copy("entailment", folder, keep=("3",), sets=("adjudicated",))
     kept = '["3"]'
@@ -95,13 +95,13 @@ def justifications(folder: Path) -> Desk:
     return _given_out(_opened(folder))
 
 
-def long_answers(folder: Path) -> Desk:
+def long_answers(folder: Path) -> PreparedEvaluation:
     """Answers with citations, their nuggets and citations to judge."""
     _copy("rag", folder, keep=("r1", "r2"))
     return _given_out(_opened(folder), citations=True)
 
 
-def definitions(folder: Path) -> Desk:
+def definitions(folder: Path) -> PreparedEvaluation:
     """What series call other, as definition questions with holistic scores."""
 
     def ask(row: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def definitions(folder: Path) -> Desk:
     return _given_out(_opened(folder), holistic=True)
 
 
-def passages(folder: Path) -> Desk:
+def passages(folder: Path) -> PreparedEvaluation:
     """Extracts of documents: the answers of two runs with what stands around them."""
     keep = ("1.1", "1.3", "1.5", "5.1", "5.2")
     _copy("series", folder, keep=keep, task="passages")
@@ -176,7 +176,7 @@ def _new_store(folder: Path) -> Store:
     return store
 
 
-def _opened(folder: Path) -> Desk:
+def _opened(folder: Path) -> PreparedEvaluation:
     """The store of a folder, with the people of the demo."""
     store = _new_store(folder)
     take_in(store, open_folder(folder))
@@ -184,14 +184,14 @@ def _opened(folder: Path) -> Desk:
     with store.write() as connection:
         for name, role in PEOPLE:
             add_account(connection, name, role, password=hashed)
-    return Desk(folder, store)
+    return PreparedEvaluation(folder, store)
 
 
-def _given_out(desk: Desk, **pool: bool) -> Desk:
+def _given_out(prepared: PreparedEvaluation, **pool: bool) -> PreparedEvaluation:
     """Everything pooled and given to the two assessors."""
-    judges = [desk.number(name) for name, role in PEOPLE if role == "assessor"]
-    give_out(desk.store, desk.folder, judges, **pool)
-    return desk
+    judges = [prepared.number(name) for name, role in PEOPLE if role == "assessor"]
+    give_out(prepared.store, prepared.folder, judges, **pool)
+    return prepared
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""From what a page asks to what it shows: the gate, the laboratory, and the tables with their ways on."""
+"""From what a page asks to what it shows: the gate, the queue of jobs, and the tables with their ways on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from qassay.store.assignment.gate import Gate, look
 from qassay.store.fingerprint import fingerprint
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.web.errors import Refusal
-from qassay.web.place import Premises
-from qassay.web.results.asked import Asked, query
 from qassay.web.results.contexts import (
     GateView,
     OfferView,
@@ -27,24 +25,26 @@ from qassay.web.results.contexts import (
     window_view,
 )
 from qassay.web.results.finding import Finding, Part
-from qassay.web.results.inquiry import Reply
-from qassay.web.results.laboratory import CrowdedError, Job, Laboratory
+from qassay.web.results.jobs import CrowdedError, Job, JobQueue
+from qassay.web.results.parameters import Parameters, query
+from qassay.web.results.request import Reply
 from qassay.web.results.views import VIEWS, View
 from qassay.web.results.wording import on_page
 from qassay.web.results.worker import Order
+from qassay.web.site import Site
 
 # A page waits so long (seconds) before it says that its results are being computed.
 PATIENCE = 1.5
 
 
-def laboratory_of(place: Premises) -> Laboratory:
-    """The laboratory of the application, which is made when it is first needed."""
-    kept: Laboratory = place.kept.setdefault("results", Laboratory())
+def queue_of(site: Site) -> JobQueue:
+    """The queue of the application, which is made when it is first needed."""
+    kept: JobQueue = site.kept.setdefault("results", JobQueue())
     return kept
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Snapshot:
     """The store at one moment: what is open, and its fingerprint together with that of the configuration."""
 
     gate: Gate
@@ -52,11 +52,11 @@ class Standing:
     pool: str
 
 
-def standing(place: Premises) -> Standing:
+def snapshot(site: Site) -> Snapshot:
     """How things stand."""
-    configuration = hashlib.sha256(place.folder.configuration.read_bytes()).hexdigest()[:16]
-    with place.store.read() as connection:
-        return Standing(look(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
+    configuration = hashlib.sha256(site.folder.configuration.read_bytes()).hexdigest()[:16]
+    with site.store.read() as connection:
+        return Snapshot(look(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
 
 
 def _old_pool(connection: Connection) -> str:
@@ -71,44 +71,44 @@ def _old_pool(connection: Connection) -> str:
     return f"The pool is older than {than}: what came later is not judged."
 
 
-async def show(place: Premises, view: View, asked: Asked) -> ResultsPage:
+async def show(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
-    now = await run_in_threadpool(standing, place)
+    now = await run_in_threadpool(snapshot, site)
     page = ResultsPage(
         view=view.study,
         path=view.path,
-        heading=view.heading.format_map(asked.model_dump()),
+        heading=view.heading.format_map(parameters.model_dump()),
         state="closed",
-        asked=asked.model_dump(mode="json", exclude={"fresh", "table"}),
-        choice=asked.choice().changed(),
-        tabs=_tabs(view, asked),
+        asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
+        choice=parameters.choice().changed(),
+        tabs=_tabs(view, parameters),
         gate=gate_view(now.gate),
         pool=now.pool,
     )
-    if now.gate.is_open and not asked.provisional:
-        page.again = view.path + asked.address(provisional=True)
+    if now.gate.is_open and not parameters.provisional:
+        page.again = view.path + parameters.address(provisional=True)
         return page
     page.provisional = now.gate.mark
-    job = order(place, Order(str(place.folder.path), asked.inquiry(view.study)), now.state, fresh=asked.fresh)
-    if not await laboratory_of(place).wait(job, PATIENCE):
+    job = submit(site, Order(str(site.folder.path), parameters.request(view.study)), now.state, fresh=parameters.fresh)
+    if not await queue_of(site).wait(job, PATIENCE):
         page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
         return page
     page.at, page.stale = job.at, job.state != now.state
-    page.again = view.path + asked.address(fresh=True)
-    page.json_address = f"/api{view.path}{asked.address()}"
-    return await run_in_threadpool(fill, page, view, asked, job)
+    page.again = view.path + parameters.address(fresh=True)
+    page.json_address = f"/api{view.path}{parameters.address()}"
+    return await run_in_threadpool(fill, page, view, parameters, job)
 
 
-def order(place: Premises, wanted: Order, state: str, *, fresh: bool = False) -> Job:
-    """Order something from the laboratory; a refusal where too much waits already."""
+def submit(site: Site, wanted: Order, state: str, *, fresh: bool = False) -> Job:
+    """Have something computed; a refusal where too much waits already."""
     try:
-        return laboratory_of(place).ask(wanted, state, fresh=fresh)
+        return queue_of(site).submit(wanted, state, fresh=fresh)
     except CrowdedError:
         message = "many results are waiting to be computed; try again in a minute"
         raise Refusal(503, message, headers={"Retry-After": "30"}) from None
 
 
-def fill(page: ResultsPage, view: View, asked: Asked, job: Job) -> ResultsPage:
+def fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:
     """Put what a job found, or why it found nothing, into the page."""
     if job.condition != "found":
         page.state = "refused" if job.condition == "refused" else "broken"
@@ -124,41 +124,49 @@ def fill(page: ResultsPage, view: View, asked: Asked, job: Job) -> ResultsPage:
     page.document = dict(found.document)
     if page.provisional and page.document:
         page.document["provisional"] = page.provisional
-    page.tables = [_table(part, view, asked, page.provisional) for part in found.parts]
-    page.across = _across(found, view, asked)
+    page.tables = [_table(part, view, parameters, page.provisional) for part in found.parts]
+    page.across = _across(found, view, parameters)
     return page
 
 
-def _table(part: Part, view: View, asked: Asked, provisional: str | None) -> TableView:
-    csv = view.csv + asked.address(table=part.name)
-    return table_view(part, csv=csv, common=asked.common(), provisional=provisional, window=_paged(part, view, asked))
+def _table(part: Part, view: View, parameters: Parameters, provisional: str | None) -> TableView:
+    csv = view.csv + parameters.address(table=part.name)
+    return table_view(
+        part, csv=csv, common=parameters.common(), provisional=provisional, window=_paged(part, view, parameters)
+    )
 
 
-def _paged(part: Part, view: View, asked: Asked) -> WindowView | None:
+def _paged(part: Part, view: View, parameters: Parameters) -> WindowView | None:
     """The window of a part; only parts that are cut by page have ways on."""
     if part.window is None:
         return None
-    page = getattr(asked, "page", None)
+    page = getattr(parameters, "page", None)
     if page is None:
         return window_view(part.window, before=None, after=None)
     more = part.window.first + part.window.size < part.window.total
-    before = view.path + asked.address(page=page - 1 if page > 2 else None) if page > 1 else None
-    return window_view(part.window, before=before, after=view.path + asked.address(page=page + 1) if more else None)
+    before = view.path + parameters.address(page=page - 1 if page > 2 else None) if page > 1 else None
+    return window_view(
+        part.window, before=before, after=view.path + parameters.address(page=page + 1) if more else None
+    )
 
 
-def _across(found: Finding, view: View, asked: Asked) -> WindowView | None:
+def _across(found: Finding, view: View, parameters: Parameters) -> WindowView | None:
     """The window on the columns, where there are more than fit."""
     window = found.columns
     if window is None or window.size == window.total:
         return None
-    place = getattr(asked, "across", 1)
+    column_page = getattr(parameters, "across", 1)
     more = window.first + window.size < window.total
-    before = view.path + asked.address(across=place - 1 if place > 2 else None) if place > 1 else None
-    return window_view(window, before=before, after=view.path + asked.address(across=place + 1) if more else None)
+    before = (
+        view.path + parameters.address(across=column_page - 1 if column_page > 2 else None) if column_page > 1 else None
+    )
+    return window_view(
+        window, before=before, after=view.path + parameters.address(across=column_page + 1) if more else None
+    )
 
 
-def _tabs(view: View, asked: Asked) -> list[Tab]:
-    common = query(asked.common())
+def _tabs(view: View, parameters: Parameters) -> list[Tab]:
+    common = query(parameters.common())
     return [Tab(label=one.label, address=one.path + common, current=one is view) for one in VIEWS if one.tab]
 
 

@@ -1,8 +1,8 @@
 """Where results are computed: one process beside the server, a short queue before it, and what was found before.
 
-    laboratory = Laboratory()
-    job = laboratory.ask(order, state)      # at once: a job that is done, is being done, or waits
-    await laboratory.wait(job, seconds)
+    jobs = JobQueue()
+    job = jobs.submit(order, state)      # at once: a job that is done, is being done, or waits
+    await jobs.wait(job, seconds)
 
 `state` is the fingerprint of the store. What was found is kept for as long as it fits, under what was asked, together
 with the state; whoever asks in another state gets a new answer, unless the last one is younger than FRESH seconds:
@@ -27,9 +27,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal, TypeAlias
 
-from qassay.store.engine import now
-from qassay.web.results.inquiry import Reply
-from qassay.web.results.worker import Order, Worker, work
+from qassay.formats.files import TemporaryFolder
+from qassay.formats.times import now
+from qassay.web.results.request import Reply
+from qassay.web.results.worker import Order, Worker, begin, work
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
 
@@ -76,7 +77,7 @@ class Job:
         return pickle.loads(self.data)  # noqa: S301  # from the process that this one started
 
 
-class Laboratory:
+class JobQueue:
     """The process that computes, its queue and its memory."""
 
     def __init__(self, *, worker: Worker = work, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
@@ -85,12 +86,12 @@ class Laboratory:
         self._most = kept
         self._jobs: OrderedDict[Order, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
-        self._asked = itertools.count()
+        self._submitted = itertools.count()
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._driver: threading.Thread | None = None
 
-    def ask(self, order: Order, state: str, *, fresh: bool = False) -> Job:
+    def submit(self, order: Order, state: str, *, fresh: bool = False) -> Job:
         """The job for an order: the last one where it still holds, else a new one.
 
         With `fresh`, an answer for another state is never good enough.
@@ -106,7 +107,7 @@ class Laboratory:
             self._jobs[order] = job
             self._jobs.move_to_end(order)
             # What takes long gives way to what does not.
-            self._waiting.put((order.inquiry.study in SLOW, next(self._asked), job))
+            self._waiting.put((order.request.study in SLOW, next(self._submitted), job))
             if self._driver is None or not self._driver.is_alive():
                 self._driver = threading.Thread(target=self._drive, name="qassay-results", daemon=True)
                 self._driver.start()
@@ -147,17 +148,17 @@ class Laboratory:
     # ---- the thread that drives the process --------------------------------------------------------------------------
 
     def _drive(self) -> None:
-        process: BaseProcess | None = None
-        pipe: Connection | None = None
+        running: ResultsProcess | None = None
         try:
             while (job := self._next()) is not None:
-                if pipe is None or process is None:
-                    process, pipe = self._start()
-                if not self._do(job, process, pipe):
-                    _end(process, pipe)
-                    process = pipe = None
+                if running is None:
+                    running = ResultsProcess(self._worker)
+                if not self._do(job, running.process, running.pipe):
+                    running.end()
+                    running = None
         finally:
-            _end(process, pipe)
+            if running is not None:
+                running.end()
 
     def _next(self) -> Job | None:
         """The next job; None where it is time to end. Whoever asks after that starts a new thread."""
@@ -170,14 +171,6 @@ class Laboratory:
                     self._driver = None
                     return None
         return None
-
-    def _start(self) -> tuple[BaseProcess, Connection]:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=self._worker, args=(theirs,), name="qassay-results", daemon=True)
-        process.start()
-        theirs.close()
-        return process, ours
 
     def _do(self, job: Job, process: BaseProcess, pipe: Connection) -> bool:
         """Have one job done; False where the process is of no use any more."""
@@ -230,13 +223,26 @@ class Laboratory:
                 size -= len(self._jobs.pop(order).data) + 1_000
 
 
-def _end(process: BaseProcess | None, pipe: Connection | None) -> None:
-    """End the process, whatever it is doing."""
-    if pipe is not None:
-        pipe.close()
-    if process is not None:
-        process.kill()
-        process.join(timeout=10)
+class ResultsProcess:
+    """The process, the pipe to it, and the folder in which it keeps what is temporary.
+
+    The folder is ours, and goes with the last who holds it: the process is killed and cannot tidy up behind itself.
+    """
+
+    def __init__(self, worker: Worker) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.folder = TemporaryFolder()
+        self.pipe, theirs = context.Pipe()
+        given = (worker, theirs, str(self.folder.path))
+        self.process: BaseProcess = context.Process(target=begin, args=given, name="qassay-results", daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self.pipe.close()
+        self.process.kill()
+        self.process.join(timeout=10)
 
 
 def _cause(process: BaseProcess) -> str:

@@ -13,7 +13,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BATCH = 1_000
 
 
-def lines(table: Table, *, provisional: str | None = None) -> Iterator[str]:
+def csv_lines(table: Table, *, provisional: str | None = None) -> Iterator[str]:
     """The CSV of a table in pieces; provisional results say so in a column of their own."""
     marked = [provisional] if provisional else []
     yield _written([[*(_cell(column.header) for column in table.columns), *(["provisional"] if provisional else [])]])

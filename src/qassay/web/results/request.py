@@ -16,7 +16,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class StudyRequest:
     """What is asked: a study, how runs are scored, and the study's own options. With `whole`, no table is cut."""
 
     study: str

@@ -1,4 +1,4 @@
-"""From an inquiry to its finding."""
+"""From a request to its finding."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from qassay.errors import unknown
 from qassay.evaluation import Evaluation
 from qassay.web.results import studies
 from qassay.web.results.finding import Finding, clipped, cut
-from qassay.web.results.inquiry import Inquiry, Progress
 from qassay.web.results.one_question import question
 from qassay.web.results.one_run import run
+from qassay.web.results.request import Progress, StudyRequest
 from qassay.web.results.units import units
 
 # Studies whose tables are windows on longer ones; they cut by themselves.
@@ -30,14 +30,14 @@ STUDIES: Mapping[str, Callable[..., Finding]] = {
 }
 
 
-def investigate(evaluation: Evaluation, inquiry: Inquiry, progress: Progress) -> Finding:
-    """Answer an inquiry."""
-    if inquiry.study not in STUDIES:
-        raise unknown("study", inquiry.study, STUDIES)
-    study = STUDIES[inquiry.study]
-    if inquiry.study in WINDOWED:
-        study = partial(study, whole=inquiry.whole)
-    found = study(evaluation, inquiry.choice, progress, **inquiry.given)
-    if inquiry.whole:
+def compute(evaluation: Evaluation, request: StudyRequest, progress: Progress) -> Finding:
+    """Answer a request."""
+    if request.study not in STUDIES:
+        raise unknown("study", request.study, STUDIES)
+    study = STUDIES[request.study]
+    if request.study in WINDOWED:
+        study = partial(study, whole=request.whole)
+    found = study(evaluation, request.choice, progress, **request.given)
+    if request.whole:
         return found
     return replace(found, parts=tuple(clipped(one if one.window else cut(one)) for one in found.parts))

@@ -6,49 +6,49 @@ import threading
 from typing import Any
 
 from qassay.errors import UsageError
-from qassay.web.jobs import Job, job_named, start
+from qassay.web.background import BackgroundJob, job_named, start
 
 
-def test_what_is_asked_for_meanwhile_is_done_afterwards(place: Any) -> None:
-    premises = place.app.state.place
+def test_what_is_asked_for_meanwhile_is_done_afterwards(site: Any) -> None:
+    served = site.app.state.site
     go, done = threading.Event(), []
 
-    def first(_: Job) -> str:
+    def first(_: BackgroundJob) -> str:
         go.wait(20)
         done.append("first")
         return "first"
 
     def saying(word: str) -> Any:
-        def work(_: Job) -> str:
+        def work(_: BackgroundJob) -> str:
             done.append(word)
             return word
 
         return work
 
-    job = start(premises, "x", "under way", first)
-    assert start(premises, "x", "under way", saying("second")) is job
-    assert start(premises, "x", "under way", saying("third")) is job
+    job = start(served, "x", "under way", first)
+    assert start(served, "x", "under way", saying("second")) is job
+    assert start(served, "x", "under way", saying("third")) is job
     assert (job.state, job.says) == ("running", "under way")
     go.set()
     assert job.ended.wait(20)
     assert (job.state, job.says, done) == ("done", "third", ["first", "third"])
-    assert start(premises, "x", "again", saying("fourth")) is not job
+    assert start(served, "x", "again", saying("fourth")) is not job
 
 
-def test_failures_are_told_without_internals(place: Any) -> None:
-    premises = place.app.state.place
+def test_failures_are_told_without_internals(site: Any) -> None:
+    served = site.app.state.site
 
-    def refuse(_: Job) -> str:
+    def refuse(_: BackgroundJob) -> str:
         raise UsageError("there is nothing to do")
 
-    def break_down(_: Job) -> str:
+    def break_down(_: BackgroundJob) -> str:
         raise RuntimeError("a secret path")
 
-    assert job_named(premises, "y") is None
-    job = start(premises, "y", "", refuse)
+    assert job_named(served, "y") is None
+    job = start(served, "y", "", refuse)
     assert job.ended.wait(20)
     assert (job.state, job.says) == ("failed", "there is nothing to do")
-    job = start(premises, "y", "", break_down)
+    job = start(served, "y", "", break_down)
     assert job.ended.wait(20)
     assert job.state == "failed"
     assert "secret" not in job.says

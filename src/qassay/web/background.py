@@ -10,7 +10,7 @@ from typing import Literal
 
 from qassay.errors import QassayError
 from qassay.web.errors import MESSAGES, Refusal
-from qassay.web.place import Premises
+from qassay.web.site import Site
 
 log = logging.getLogger("qassay.web")
 _turn = threading.Lock()
@@ -19,40 +19,40 @@ State = Literal["running", "done", "failed"]
 
 
 @dataclass(eq=False)
-class Job:
+class BackgroundJob:
     """One piece of work: what it is doing, how it ended."""
 
     says: str
     state: State = "running"
     # What was asked for while it was running: what it read at its beginning may be old.
-    following: Callable[[Job], str] | None = None
+    following: Callable[[BackgroundJob], str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
 
-def job_named(place: Premises, name: str) -> Job | None:
+def job_named(site: Site, name: str) -> BackgroundJob | None:
     """The job of this kind that runs, or ran last."""
-    found: Job | None = place.kept.get(f"job {name}")
+    found: BackgroundJob | None = site.kept.get(f"job {name}")
     return found
 
 
-def start(place: Premises, name: str, says: str, work: Callable[[Job], str]) -> Job:
+def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]) -> BackgroundJob:
     """Do the work in a thread; while one of the kind runs, have this done after it (of several, the last).
 
     `work` returns the sentence that tells what was done.
     """
     with _turn:
-        running = job_named(place, name)
+        running = job_named(site, name)
         if running is not None and running.state == "running":
             running.following = work
             return running
-        job = Job(says)
-        place.kept[f"job {name}"] = job
+        job = BackgroundJob(says)
+        site.kept[f"job {name}"] = job
     threading.Thread(target=_run, args=(job, work), name=f"qassay {name}", daemon=True).start()
     return job
 
 
-def _run(job: Job, work: Callable[[Job], str]) -> None:
-    following: Callable[[Job], str] | None = work
+def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
+    following: Callable[[BackgroundJob], str] | None = work
     while following is not None:
         said, state = _done(job, following)
         with _turn:
@@ -62,7 +62,7 @@ def _run(job: Job, work: Callable[[Job], str]) -> None:
     job.ended.set()
 
 
-def _done(job: Job, work: Callable[[Job], str]) -> tuple[str, State]:
+def _done(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> tuple[str, State]:
     try:
         return work(job), "done"
     except (QassayError, Refusal) as error:

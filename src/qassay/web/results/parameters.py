@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from qassay.meta.sensitivity import PRESETS
 from qassay.scores import Missing, Unjudged
 from qassay.web.results.choices import Choice
-from qassay.web.results.inquiry import Inquiry
+from qassay.web.results.request import StudyRequest
 from qassay.web.routing import Input
 
 Name: TypeAlias = Annotated[str, Field(max_length=200)]
@@ -23,7 +23,7 @@ ERRORS = (0.01, 0.05, 0.1)
 WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 
-class Asked(Input):
+class Parameters(Input):
     """What every results page takes: how runs are scored, and how the page is looked at.
 
     `provisional` shows results although work is open, `fresh` asks for an answer from the store as it is now.
@@ -51,12 +51,12 @@ class Asked(Input):
         unjudged = "wrong" if self.provisional and self.unjudged == "stop" else self.unjudged
         return Choice(self.key, self.measure, self.component, unjudged, self.missing)
 
-    def inquiry(self, study: str, *, whole: bool = False) -> Inquiry:
+    def request(self, study: str, *, whole: bool = False) -> StudyRequest:
         """What is asked of the evaluation."""
-        names = sorted(set(type(self).model_fields) - set(Asked.model_fields))
+        names = sorted(set(type(self).model_fields) - set(Parameters.model_fields))
         given = ((name, getattr(self, name)) for name in names)
         options = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in given)
-        return Inquiry(study, self.choice(), options, whole)
+        return StudyRequest(study, self.choice(), options, whole)
 
     def common(self) -> dict[str, Any]:
         """What goes from one results page to the next."""
@@ -79,14 +79,14 @@ def query(values: dict[str, Any]) -> str:
     return "?" + urlencode(plain, doseq=True) if plain else ""
 
 
-class LeaderboardAsked(Asked):
+class LeaderboardParameters(Parameters):
     """The leaderboard: with intervals where they are quick, or as told; all runs, or the best of each organisation."""
 
     intervals: Literal["auto", "yes", "no"] = "auto"
     best: bool = False
 
 
-class UnitsAsked(Asked):
+class UnitsParameters(Parameters):
     """The score matrix: by unit or by question, some of them, in some order, a window at a time."""
 
     by: Literal["unit", "question"] = "unit"
@@ -98,19 +98,19 @@ class UnitsAsked(Asked):
     across: Page = 1
 
 
-class SetsAsked(Asked):
+class SetsParameters(Parameters):
     """Agreement: the sets to compare."""
 
     sets: list[Name] = Field(default_factory=list, max_length=50)
 
 
-class StabilityAsked(SetsAsked):
+class StabilityParameters(SetsParameters):
     """Stability: the sets to compare, and the one that changes are measured from."""
 
     reference: Name | None = None
 
 
-class SensitivityAsked(Asked):
+class SensitivityParameters(Parameters):
     """Sensitivity: the study to repeat, the error rate to stay within, the width of a bin."""
 
     preset: Name = "default"
@@ -118,7 +118,7 @@ class SensitivityAsked(Asked):
     bin_width: float = 0.01
 
     @model_validator(mode="after")
-    def _offered(self) -> SensitivityAsked:
+    def _offered(self) -> SensitivityParameters:
         for name, value, known in (
             ("preset", self.preset, PRESETS),
             ("error", self.error, ERRORS),
@@ -129,7 +129,7 @@ class SensitivityAsked(Asked):
         return self
 
 
-class CompareAsked(Asked):
+class CompareParameters(Parameters):
     """Two runs, or all pairs under a correction."""
 
     a: Name | None = None
@@ -137,7 +137,7 @@ class CompareAsked(Asked):
     method: Method = "randomised-tukey"
 
 
-class RunAsked(Asked):
+class RunParameters(Parameters):
     """One run: all answers, or those of an outcome or a type of question."""
 
     run: Name
@@ -146,7 +146,7 @@ class RunAsked(Asked):
     page: Page = 1
 
 
-class QuestionAsked(Asked):
+class QuestionParameters(Parameters):
     """One question."""
 
     question: Name

@@ -1,0 +1,94 @@
+"""Judging on a phone without a keyboard: what is needed first comes first, and every deed has its button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Make = Callable[..., Any]
+PHONE = {"width": 360, "height": 740}
+
+
+def top(page: Page, selector: str) -> float:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    return float(box["y"])
+
+
+@pytest.fixture
+def open_question(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., Page]:
+    """`open_question("1.1")`: that question on Ada's phone."""
+
+    def go(question: str, stage: str = "", ready: str = ".answer-string") -> Page:
+        one = make_evaluation("series", question)
+        one.give_out("Ada", assessors=1)
+        server = serve(one.folder)
+        page: Page = visit(server, one, "Ada", viewport=PHONE, has_touch=True)
+        page.goto(f"{server.url}/judge/{one.first('Ada')}{stage}")
+        expect(page.locator(ready).first).to_be_visible()
+        return page
+
+    return go
+
+
+def test_the_document_comes_before_the_note(open_question: Make) -> None:
+    page = open_question("1.1")
+    expect(page.locator(".document-text mark").first).to_be_attached()
+    assert top(page, ".decisions") < top(page, ".document") < top(page, "#note") < top(page, ".near")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert top(page, ".document") < top(page, ".decisions") < top(page, "#note")
+
+
+def test_items_are_walked_through_and_taken_back_by_hand(open_question: Make, saved: Make) -> None:
+    page = open_question("1.1")
+    place, before, following = (page.locator(f"#{name}") for name in ("position", "move-previous", "move-next"))
+    expect(before).to_be_disabled()
+    following.tap()
+    expect(place).to_have_text("Item 2 of 5")
+    before.tap()
+    expect(place).to_have_text("Item 1 of 5")
+    page.get_by_role("button", name="Incorrect").tap()
+    expect(place).to_have_text("Item 2 of 5")
+    page.get_by_role("button", name="Take back").tap()
+    expect(place).to_have_text("Item 1 of 5")
+    expect(page.locator("[aria-pressed=true].decision")).to_have_count(0)
+    saved(page)
+
+
+def test_a_nugget_is_made_of_a_string_and_taken_back_by_hand(open_question: Make) -> None:
+    page = open_question("1.7", "?stage=nuggets", "[role=option]")
+    chosen = page.get_by_role("listbox", name="Strings of all responses").get_by_role("option").first
+    chosen.tap()
+    page.get_by_role("button", name="Make a nugget").tap()
+    expect(page.get_by_label("New nugget")).to_have_value(str(chosen.text_content()))
+    page.get_by_role("button", name="Add", exact=True).tap()
+    nuggets = page.get_by_role("listbox", name="Nuggets").get_by_role("option")
+    expect(nuggets).to_have_count(1)
+    page.get_by_role("button", name="Take back").tap()
+    expect(nuggets).to_have_count(0)
+
+
+def test_the_rules_stand_open_until_they_are_folded(open_question: Make) -> None:
+    page = open_question("1.1")
+    rules = page.locator("details.rules")
+    expect(rules).to_have_attribute("open", "")
+    rules.locator("summary").tap()
+    expect(rules).not_to_have_attribute("open", "")
+    page.reload()
+    expect(page.locator(".answer-string")).to_be_visible()
+    expect(rules).not_to_have_attribute("open", "")
+
+
+def test_questions_are_listed_on_lines_and_not_in_narrow_columns(open_question: Make, accessible: Make) -> None:
+    page = open_question("1.1")
+    page.get_by_role("link", name="Your work").tap()
+    asks = page.locator(".asks").first
+    expect(asks).to_contain_text("Marie Curie")
+    box = asks.bounding_box()
+    assert box is not None
+    assert box["width"] > 250
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    accessible(page)
