@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,13 @@ import postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
+# The store has the disk confirm every change, thousands of times in these tests: a folder in memory confirms at once.
+# What a killed process leaves behind there goes when the tests end; the folders of failed tests stay.
+MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 2 * 2**30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="qassay-tests-", dir=MEMORY)
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
 
 # How long an example takes says more of the machine than of the code.

@@ -126,18 +126,18 @@ def test_figures_in_the_prose_are_in_the_outputs(path: Path) -> None:
 
 def test_the_client_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
     """The program of how-to/api.md, run against a served evaluation: it prints what stands below it."""
-    desks = _script("desks")
+    evaluations = _script("evaluations")
     page = _text("how-to/api.md")
     found = re.search(r'(?s)```python title="lenient.py"\n(.*?)```.*?```text\n(.*?)```', page)
     assert found is not None
-    desk = desks.half_way(tmp_path / "demo")
-    with desk.store.write() as connection:
-        token = make_token(connection, desk.number("organiser"), "the page")
-    with desks.served(desk.folder) as url:
+    prepared = evaluations.half_way(tmp_path / "demo")
+    with prepared.store.write() as connection:
+        token = make_token(connection, prepared.number("organiser"), "the page")
+    with evaluations.served(prepared.folder) as url:
         variables = {**os.environ, "QASSAY_SERVER": url, "QASSAY_TOKEN": token}
         command = [sys.executable, "-c", found[1]]
         done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    desk.store.close()
+    prepared.store.close()
     assert done.stdout == found[2], done.stderr
 
 
