@@ -246,7 +246,7 @@ def saved() -> Callable[[Page], None]:
     """Waits until a page says that everything is saved."""
 
     def wait(page: Page) -> None:
-        page.wait_for_function("() => document.getElementById('save-state').dataset.state === 'saved'")
+        page.wait_for_function("() => document.getElementById('save-state')?.dataset.state === 'saved'")
 
     return wait
 

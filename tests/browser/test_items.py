@@ -253,7 +253,7 @@ def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
     again.context.set_offline(False)
     again.goto(f"{server.url}/judge/{one.first('Ada')}")
     saved(again)
-    again.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('1 of')")
+    again.wait_for_function("() => document.getElementById('progress-text')?.textContent.startsWith('1 of')")
     assert [row["judgment"] for row in one.rows("first")] == ["U"]
 
 
