@@ -99,7 +99,9 @@ def _rule_on_everything(
             doc = str(page.locator(".document h2").text_content())
             before = page.locator("#position").text_content()
             page.keyboard.press(settled[question, doc, text].lower())
-            page.wait_for_function("before => (document.getElementById('position')?.textContent ?? before) !== before", arg=before)
+            page.wait_for_function(
+                "before => (document.getElementById('position')?.textContent ?? before) !== before", arg=before
+            )
             count += 1
         saved(page)
 
