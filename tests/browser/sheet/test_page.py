@@ -104,6 +104,8 @@ def test_of_two_tabs_the_second_is_told(folder: Path, sheet: Make) -> None:
     page.bring_to_front()
     page.keyboard.press("4")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    # Two tabs are two processes: what one stores reaches the other a moment later.
+    other.wait_for_function("() => Object.keys(localStorage).some(key => key.endsWith('/question-1'))")
     other.bring_to_front()
     other.keyboard.press("1")
     told = other.get_by_role("dialog")
