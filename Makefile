@@ -27,8 +27,9 @@ demo: setup
 	$(BIN)/qassay demo
 
 # In the order of the folders: the browser's long tests begin, and the many short ones at the end fill both cores.
+# Byte code is kept whatever the environment says: the tests start many processes.
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	$(BIN)/ruff check .
