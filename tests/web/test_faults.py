@@ -63,11 +63,12 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
         time.sleep(0.5)
         process.terminate()  # in the middle of the work: what is under way is answered, and it ends well
         assert process.wait(timeout=30) == 0
+        process = load.start(folder, port)  # whoever had no answer sends again, instead of trying until it gives up
     finally:
         stop.set()
         for thread in threads:
             thread.join(timeout=120)
-        process.kill()
+        process.terminate()
         process.wait(timeout=30)
     return load.examine(folder, judging)
 
