@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
 from nursery import call, nursery
@@ -284,3 +284,21 @@ def _question(line: str) -> str:
         return line.split()[0]
     row = json.loads(line)
     return str(row.get("question") or row.get("topic_id"))
+
+
+@pytest.fixture
+def ada(
+    make_evaluation: Callable[..., Any], serve: Callable[..., Any], visit: Callable[..., Any]
+) -> tuple[Any, Any, Callable[..., Page]]:
+    """Two questions assigned to Ada: the evaluation, the server, and a way to open her first question."""
+    one = make_evaluation("series", "1.1", "1.2")
+    one.give_out("Ada", assessors=1)
+    server = serve(one.folder)
+
+    def sit_down(**options: Any) -> Page:
+        page: Page = visit(server, one, "Ada", **options)
+        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        expect(page.locator(".answer-string")).to_be_visible()
+        return page
+
+    return one, server, sit_down

@@ -9,25 +9,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 Make = Callable[..., Any]
-
-
-@pytest.fixture
-def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
-    """Two questions assigned to Ada: the evaluation, the server, and a way to open her first question."""
-    one = make_evaluation("series", "1.1", "1.2")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-
-    def sit_down(**options: Any) -> Page:
-        page: Page = visit(server, one, "Ada", **options)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}")
-        expect(page.locator(".answer-string")).to_be_visible()
-        return page
-
-    return one, server, sit_down
 
 
 def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible: Make) -> None:

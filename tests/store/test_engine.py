@@ -71,27 +71,31 @@ def test_writers_take_turns_and_lose_nothing(store: Store) -> None:
         assert get_setting(connection, "count") == 60
 
 
-def test_writers_of_one_process_wait_their_turn_however_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They do not leave it to SQLite, which gives up after a while: 'database is locked' is shown to nobody."""
-    monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 1)
-    store = open_store(folder, create=True)
+def _second_waits_for_first(first: Store, second: Store, seconds: float) -> None:
     begun, finish = Event(), Event()
 
     def write() -> None:
-        with store.write() as connection:
+        with first.write() as connection:
             put_setting(connection, "x", 1)
             begun.set()
-            finish.wait(0.2)
+            finish.wait(seconds)
 
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(write)
         assert begun.wait(30)
-        with store.write() as connection:
+        with second.write() as connection:
             put_setting(connection, "x", get_setting(connection, "x") + 1)
         finish.set()
         writing.result()
-    with store.read() as connection:
+    with first.read() as connection:
         assert get_setting(connection, "x") == 2
+
+
+def test_writers_of_one_process_wait_their_turn_however_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do not leave it to SQLite, which gives up after a while: 'database is locked' is shown to nobody."""
+    monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 1)
+    store = open_store(folder, create=True)
+    _second_waits_for_first(store, store, seconds=0.2)
     store.close()
 
 
@@ -116,23 +120,7 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
 def test_another_process_is_waited_for(folder: Path) -> None:
     """Two stores on one file, as two processes have them."""
     one, two = open_store(folder, create=True), open_store(folder)
-    begun, finish = Event(), Event()
-
-    def write() -> None:
-        with one.write() as connection:
-            put_setting(connection, "x", 1)
-            begun.set()
-            finish.wait(0.5)
-
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(write)
-        assert begun.wait(30)
-        with two.write() as connection:
-            put_setting(connection, "x", get_setting(connection, "x") + 1)
-        finish.set()
-        writing.result()
-    with one.read() as connection:
-        assert get_setting(connection, "x") == 2
+    _second_waits_for_first(one, two, seconds=0.5)
     one.close()
     two.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -28,19 +27,8 @@ class Step(Context):
     says: str
     act: str
     path: str
-    # Of those that are not done, the first is next.
+    # Of those that are not done, the first is next, and the others come later.
     state: Literal["done", "next", "later"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A step before it is known which is next."""
-
-    label: str
-    says: str
-    act: str
-    path: str
-    done: bool
 
 
 def next_steps(site: Site, connection: Connection) -> list[Step]:
@@ -50,7 +38,7 @@ def next_steps(site: Site, connection: Connection) -> list[Step]:
     found = [_questions(site, connection), _runs(site, connection)]
     if brought:
         says = f"Came with the evaluation: {', '.join(brought[:5])}{', …' if len(brought) > 5 else ''}."
-        found.append(_Found("Judgments", says, "Judge more", "/assignments", done=True))
+        found.append(_step("Judgments", says, "Judge more", "/assignments", done=True))
     else:
         found += [
             _pool(pool),
@@ -58,79 +46,75 @@ def next_steps(site: Site, connection: Connection) -> list[Step]:
             _judging(work, settled),
             _adjudication(work, settled),
         ]
-    ready = all(one.done for one in found)
+    ready = all(one.state == "done" for one in found)
     says = "Scores, and what they are worth." if ready else "They come when what is above is done."
-    found.append(_Found("Results", says, "See the results", "/results", done=False))
-    following = next(position for position, one in enumerate(found) if not one.done)
-    return [
-        Step(
-            label=one.label,
-            says=one.says,
-            act=one.act,
-            path=one.path,
-            state="done" if one.done else "next" if at == following else "later",
-        )
-        for at, one in enumerate(found)
-    ]
+    found.append(_step("Results", says, "See the results", "/results", done=False))
+    following = next(place for place, one in enumerate(found) if one.state != "done")
+    found[following] = found[following].model_copy(update={"state": "next"})
+    return found
 
 
-def _questions(site: Site, connection: Connection) -> _Found:
+def _step(label: str, says: str, act: str, path: str, *, done: bool) -> Step:
+    return Step(label=label, says=says, act=act, path=path, state="done" if done else "later")
+
+
+def _questions(site: Site, connection: Connection) -> Step:
     asked, drafts = len(questions_of(site, connection)), count_drafts(connection)
     more = f", {plural(drafts, 'draft')}" if drafts else ""
     says = f"{plural(asked, 'question')} in the test set{more}."
     if not asked:
         says = f"{plural(drafts, 'draft')} to publish." if drafts else "None yet."
-    return _Found("Questions", says, "Publish questions" if drafts else "Write questions", "/development", asked > 0)
+    return _step(
+        "Questions", says, "Publish questions" if drafts else "Write questions", "/development", done=asked > 0
+    )
 
 
-def _runs(site: Site, connection: Connection) -> _Found:
+def _runs(site: Site, connection: Connection) -> Step:
     total, withdrawn = count_runs(connection)
     there = total - withdrawn
     needed = not all(rules.response == "decision" for rules in site.configuration.task.types.values())
     says = f"{plural(there, 'run')}." if there else "None yet: what each system answered."
     if not there and not needed:
         says = "None yet. Pairs can be judged without any; scores need them."
-    return _Found("Runs", says, "Add runs", "/runs", there > 0 or not needed)
+    return _step("Runs", says, "Add runs", "/runs", done=there > 0 or not needed)
 
 
-def _pool(pool: PoolView) -> _Found:
+def _pool(pool: PoolView) -> Step:
     says = "Not made yet: all that the runs returned, each thing once, to be judged."
     if pool.made:
         says = f"{plural(pool.items, 'item')} of {plural(pool.questions, 'question')}"
         says += "; runs or questions have changed since." if pool.stale else "."
     act = "Make the pool anew" if pool.made else "Make the pool"
-    return _Found("Pool", says, act, "/assignments#pool", pool.made is not None and not pool.stale)
+    return _step("Pool", says, act, "/assignments#pool", done=pool.made is not None and not pool.stale)
 
 
-def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -> _Found:
+def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -> Step:
     label, lacking = "Assignment", unassigned_questions(connection)
     judges = len({one.account for one in work if one.account})
     if work:
         says = f"{plural(judges, 'assessor')} at work" if judges else "Open to whoever asks for work"
         says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
-        return _Found(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
+        return _step(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
     if pool.made and not any(one.active and one.role == "assessor" for one in accounts(connection)):
-        return _Found(
-            label, "There are no assessors yet: invite them first.", "Invite assessors", "/people", done=False
-        )
-    return _Found(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
+        return _step(label, "There are no assessors yet: invite them first.", "Invite assessors", "/people", done=False)
+    return _step(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
 
 
-def _judging(work: Sequence[Share], settled: Overview) -> _Found:
+def _judging(work: Sequence[Share], settled: Overview) -> Step:
     says = "Begins when work is assigned."
     if work:
         done, total = sum(one.done for one in work), sum(one.total for one in work)
         says = f"{done:,} of {plural(total, 'item')} judged"
         says += f"; {plural(settled.waiting, 'question')} with assessors." if settled.waiting else "."
-    return _Found("Judging", says, "See the progress", "/assignments#questions", bool(work) and not settled.waiting)
+    return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)
 
 
-def _adjudication(work: Sequence[Share], settled: Overview) -> _Found:
+def _adjudication(work: Sequence[Share], settled: Overview) -> Step:
     says = "Where assessors disagree, somebody rules."
     if settled.left:
         says = f"{plural(settled.left, 'disagreement')} to rule on."
     elif work and settled.waiting < settled.questions:
         says = "Nothing to rule on now." if settled.waiting else "Nothing is left to rule on."
-    return _Found(
-        "Adjudication", says, "Rule", "/adjudication", bool(work) and not settled.waiting and not settled.left
+    return _step(
+        "Adjudication", says, "Rule", "/adjudication", done=bool(work) and not settled.waiting and not settled.left
     )
