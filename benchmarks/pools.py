@@ -14,14 +14,14 @@ from pathlib import Path
 from sqlalchemy import Connection, event, insert
 
 from qassay.formats.times import now
+from qassay.judging import subject
+from qassay.judging.sets import SLOTS
 from qassay.questions import Question
 from qassay.store.adjudication.settling import Settled, keep
-from qassay.store.assignment.assignments import SLOTS
 from qassay.store.development.drafts import body_of
 from qassay.store.engine import Store, open_store
 from qassay.store.people.accounts import add_account
 from qassay.store.pool.pooling import SIZES, SUMMARY, PoolSummary, pool_mark
-from qassay.store.pool.things import thing
 from qassay.store.schema import question, record
 from qassay.store.settings import put_setting
 
@@ -134,4 +134,4 @@ def _said(size: Size) -> Iterator[tuple[str, str, int, str]]:
         for place in range(size.items):
             row = {"question": f"q{number}", "doc": f"D{place}", "text": f"answer {place} of {number}"}
             body = f'{{"question":"q{number}","doc":"D{place}","text":"{row["text"]}","judgment":"'
-            yield row["question"], thing("item", row), place, body
+            yield row["question"], subject("item", row), place, body

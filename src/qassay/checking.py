@@ -13,7 +13,8 @@ from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Folder
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.judgments import Key, check_known_answers, check_nuggets, no_nuggets
+from qassay.judging.keys import Key, check_known_answers, no_nuggets
+from qassay.judging.sets import check_nuggets
 
 Found = TypeVar("Found")
 

@@ -24,8 +24,8 @@ from qassay import tasks
 from qassay.direct import PASSING, direct
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
+from qassay.judging import Item
 from qassay.questions import TestSet
-from qassay.store.pool.items import Item
 from qassay.tasks import Task
 
 # Rows and characters sent at once, well below what the server takes.
@@ -75,14 +75,14 @@ class Client:
             after = part["after"]
 
     def judged(self, name: str) -> set[str]:
-        """The things that a set has judged, by digest."""
-        things: set[str] = set()
+        """The subjects that a set has judged, by digest."""
+        subjects: set[str] = set()
         after: str | None = ""
         while after is not None:
             part = self.request("GET", f"/sets/{quote(name, safe='')}/things?{urlencode({'after': after})}")
-            things.update(part["things"])
+            subjects.update(part["things"])
             after = part["after"]
-        return things
+        return subjects
 
     def send_judgments(self, name: str, rows: Sequence[Mapping[str, Any]]) -> int:
         """Append judgment rows to a set; returns how many were new."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem
 
-TYPES = ("factoid", "list", "definition", "other", "pair")
+TYPES = ("factoid", "list", "definition", "other", "pair", "qa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Question:
     series_type: str | None = None
     definition: str | None = None
     hypothesis: str | None = None
+    # Answers that are known to be right, for free-text questions.
+    gold: tuple[str, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, hash=False)
 
 

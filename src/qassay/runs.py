@@ -33,6 +33,7 @@ ITEM_COLUMNS: Mapping[str, Any] = {
     "start": pl.UInt32,  # extracts: text is absent, the document has it
     "length": pl.UInt32,
     "citations": pl.List(pl.String),  # sentences of long answers
+    "contexts": pl.List(pl.Struct({"doc": pl.String, "text": pl.String})),  # of free-text answers
     "decision": pl.String,  # entailment
     "justification": pl.String,
 }
@@ -173,7 +174,7 @@ def ranks(run: NDArray[np.int64], question: NDArray[np.int64]) -> NDArray[np.uin
     return result
 
 
-_MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1}
+_MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1, "text": 1}
 
 
 def _check_items(

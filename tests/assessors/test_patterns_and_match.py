@@ -14,10 +14,10 @@ from qassay.assessors.match import normalised
 from qassay.errors import InputError, QassayError
 from qassay.evaluation import open_evaluation
 from qassay.formats.jsonl import rows_table
-from qassay.judgments import JUDGMENT_COLUMNS, sort_out
+from qassay.judging import JUDGMENT_COLUMNS, Part
+from qassay.judging.items import pool_items
+from qassay.judging.sets import judgment_set
 from qassay.questions import Question
-from qassay.store.pool.items import pool_items
-from qassay.store.pool.parts import Part
 from qassay.tasks import task
 
 QUESTION = Question("1", "factoid", "Where was she born?")
@@ -142,7 +142,7 @@ def test_the_rows_are_a_judgment_set() -> None:
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
     done = judge_items(open_assessor("match(normalise=true)", evaluation), items, evaluation.questions, evaluation.task)
     table = rows_table(list(enumerate(done.rows, 1)), JUDGMENT_COLUMNS, file="x")
-    judged = sort_out("match", table, evaluation.questions, evaluation.task, file="x")
+    judged = judgment_set("match", table, evaluation.questions, evaluation.task, file="x")
     assert sum(rows.height for rows in judged.kinds.values()) == len(done.rows)
     assert json.loads(json.dumps(done.rows)) == done.rows
 
@@ -152,9 +152,9 @@ def test_what_is_known_is_not_judged_again() -> None:
     assessor = open_assessor("patterns", evaluation)
     pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
     first = judge_items(assessor, pool, evaluation.questions, evaluation.task)
-    from qassay.store.pool.things import thing
+    from qassay.judging import subject
 
-    known = {thing("list" if "run" in row else "item", row) for row in first.rows}
+    known = {subject("list" if "run" in row else "item", row) for row in first.rows}
     again = judge_items(assessor, pool, evaluation.questions, evaluation.task, known=known)
     assert (again.rows, again.known, again.silent) == ([], len(first.rows), first.silent)
 

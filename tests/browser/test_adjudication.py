@@ -9,8 +9,9 @@ import desk as desks
 import pytest
 from playwright.sync_api import Page, expect
 
+from acting import act
 from qassay.evaluation import open_evaluation
-from qassay.store.assignment.counting import Assessor
+from qassay.store.acts import Assessor
 from qassay.store.judging.nuggets import write_nugget
 
 Make = Callable[..., Any]
@@ -36,7 +37,7 @@ def cleo(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., Page]
             for question in ("1.7", "2.7"):
                 for text, vital in nuggets:
                     body = {"vital": vital, "text": text}
-                    write_nugget(connection, list_name=name, question=question, nugget=None, body=body)
+                    write_nugget(act(connection), name, question, None, body)
                 judging.judge_all(
                     connection, question, name, lambda _, part: {"nuggets": ["1"] if part.name == "" else []}
                 )

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 import qassay
+from acting import act
 from qassay.demo import demo_folder
 from qassay.formats.folder import Folder
 from qassay.store.assignment.assignments import assignments_of
@@ -34,7 +35,7 @@ def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[
     with one.store.write() as connection:
         for text in ("discovered radium", "discovered polonium"):
             body = {"vital": True, "text": text}
-            write_nugget(connection, list_name="development", question="1.7", nugget=None, body=body)
+            write_nugget(act(connection), "development", "1.7", None, body)
     one.give_out("Ada", assessors=1)
     server = serve(one.folder)
     number = assigned(one, "1.7")

@@ -234,7 +234,7 @@ def test_all_errors_of_all_files_are_told(folder: Path, tmp_path: Path, capsys: 
     said = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
     for part in (
         "run.txt: question 1.2 has no response",
-        "judged.jsonl:1: question 1.1: 'Q' is no label",
+        "judged.jsonl:1: question 1.1: 'Q' is not a label",
         "nuggets.jsonl:1: question 8 is not in the test set",
         "binary: is not a text file",
         "none: cannot be read: No such file",

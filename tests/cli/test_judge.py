@@ -136,7 +136,7 @@ def test_on_a_server_it_writes_what_it_would_write_in_the_folder(
 def test_the_client_tells_what_the_server_objects_to(served: tuple[str, Store, str, str]) -> None:
     address, _, organiser, assessor = served
     client = Client(address, token=organiser)
-    with pytest.raises(InputError, match="is no label"):
+    with pytest.raises(InputError, match="is not a label"):
         client.send_judgments("mine", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "Q"}])
     with pytest.raises(ServerError, match="belongs to the people"):
         client.send_judgments("first", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "R"}])

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from acting import act
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
+from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
-from qassay.store.pool.items import order_seed, pool_items
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import order_seed, store_items
 from qassay.tally import ListCounts
 
 QUESTIONS = [
@@ -122,7 +123,7 @@ def test_what_is_assigned_in_the_application_is_told_by_set(folder: Path, capsys
     with store.write() as connection:
         seed = order_seed(connection)
         store_items(connection, pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed))
-        assign(connection, evaluation.questions, assessors=2, accounts=[])
+        assign(act(connection), evaluation.questions, assessors=2, accounts=[])
     store.close()
     # One factoid item, one list that is not empty, two other responses.
     expected = {"questions": 3, "finished": 0, "items": 4, "judged": 0, "left": 4}

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 import qassay
+from acting import act
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
 from qassay.formats.recognise import row_kind
 from qassay.formats.sheets import SheetKey, write_key
+from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign, assignments_on
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
-from qassay.store.pool.items import order_seed, pool_items
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import order_seed, store_items
 
 Captured = pytest.CaptureFixture[str]
 Make = Callable[..., Any]
@@ -179,7 +180,7 @@ def test_the_work_of_a_first_assessor_counts_as_done(folder: Path, tmp_path: Pat
     with store.write() as connection:
         seed = order_seed(connection)
         store_items(connection, pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed))
-        assign(connection, evaluation.questions, assessors=1, accounts=[])
+        assign(act(connection), evaluation.questions, assessors=1, accounts=[])
     made = output("sheet", folder, "--assessor", "ada", "--questions", "1.1")
     key = json.loads((folder / made["key"]).read_text())
     rows = [
@@ -248,8 +249,8 @@ def test_what_was_taken_back_is_warned_of_where_it_stands(folder: Path, tmp_path
         ({"item": None}, "has no item None"),
         ({"part": "3"}, "has no part '3'"),
         ({"part": None}, "has no part None"),
-        ({"verdict": {"judgment": "Z"}}, "'Z' is no label"),
-        ({"verdict": {"judgment": 5}}, "'5' is no label"),
+        ({"verdict": {"judgment": "Z"}}, "'Z' is not a label"),
+        ({"verdict": {"judgment": 5}}, "'5' is not a label"),
         ({"verdict": {"judgment": ["R"]}}, "it takes a string"),
         ({"verdict": {"support": "full"}}, "has no 'support'"),
         ({"verdict": {}}, "the verdict has no 'judgment'"),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import qassay
+from acting import act
 from qassay.cli import main
 from qassay.formats.folder import Folder, read_configuration
-from qassay.formats.times import now
 from qassay.store.development.drafts import new_series
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
@@ -44,7 +44,7 @@ def judge(folder: Path, **row: Any) -> None:
     """Judge an item as the application does."""
     store = open_store(folder)
     with store.write() as connection:
-        append(connection, set_name="adjudicated", kind="item", row=row, at=now())
+        append(act(connection), "adjudicated", "item", row)
     store.close()
 
 

@@ -14,21 +14,21 @@ from sqlalchemy import Connection, event, insert, select, text
 from sums import check_sums
 
 import qassay
+from acting import act
 from qassay.evaluation import Evaluation
 from qassay.formats.times import now
-from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.disagreements import Disagreement, disagreements
-from qassay.store.adjudication.rulings import rule
+from qassay.judging import ADJUDICATED, Item, Part
+from qassay.judging.items import pool_items
+from qassay.store.acts import Act, Assessor
+from qassay.store.adjudication.rulings import Disagreement, disagreements, rule
 from qassay.store.adjudication.settling import progress
 from qassay.store.assignment.assignments import Assignment, all_assignments, assign, refresh_totals
-from qassay.store.assignment.counting import Assessor, completed, parts_for
+from qassay.store.assignment.counting import completed, parts_for
 from qassay.store.engine import Store, connect
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import Decided, decide, undo
 from qassay.store.judging.nuggets import write_nugget
-from qassay.store.pool.items import Item, items_of, order_seed, pool_items
-from qassay.store.pool.parts import Part
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import items_of, order_seed, store_items
 from qassay.store.schema import account, metadata, standing
 
 QUESTIONS = [
@@ -133,7 +133,7 @@ class Desk:
         e = self.evaluation
         seed = order_seed(connection)
         store_items(connection, pool_items(e.runs, e.questions, e.task, seed=seed, **options))
-        refresh_totals(connection)
+        refresh_totals(act(connection, task=e.task))
 
     def assigned(self, connection: Connection, question: str, set_name: str = "first") -> Assignment:
         """The assignment of a question in a set."""
@@ -143,34 +143,34 @@ class Desk:
         """Whose an assignment is."""
         return next(person for person in self.people if person.id == one.account)
 
+    def act(self, connection: Connection, one: Assignment) -> Act:
+        """An act of the person whose an assignment is, under a new key."""
+        return act(connection, task=self.evaluation.task, who=self.who(one), key=key())
+
     def say(
         self, connection: Connection, one: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
     ) -> Decided:
         """Save a verdict over whatever stands."""
         return decide(
-            connection,
+            self.act(connection, one),
             one,
             item,
             part,
             verdict,
-            task=self.evaluation.task,
-            who=self.who(one),
-            expected=judgments.version_of(connection, one.set, part.thing),
-            key=key(),
+            expected=judgments.version_of(connection, one.set, part.subject),
         )
 
     def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> Decided:
         """Undo to a version."""
-        expected = judgments.version_of(connection, one.set, part.thing)
-        how = {"task": self.evaluation.task, "who": self.who(one), "expected": expected, "to": to, "key": key()}
-        return undo(connection, one, item, part, **how)
+        expected = judgments.version_of(connection, one.set, part.subject)
+        return undo(self.act(connection, one), one, item, part, expected=expected, to=to)
 
     def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> Decided:
         """Judge every part of a question that needs it; the last answer."""
         one = self.assigned(connection, question, set_name)
         done: Decided | None = None
         for item in items_of(connection, question):
-            for part in parts_for(connection, one, item, self.who(one).name):
+            for part in parts_for(connection, one.set, item, self.who(one).name):
                 if part.required or says(item, part) is not usual(item, part):
                     done = self.say(connection, one, item, part, says(item, part))
         assert done is not None
@@ -180,19 +180,16 @@ class Desk:
         """Rule on a disagreement."""
         assert found.item is not None
         return rule(
-            connection,
+            act(connection, task=self.evaluation.task, who=self.judge, key=key()),
             found.item,
             found.part,
             verdict,
-            task=self.evaluation.task,
-            who=self.judge,
             expected=found.version,
-            key=key(),
         )
 
     def disagreements(self, connection: Connection, question: str, **options: Any) -> list[Disagreement]:
         """The disagreements of a question."""
-        return disagreements(connection, question, self.evaluation.task, **options)
+        return disagreements(act(connection, task=self.evaluation.task), question, **options)
 
     def settled(self, connection: Connection, question: str) -> tuple[int, int, int] | None:
         """What is kept of a question: unanimous, disagreements, left."""
@@ -226,10 +223,10 @@ def make_desk(
         desk.people = add_people(connection, assessors + 1)
         desk.pool(connection)
         accounts = [person.id for person in desk.people[:-1]]
-        assign(connection, desk.evaluation.questions, assessors=assessors, accounts=accounts)
+        assign(act(connection), desk.evaluation.questions, assessors=assessors, accounts=accounts)
         for number, fact in (("1", "chess"), ("2", "plays")) if development else ():
             body = {"vital": number == "1", "text": fact}
-            write_nugget(connection, list_name="development", question="1.3", nugget=number, body=body)
+            write_nugget(act(connection), "development", "1.3", number, body)
     return desk
 
 
@@ -245,7 +242,7 @@ def first_part(
     """The first part of the first item of a question, as a set judges it."""
     one = desk.assigned(connection, question, set_name)
     item = items_of(connection, question)[0]
-    return one, item, parts_for(connection, one, item, None)[0]
+    return one, item, parts_for(connection, one.set, item, None)[0]
 
 
 def save(
@@ -253,5 +250,6 @@ def save(
 ) -> Decided:
     """Decide on a part for the first time, or as the options say."""
     one, item, part = where
-    how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "k", **options}
-    return decide(connection, one, item, part, {"judgment": label}, **how)
+    how = {"task": desk.evaluation.task, "who": desk.who(one), "key": "k"} | options
+    made = act(connection, task=how.pop("task"), who=how.pop("who"), key=how.pop("key"))
+    return decide(made, one, item, part, {"judgment": label}, **{"expected": 0, **how})

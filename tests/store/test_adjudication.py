@@ -10,18 +10,17 @@ import desk as desks
 import pytest
 from sqlalchemy import Connection, func, select
 
+from acting import act
 from qassay.errors import InputError
-from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.disagreements import disagreements
+from qassay.judging import ADJUDICATED, Item, Part
 from qassay.store.adjudication.own_lists import adopt
-from qassay.store.adjudication.rulings import part_named, rule, undo_ruling
+from qassay.store.adjudication.rulings import disagreements, part_named, rule, undo_ruling
 from qassay.store.adjudication.settling import NotClosedError, progress, settle, settle_all
 from qassay.store.assignment.assignments import SLOTS
 from qassay.store.engine import Store
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import write_nugget
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
+from qassay.store.pool.items import items_of
 from qassay.store.schema import judgment
 from qassay.store.settings import forget_settled
 
@@ -79,15 +78,19 @@ def test_nobody_sees_anything_before_all_have_finished(desk: Any) -> None:
         with pytest.raises(NotClosedError, match="is not finished by all"):
             desk.disagreements(connection, "1.1")
         with pytest.raises(NotClosedError):
-            settle(connection, "1.1", desk.evaluation.task)
+            settle(act(connection, task=desk.evaluation.task), "1.1")
         with pytest.raises(NotClosedError):
             rule(
-                connection, item, "", {"judgment": "R"}, task=desk.evaluation.task, who=desk.judge, expected=0, key="k"
+                act(connection, task=desk.evaluation.task, who=desk.judge, key="k"),
+                item,
+                "",
+                {"judgment": "R"},
+                expected=0,
             )
         with pytest.raises(NotClosedError):
-            adopt(connection, "1.3", "first", who=desk.judge, key="k")
+            adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(NotClosedError):
-            settle(connection, "nowhere", desk.evaluation.task)
+            settle(act(connection, task=desk.evaluation.task), "nowhere")
         assert desk.settled(connection, "1.1") is None
         assert desk.rows(connection) == []
 
@@ -157,7 +160,7 @@ def test_a_ruling_stands_and_the_rest_is_left(desk: Any) -> None:
         assert [one.item.id for one in desk.disagreements(connection, "1.1", only_left=True)] == [second.item.id]
         desk.rule(connection, second, {"judgment": "W"})
         assert desk.settled(connection, "1.1") == (0, 2, 0)
-        assert settle(connection, "1.1", desk.evaluation.task).left == 0
+        assert settle(act(connection, task=desk.evaluation.task), "1.1").left == 0
         assert [row["judgment"] for row in desk.rows(connection)] == ["X", "W"]
 
 
@@ -167,18 +170,18 @@ def test_rulings_are_checked_versioned_and_sent_twice(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
         item = desk.disagreements(connection, "1.1")[0].item
-        with pytest.raises(InputError, match="no label"):
-            rule(connection, item, "", {"judgment": "?"}, task=task, who=who, expected=0, key="a")
+        with pytest.raises(InputError, match="not a label"):
+            rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "?"}, expected=0)
         verdict = {"judgment": "R", "settled": "unanimous"}
         with pytest.raises(InputError, match="settled"):
-            rule(connection, item, "", verdict, task=task, who=who, expected=0, key="a")
-        one = rule(connection, item, "", {"judgment": "R"}, task=task, who=who, expected=0, key="a")
-        assert rule(connection, item, "", {"judgment": "R"}, task=task, who=who, expected=0, key="a") == one
+            rule(act(connection, task=task, who=who, key="a"), item, "", verdict, expected=0)
+        one = rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0)
+        assert rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0) == one
         with pytest.raises(KeyReusedError):
-            rule(connection, item, "", {"judgment": "W"}, task=task, who=who, expected=1, key="a")
+            rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "W"}, expected=1)
         with pytest.raises(ConflictError) as met:
-            rule(connection, item, "", {"judgment": "W"}, task=task, who=who, expected=0, key="b")
-        assert met.value.standing == one
+            rule(act(connection, task=task, who=who, key="b"), item, "", {"judgment": "W"}, expected=0)
+        assert met.value.current == one
         assert count_rows(connection) == 1
         assert desk.settled(connection, "1.1") == (0, 2, 1)
 
@@ -190,15 +193,15 @@ def test_a_ruling_is_undone(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "second", harsh)
         found = desk.disagreements(connection, "1.1")[0]
         desk.rule(connection, found, {"judgment": "R"})
-        how = {"task": task, "who": who, "expected": 1, "to": 0, "key": "undo"}
-        saved = undo_ruling(connection, found.item, "", **how)
+        undone = act(connection, task=task, who=who, key="undo")
+        saved = undo_ruling(undone, found.item, "", expected=1, to=0)
         assert (saved.version, saved.body) == (2, None)
-        assert undo_ruling(connection, found.item, "", **how) == saved
+        assert undo_ruling(undone, found.item, "", expected=1, to=0) == saved
         assert desk.settled(connection, "1.1") == (0, 2, 2)
         assert desk.rows(connection) == []
         with pytest.raises(InputError, match="no version 7"):
-            undo_ruling(connection, found.item, "", task=task, who=who, expected=2, to=7, key="other")
-        undo_ruling(connection, found.item, "", task=task, who=who, expected=2, to=1, key="back")
+            undo_ruling(act(connection, task=task, who=who, key="other"), found.item, "", expected=2, to=7)
+        undo_ruling(act(connection, task=task, who=who, key="back"), found.item, "", expected=2, to=1)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
 
 
@@ -207,7 +210,7 @@ def test_settling_twice_repeats_nothing(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
         before = count_rows(connection)
-        assert settle(connection, "1.1", desk.evaluation.task) == settle(connection, "1.1")
+        assert settle(act(connection, task=desk.evaluation.task), "1.1") == settle(act(connection), "1.1")
         assert count_rows(connection) == before == 2
 
 
@@ -226,10 +229,10 @@ def test_ratings_are_never_settled(store: Store, tmp_path: Path) -> None:
         assert desk.rows(connection) == []
         item = items_of(connection, "p")[0]
         verdict = {"understandability": 1}
-        with pytest.raises(InputError, match="ratings are not adjudicated"):
-            rule(connection, item, "", verdict, task=desk.evaluation.task, who=desk.judge, expected=0, key="k")
-        with pytest.raises(InputError, match="ratings are not adjudicated"):
-            undo_ruling(connection, item, "", task=desk.evaluation.task, who=desk.judge, expected=0, to=0, key="k")
+        with pytest.raises(InputError, match="ratings of justifications are not adjudicated"):
+            rule(act(connection, task=desk.evaluation.task, who=desk.judge, key="k"), item, "", verdict, expected=0)
+        with pytest.raises(InputError, match="ratings of justifications are not adjudicated"):
+            undo_ruling(act(connection, task=desk.evaluation.task, who=desk.judge, key="k"), item, "", expected=0, to=0)
 
 
 def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -> None:
@@ -240,8 +243,8 @@ def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -
         assert told == {"1.1": (2, True), "1.2": (2, False), "1.3": (2, False)}
         forget_settled(connection, "1.1")
         assert desk.settled(connection, "1.1") is None
-        assert settle_all(connection, desk.evaluation.task) == 1
-        assert settle_all(connection, desk.evaluation.task) == 0
+        assert settle_all(act(connection, task=desk.evaluation.task)) == 1
+        assert settle_all(act(connection, task=desk.evaluation.task)) == 0
         assert desk.settled(connection, "1.1") == (2, 0, 0)
 
 
@@ -252,7 +255,7 @@ def test_parts_are_named_as_the_adjudicated_set_has_them(desk: Any) -> None:
         with pytest.raises(Exception, match="unknown part '99'"):
             part_named(connection, item, "99")
         with pytest.raises(NotClosedError):
-            disagreements(connection, "1.3", desk.evaluation.task)
+            disagreements(act(connection, task=desk.evaluation.task), "1.3")
 
 
 def test_undoing_a_ruling_is_checked_as_ruling_is(desk: Any) -> None:
@@ -263,8 +266,8 @@ def test_undoing_a_ruling_is_checked_as_ruling_is(desk: Any) -> None:
         desk.judge_all(connection, "1.3", "second", harsh)
         item = items_of(connection, "1.3")[0]
         for version, nuggets in enumerate((["2"], ["1"])):
-            rule(connection, item, "", {"nuggets": nuggets}, **how, expected=version, key=f"rule-{version}")
-        write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
+            rule(act(connection, **how, key=f"rule-{version}"), item, "", {"nuggets": nuggets}, expected=version)
+        write_nugget(act(connection), "development", "1.3", "2", None)
         with pytest.raises(InputError, match="2"):
-            undo_ruling(connection, item, "", **how, expected=2, to=1, key="undo")
+            undo_ruling(act(connection, **how, key="undo"), item, "", expected=2, to=1)
         assert count_rows(connection) == 2

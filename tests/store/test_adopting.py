@@ -10,8 +10,9 @@ import desk as desks
 import pytest
 from sqlalchemy import Connection
 
+from acting import act
 from qassay.errors import InputError
-from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.judging import ADJUDICATED, Item, Part, digest
 from qassay.store.adjudication.own_lists import adopt, set_of_list
 from qassay.store.adjudication.rulings import rule, undo_ruling
 from qassay.store.adjudication.settling import settle
@@ -20,9 +21,7 @@ from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import copy_list, nuggets_of, write_nugget
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
-from qassay.store.pool.things import digest
+from qassay.store.pool.items import items_of
 
 store, desk = desks.store, desks.desk
 
@@ -35,13 +34,13 @@ def harsh(_: Item, part: Part) -> Mapping[str, Any]:
 def own_lists(desk: Any, connection: Connection, sets: tuple[str, ...] = ("first", "second")) -> None:
     """Every assessor writes his own list, and finds its last nugget in every response."""
     for number, set_name in enumerate(sets):
-        copy_list(connection, source="development", target=set_name, question="1.3", account=None)
+        copy_list(act(connection), source="development", target=set_name, question="1.3")
         # As an imported row: a file may say more of a nugget than anybody is to see.
         body = {"vital": True, "text": f"seen by {set_name}", "assessor": f"who wrote {set_name}"}
-        write_nugget(connection, list_name=set_name, question="1.3", nugget=None, body=body)
+        write_nugget(act(connection), set_name, "1.3", None, body)
         one = desk.assigned(connection, "1.3", set_name)
         for item in items_of(connection, "1.3"):
-            parts = {part.name: part for part in parts_for(connection, one, item, None)}
+            parts = {part.name: part for part in parts_for(connection, one.set, item, None)}
             desk.say(connection, one, item, parts["0"], {"nuggets": ["3"]})
             desk.say(connection, one, item, parts[""], {"nuggets": ["1"] if number else []})
 
@@ -52,7 +51,7 @@ def test_matches_under_one_list_are_compared_by_response(desk: Any) -> None:
         for set_name, place in (("first", "0"), ("second", "1")):
             one = desk.assigned(connection, "1.3", set_name)
             for item in items_of(connection, "1.3"):
-                parts = {part.name: part for part in parts_for(connection, one, item, None)}
+                parts = {part.name: part for part in parts_for(connection, one.set, item, None)}
                 if place in parts:
                     desk.say(connection, one, item, parts[place], {"nuggets": ["1"]})
                 elif set_name == "second":
@@ -74,9 +73,9 @@ def test_a_nugget_that_is_gone_is_nothing_to_agree_on(desk: Any) -> None:
         desk.judge_all(connection, "1.3", "first", harsh)
         desk.judge_all(connection, "1.3", "second", harsh)
         assert desk.settled(connection, "1.3") == (2, 0, 0)
-        write_nugget(connection, list_name="development", question="1.3", nugget="1", body=None)
+        write_nugget(act(connection), "development", "1.3", "1", None)
         for task in (None, desk.evaluation.task):
-            assert settle(connection, "1.3", task).left == 2
+            assert settle(act(connection, task=task), "1.3").left == 2
         assert desk.rows(connection) == []
 
 
@@ -94,17 +93,17 @@ def test_own_lists_are_one_disagreement_settled_by_adopting_one(desk: Any) -> No
         item = items_of(connection, "1.3")[0]
         with pytest.raises(InputError, match="adopt one of the lists first"):
             desk.rule(connection, desks.Disagreement(item, "", "match", (), None, 0, True), {"nuggets": []})
-        done = adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=found.seen)
+        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen)
         assert (done.nuggets, done.judgments) == (3, 4)
-        assert adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=found.seen) == done
+        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen) == done
         with pytest.raises(KeyReusedError):
-            adopt(connection, "1.3", "first", who=desk.judge, key="k")
+            adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(ConflictError, match="have changed since they were shown"):
-            adopt(connection, "1.3", "first", who=desk.judge, key="l", seen=found.seen)
+            adopt(act(connection, who=desk.judge, key="l"), "1.3", "first", seen=found.seen)
         assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")] == ["chess", "plays", "seen by second"]
         assert sorted(nugget for row in desk.rows(connection) for nugget in row["nuggets"]) == ["1", "1", "3", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
-        assert settle(connection, "1.3", desk.evaluation.task).left == 0
+        assert settle(act(connection, task=desk.evaluation.task), "1.3").left == 0
         (after,) = desk.disagreements(connection, "1.3")
         assert after.ruling["list"][-1]["text"] == "seen by second"
         adopted = after.verdicts[after.ruling["adopted"]]["name"]
@@ -112,19 +111,19 @@ def test_own_lists_are_one_disagreement_settled_by_adopting_one(desk: Any) -> No
 
 
 def add_an_assessor(desk: Any, connection: Connection) -> None:
-    assign(connection, desk.evaluation.questions, assessors=3, accounts=[person.id for person in desk.people])
+    assign(act(connection), desk.evaluation.questions, assessors=3, accounts=[person.id for person in desk.people])
     own_lists(desk, connection, ("third",))
 
 
 def change_a_nugget(_: Any, connection: Connection) -> None:
     body = {"vital": False, "text": "another fact"}
-    write_nugget(connection, list_name="first", question="1.3", nugget="3", body=body)
+    write_nugget(act(connection), "first", "1.3", "3", body)
 
 
 def change_a_match(desk: Any, connection: Connection) -> None:
     item = items_of(connection, "1.3")[0]
     one = desk.assigned(connection, "1.3")
-    desk.say(connection, one, item, parts_for(connection, one, item, None)[0], {"nuggets": ["1"]})
+    desk.say(connection, one, item, parts_for(connection, one.set, item, None)[0], {"nuggets": ["1"]})
 
 
 @pytest.mark.parametrize("change", [add_an_assessor, change_a_nugget, change_a_match])
@@ -138,12 +137,12 @@ def test_what_is_adopted_is_what_was_seen(desk: Any, change: Any) -> None:
         (after,) = desk.disagreements(connection, "1.3")
         assert set_of_list(connection, "1.3", second) == "second", "whoever comes and goes, a name is one list's"
         with pytest.raises(ConflictError, match="have changed since they were shown; look at them again and choose"):
-            adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=before.seen)
+            adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=before.seen)
         assert desk.rows(connection) == []
-        done = adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=after.seen)
+        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=after.seen)
         # Sent again after another change it has its answer, and changes nothing.
-        write_nugget(connection, list_name="second", question="1.3", nugget="3", body={"vital": True, "text": "later"})
-        assert adopt(connection, "1.3", "second", who=desk.judge, key="k", seen=after.seen) == done
+        write_nugget(act(connection), "second", "1.3", "3", {"vital": True, "text": "later"})
+        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=after.seen) == done
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "seen by second"
 
 
@@ -162,17 +161,17 @@ def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
     """A ruling on a response is on all its strings; undoing it brings their links back."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
-        adopt(connection, "1.3", "second", who=desk.judge, key="k")
+        adopt(act(connection, who=desk.judge, key="k"), "1.3", "second")
         item = items_of(connection, "1.3")[0]
         how = {"task": desk.evaluation.task, "who": desk.judge}
-        rule(connection, item, "", {"nuggets": ["2"]}, expected=1, key="r", **how)
+        rule(act(connection, **how, key="r"), item, "", {"nuggets": ["2"]}, expected=1)
         mine = [row for row in desk.rows(connection) if row["run"] == item.run]
         assert [row["nuggets"] for row in mine] == [["2"]]
-        undo_ruling(connection, item, "", expected=2, to=1, key="u", **how)
+        undo_ruling(act(connection, **how, key="u"), item, "", expected=2, to=1)
         mine = [row for row in desk.rows(connection) if row["run"] == item.run]
         assert sorted(nugget for row in mine for nugget in row["nuggets"]) == ["1", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
-        adopt(connection, "1.3", "first", who=desk.judge, key="other")
+        adopt(act(connection, who=desk.judge, key="other"), "1.3", "first")
         assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")][-1] == "seen by first"
         assert all(row["nuggets"] in ([], ["3"]) for row in desk.rows(connection))
 
@@ -180,16 +179,16 @@ def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
 def test_a_list_is_asked_for_again_where_an_assessor_changed_his(desk: Any) -> None:
     with desk.store.write() as connection:
         own_lists(desk, connection)
-        adopt(connection, "1.3", "second", who=desk.judge, key="k")
+        adopt(act(connection, who=desk.judge, key="k"), "1.3", "second")
     for change in (False, True):
         with desk.store.write() as connection:
             reopen(connection, "1.3", by=None, reason="")
             one = desk.assigned(connection, "1.3", "first")
             item = items_of(connection, "1.3")[0]
-            part = parts_for(connection, one, item, None)[0]
+            part = parts_for(connection, one.set, item, None)[0]
             desk.say(connection, one, item, part, {"nuggets": ["2"] if change else []})
             for set_name in ("first", "second"):
-                recount(connection, desk.assigned(connection, "1.3", set_name))
+                recount(act(connection), desk.assigned(connection, "1.3", set_name))
             assert desk.settled(connection, "1.3") == (0, 1, int(change))
 
 
@@ -207,11 +206,11 @@ def test_one_assessors_own_list_is_adopted_by_rule(store: Store, tmp_path: Path)
         # What changes in the list afterwards changes there too, unless a person has written into it.
         one = desk.assigned(connection, "1.3")
         body = {"vital": False, "text": "more"}
-        write_nugget(connection, list_name="first", question="1.3", nugget="3", body=body)
-        recount(connection, one)
+        write_nugget(act(connection), "first", "1.3", "3", body)
+        recount(act(connection), one)
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "more"
-        write_nugget(connection, list_name=ADJUDICATED, question="1.3", nugget="3", body={**body, "text": "a person's"})
-        recount(connection, one)
+        write_nugget(act(connection), ADJUDICATED, "1.3", "3", {**body, "text": "a person's"})
+        recount(act(connection), one)
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "a person's"
 
 
@@ -219,7 +218,7 @@ def test_a_second_list_takes_back_what_the_first_settled_alone(store: Store, tmp
     desk = desks.make_desk(store, tmp_path, assessors=1)
     with store.write() as connection:
         own_lists(desk, connection, ("first",))
-        assign(connection, desk.evaluation.questions, assessors=2, accounts=[person.id for person in desk.people])
+        assign(act(connection), desk.evaluation.questions, assessors=2, accounts=[person.id for person in desk.people])
         own_lists(desk, connection, ("second",))
         assert desk.settled(connection, "1.3") == (0, 1, 1)
         assert desk.rows(connection) == []
@@ -230,8 +229,8 @@ def test_adopting_needs_lists_to_choose_from(desk: Any) -> None:
         desk.judge_all(connection, "1.3", "first")
         desk.judge_all(connection, "1.3", "second")
         with pytest.raises(InputError, match="go by one list"):
-            adopt(connection, "1.3", "first", who=desk.judge, key="k")
+            adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(Exception, match="unknown judgment set of the question 'third'"):
-            adopt(connection, "1.3", "third", who=desk.judge, key="k")
+            adopt(act(connection, who=desk.judge, key="k"), "1.3", "third")
         with pytest.raises(ConflictError, match="have changed since they were shown"):
             set_of_list(connection, "1.3", "a list that is gone")

@@ -16,7 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, insert, select, update
 
+from acting import act
 from qassay.errors import InputError, UsageError
+from qassay.judging import Wanted
+from qassay.judging.items import pool_items
 from qassay.questions import Question, TestSet
 from qassay.store.assignment import assignments
 from qassay.store.assignment.assignments import (
@@ -34,7 +37,7 @@ from qassay.store.assignment.counting import parts_for
 from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.nugget_changes import NuggetChange, begin_list
-from qassay.store.pool.items import items_of, order_seed, pool_items
+from qassay.store.pool.items import items_of, order_seed
 from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, item, record
 
@@ -76,7 +79,7 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
             connection.execute(delete(item))
             connection.execute(delete(assignment))
             questions = lay_out(connection, sizes)
-            made = assign(connection, questions, assessors=assessors, accounts=people[:number])
+            made = assign(act(connection), questions, assessors=assessors, accounts=people[:number])
             rows = all_assignments(connection)
             asked = {question.id for question, (_, size) in zip(questions, sizes, strict=True) if size}
             assert made == len(rows) == assessors * len(asked)
@@ -93,7 +96,7 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
             work = loads(connection)
             if rows:
                 assert max(work.values()) - min(work[person] for person in people[:number]) <= max(groups.values())
-            assert assign(connection, questions, assessors=assessors, accounts=people[:number]) == 0
+            assert assign(act(connection), questions, assessors=assessors, accounts=people[:number]) == 0
 
     check()
     store.close()
@@ -105,13 +108,13 @@ def test_assigning_goes_on_where_it_was(store: Store) -> None:
         people = [person.id for person in desks.add_people(connection, 4)]
         questions = lay_out(connection, [("a", 3), ("a", 3), (None, 5), (None, 4)])
         some = TestSet((questions.questions[0], questions.questions[2]))
-        assert assign(connection, some, assessors=1, accounts=people[:2]) == 2
+        assert assign(act(connection), some, assessors=1, accounts=people[:2]) == 2
         before = all_assignments(connection)
-        assert assign(connection, questions, assessors=1, accounts=people[:2]) == 2
+        assert assign(act(connection), questions, assessors=1, accounts=people[:2]) == 2
         who = {(one.question, one.slot): one.account for one in all_assignments(connection)}
         assert who["0", 1] == who["1", 1]
         assert all_assignments(connection)[:2] == before
-        assert assign(connection, questions, assessors=3, accounts=people) == 8
+        assert assign(act(connection), questions, assessors=3, accounts=people) == 8
         after = {(one.question, one.slot): one.account for one in all_assignments(connection)}
         assert after.items() >= who.items()
         for question in questions.ids:
@@ -128,7 +131,7 @@ def test_a_series_whose_questions_changed_hands_still_gets_different_people(stor
         for question, slot, account in rows:
             values = {"question": question, "slot": slot, "set": assignments.SLOTS[slot - 1], "account": account}
             connection.execute(insert(assignment).values(**values, total=1))
-        assert assign(connection, questions, assessors=2, accounts=[one, two, three]) == 3
+        assert assign(act(connection), questions, assessors=2, accounts=[one, two, three]) == 3
         for question in questions.ids:
             mine = [each.account for each in all_assignments(connection) if each.question == question]
             assert len(set(mine)) == 2
@@ -138,7 +141,7 @@ def test_every_person_is_as_often_the_first(store: Store) -> None:
     with store.write() as connection:
         people = [person.id for person in desks.add_people(connection, 3)]
         questions = lay_out(connection, [(None, 4)] * 30)
-        assign(connection, questions, assessors=2, accounts=people)
+        assign(act(connection), questions, assessors=2, accounts=people)
         firsts = Counter(one.account for one in all_assignments(connection) if one.slot == 1)
         assert max(firsts.values()) - min(firsts.values()) <= 2
 
@@ -149,7 +152,7 @@ def test_too_few_people_are_refused(tmp_path: Path, request: Any, assessors: int
     with store.write() as connection:
         questions = lay_out(connection, [(None, 1)])
         with pytest.raises(InputError):
-            assign(connection, questions, assessors=assessors, accounts=list(range(number)))
+            assign(act(connection), questions, assessors=assessors, accounts=list(range(number)))
         assert all_assignments(connection) == []
     store.close()
 
@@ -157,7 +160,7 @@ def test_too_few_people_are_refused(tmp_path: Path, request: Any, assessors: int
 def test_whoever_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None:
     with store.write() as connection:
         one, two = (person.id for person in desks.add_people(connection, 2))
-        assign(connection, lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
+        assign(act(connection), lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
         assert is_work_waiting(connection, one)
         got = [take(connection, one) for _ in range(3)]
         assert sorted(each.question for each in got if each) == ["0", "1"]
@@ -173,7 +176,7 @@ def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
     """Nor does one person with many tabs get two slots of one question, nor an error."""
     with store.write() as connection:
         people = [person.id for person in desks.add_people(connection, 4)]
-        assign(connection, lay_out(connection, [(None, 1)] * 6), assessors=2, accounts=[])
+        assign(act(connection), lay_out(connection, [(None, 1)] * 6), assessors=2, accounts=[])
     barrier = Barrier(16)
 
     def ask(number: int) -> tuple[int, list[tuple[int, str]]]:
@@ -207,10 +210,7 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
         assert (again.id, again.account) == (taken.id, three.id)
         # Whoever had it before is told, and writes nothing into what is another's now.
         with pytest.raises(LockedError, match="not assigned to you"):
-            desks.decide(
-                connection, taken, item_, part, {"judgment": "R"},
-                task=desk.evaluation.task, who=one, expected=0, key=desks.key(),
-            )  # fmt: skip
+            desks.decide(act(connection, task=desk.evaluation.task, who=one, key=desks.key()), taken, item_, part, {"judgment": "R"}, expected=0)  # fmt: skip
         # One judgment makes it theirs for good, even one that was taken back.
         desk.say(connection, again, item_, part, {"judgment": "R"})
         desk.take_back(connection, again, item_, part)
@@ -219,7 +219,7 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
 
 def _first(connection: Connection, one: Any) -> Any:
     found = items_of(connection, one.question)[0]
-    return found, parts_for(connection, one, found, None)[0]
+    return found, parts_for(connection, one.set, found, None)[0]
 
 
 def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_ratings_of_whoever_had_it_before_are_done(store: Store, tmp_path: Path)
         one = desk.assigned(connection, "p")
         for place in (0, 1):
             item_ = items_of(connection, "p")[place]
-            (part,) = parts_for(connection, one, item_, desk.who(one).name)
+            (part,) = parts_for(connection, one.set, item_, desk.who(one).name)
             desk.say(connection, one, item_, part, {"understandability": 1})
         reassign(connection, one.id, desk.judge.id, by=None)
         desk.check_counts(connection)
@@ -271,7 +271,7 @@ def test_a_slot_is_withdrawn_where_nobody_has_begun(store: Store, tmp_path: Path
     with store.write() as connection:
         one = desk.assigned(connection, "1.1", "second")
         desk.say(connection, one, *_first(connection, one), {"judgment": "R"})
-        assert withdraw_assignments(connection, slot=2, by=None) == 2
+        assert withdraw_assignments(act(connection), slot=2) == 2
         assert {each.question for each in all_assignments(connection) if each.slot == 2} == {"1.1"}
 
 
@@ -323,8 +323,8 @@ def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path
         runs = {**desks.RUNS, "south": desks.RUNS["south"].replace("Ann", "Cem")}
         made = desks.write_evaluation(tmp_path / "two", runs=runs)
         items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
-        options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
-    assert store_pool(store, items, made.questions, **options).touched == {"1.2"}
+        options = {"mark": pool_mark(connection), "wanted": Wanted(), "account": None}
+    assert store_pool(store, items, made.questions, made.task, **options).touched == {"1.2"}
     with store.read() as connection:
         desk.check_counts(connection)
         one = desk.assigned(connection, "1.2")
@@ -337,11 +337,11 @@ def test_withdrawing_what_was_open_settles_what_is_finished(store: Store, tmp_pa
     with store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         assert desk.settled(connection, "1.1") is None
-        assert withdraw_assignments(connection, slot=2, by=None) == 3
+        assert withdraw_assignments(act(connection), slot=2) == 3
         assert desk.settled(connection, "1.1") == (2, 0, 0)
         assert len(desk.rows(connection)) == 2
         # Nobody is left on the others.
-        assert withdraw_assignments(connection, slot=1, by=None) == 2
+        assert withdraw_assignments(act(connection), slot=1) == 2
         assert [one.question for one in all_assignments(connection)] == ["1.1"]
 
 
@@ -357,14 +357,14 @@ def test_whoever_has_written_nuggets_keeps_the_question(store: Store, tmp_path: 
         taken = take(connection, one.id)
         assert (taken.question, taken.set) == ("1.3", "first")
         # Looking at the list, which begins as a copy, is no work yet.
-        begin_list(connection, taken, one.id)
+        begin_list(act(connection, account=one.id), taken)
         assert is_work_waiting(connection, three.id)
-        change = NuggetChange(taken, one, "a-key-of-a-change")
-        assert change.is_new(connection)
-        change.add(connection, "it meets", vital=True)
-        change.finish(connection)
+        change = NuggetChange(act(connection, who=one, key="a-key-of-a-change"), taken)
+        assert change.is_new()
+        change.add("it meets", vital=True)
+        change.finish()
         assert connection.execute(select(c.leased).where(c.id == taken.id)).scalar_one() is None
         connection.execute(update(assignment).where(c.id == taken.id).values(leased="2001"))
         assert take(connection, three.id) is None
-        assert withdraw_assignments(connection, slot=1, by=None) == 2
+        assert withdraw_assignments(act(connection), slot=1) == 2
         assert assignments_of(connection, one.id)[0].question == "1.3"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, func, insert, select, text
 
+from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.formats.times import now
@@ -41,9 +42,9 @@ def fill(store: Store) -> None:
         connection.execute(insert(item).values(id=2**51, question="1.1", kind="item", ordinal=1, body="{}"))
         for label in "XU":
             row = {**ITEM, "judgment": label, "assessor": "Ann"}
-            append(connection, set_name="first", kind="item", row=row, at=now(), account=made, key=f"key-{label}")
-        append(connection, set_name="second", kind="item", row={**ITEM, "judgment": "R"}, at=now(), account=made)
-        append(connection, set_name="second", kind="item", row=ITEM, at=now(), taken_back=True)
+            append(act(connection, key=f"key-{label}", account=made), "first", "item", row)
+        append(act(connection, account=made), "second", "item", {**ITEM, "judgment": "R"})
+        append(act(connection), "second", "item", ITEM, undone=True)
 
 
 def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
@@ -95,7 +96,7 @@ def test_a_backup_goes_into_postgresql(small: Path, postgres_url: str, scores: S
     assert everything(served) == everything(store)
     assert scores(place) == scores(small)
     with served.write() as connection:  # numbers go on where the backup's end
-        saved = append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "R"}, at=now())
+        saved = append(act(connection), "first", "item", {**ITEM, "judgment": "R"})
         assert (
             saved.id
             == 1 + connection.execute(select(func.max(judgment.c.id)).where(judgment.c.id != saved.id)).scalar_one()
@@ -192,7 +193,7 @@ def test_a_backup_holds_one_moment_while_others_write(small: Path, served: Serve
                 with store.write() as connection:
                     for part in "ab":
                         row = {**ITEM, "text": f"{answered}-{part}", "judgment": "W"}
-                        append(connection, set_name="busy", kind="item", row=row, at=now())
+                        append(act(connection), "busy", "item", row)
                 answered += 1
         except Exception as error:  # noqa: BLE001  # told in the main thread
             failures.append(error)

@@ -10,14 +10,15 @@ import desk as desks
 import pytest
 from sqlalchemy import Connection, select
 
+from acting import act
 from qassay.errors import InputError, UsageError
+from qassay.judging import subject
 from qassay.store.development.answers import add_answer, note_answer, withdraw_answer
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
-from qassay.store.judging.classes import ClassGoneError, known_classes, rename_class, take_back_renaming
+from qassay.store.judging.classes import ClassGoneError, known_classes, rename_class, undo_renaming
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.judgments import KeyReusedError
-from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, record
 
 store = desks.store
@@ -42,7 +43,7 @@ def names(connection: Connection, desk: Any, set_name: str = "first") -> dict[st
 def rename(connection: Connection, desk: Any, before: str, after: str, key: str = KEY) -> int:
     """Rename a class of the first assessor."""
     one = desk.assigned(connection, "1.2")
-    return rename_class(connection, one, before, after, who=desk.who(one), key=key)
+    return rename_class(act(connection, who=desk.who(one), key=key), one, before, after)
 
 
 def test_the_known_classes_are_those_of_development_and_the_assessors_own(store: Store, desk: Any) -> None:
@@ -70,7 +71,7 @@ def test_merging_gives_every_judgment_of_the_set_a_new_version(store: Store, des
         assert names(connection, desk, "second") == {"Ann": 2, "Bob": 1}
         changed = [row for row in desk.rows(connection, "first", "1.2") if row["text"] == "Ann"]
         assert [row["answer"] for row in changed] == ["Bob", "Bob"]
-        history = judgments.history(connection, "first", thing("list", changed[0]))
+        history = judgments.history(connection, "first", subject("list", changed[0]))
         assert [one.body["answer"] for one in history if one.body] == ["Ann", "Bob"]
         told = connection.execute(select(record.c.body).where(record.c.action == "rename-class")).scalar_one()
         assert json.loads(told)["judgments"] == 2
@@ -105,11 +106,11 @@ def test_a_renaming_is_taken_back_as_one(store: Store, desk: Any) -> None:
     with store.write() as connection:
         rename(connection, desk, "Ann", "Bob")
         one = desk.assigned(connection, "1.2")
-        assert take_back_renaming(connection, one, KEY, who=desk.who(one), key="fedcba9876543210") == 2
+        assert undo_renaming(act(connection, who=desk.who(one), key="fedcba9876543210"), one, KEY) == 2
         assert names(connection, desk) == {"Ann": 2, "Bob": 1}
-        assert take_back_renaming(connection, one, KEY, who=desk.who(one), key="fedcba9876543210") == 0
+        assert undo_renaming(act(connection, who=desk.who(one), key="fedcba9876543210"), one, KEY) == 0
         with pytest.raises(judgments.ConflictError):
-            take_back_renaming(connection, one, KEY, who=desk.who(one), key="0000000000000000")
+            undo_renaming(act(connection, who=desk.who(one), key="0000000000000000"), one, KEY)
 
 
 def test_after_a_ruling_nothing_is_renamed(store: Store, desk: Any) -> None:

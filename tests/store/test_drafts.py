@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import qassay
+from acting import act
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
 from qassay.store.development import drafts, ordering
@@ -86,7 +87,7 @@ def test_drafts_are_in_no_score_and_no_export(served: Serve, small: Path, scores
         add_answer(connection, number, "a", "D1", account=None)
         body = {"vital": True, "text": "a fact"}
         closing = drafts.read_drafts(connection)[-1].question.id
-        write_nugget(connection, list_name="first", question=closing, nugget=None, body=body)
+        write_nugget(act(connection), "first", closing, None, body)
     assert scores(small) == before
     written = snapshot(store, qassay.open(small).folder).contents
     assert "draft-" not in "".join(path.read_text() for path in written.rglob("*.jsonl"))
@@ -99,9 +100,7 @@ def test_published_drafts_get_the_next_numbers_and_take_their_answers_along(serv
         number = ask(connection, series, "Who built it?")
         add_answer(connection, number, "Ann  Lee", "D1", account=None)
         closing = drafts.read_drafts(connection)[-1].question.id
-        write_nugget(
-            connection, list_name="development", question=closing, nugget=None, body={"vital": True, "text": "long"}
-        )
+        write_nugget(act(connection), "development", closing, None, {"vital": True, "text": "long"})
         names = publish(connection, SERIES, [series], account=None)
         assert names == {number: "2.1", closing: "2.2"}
         assert published_set(connection).ids == ("1.1", "1.2", "1.3", "2.1", "2.2")

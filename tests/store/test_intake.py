@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 import qassay
+from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.formats.times import now
@@ -92,17 +93,17 @@ def test_new_rows_are_appended_as_new_versions(small: Path, served: Serve, write
 def test_an_old_file_does_not_undo_what_was_changed_since(small: Path, served: Serve) -> None:
     store = served(small)
     with store.write() as connection:
-        saved = append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+        saved = append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
     assert take_in(store, Folder(small)) == []
-    assert standing_of(store)[saved.thing]["judgment"] == "X"
+    assert standing_of(store)[saved.subject]["judgment"] == "X"
 
 
 def test_what_was_taken_back_comes_in_again_when_asked_for(small: Path, served: Serve) -> None:
     store = served(small)
     with store.write() as connection:
-        saved = append(connection, set_name="first", kind="item", row=ITEM, at=now(), taken_back=True)
+        saved = append(act(connection), "first", "item", ITEM, undone=True)
     assert take_in(store, Folder(small)) == [Taken("judgments/first.jsonl", "judgments", 2)]
-    assert standing_of(store)[saved.thing]["judgment"] == "R"
+    assert standing_of(store)[saved.subject]["judgment"] == "R"
     assert take_in(store, Folder(small)) == []
 
 
@@ -314,7 +315,7 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
     def slowly(*arguments: Any) -> Any:
         found = real(*arguments)
         with store.write() as connection:
-            append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+            append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
         return found
 
     monkeypatch.setattr(intake, "read_incoming", slowly)

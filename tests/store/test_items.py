@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import qassay
 from qassay.demo import DEMOS, Demo, demo_folder
 from qassay.evaluation import Evaluation
-from qassay.pools import THINGS, pool
+from qassay.judging import Item, Wanted
+from qassay.judging.items import parts_of, pool_items
+from qassay.judging.pool import pool
 from qassay.runs import Runs
 from qassay.store.engine import Store
-from qassay.store.pool.items import Item, item_with_number, items_of, order_seed, pool_items
-from qassay.store.pool.parts import parts_of
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import item_with_number, items_of, order_seed, store_items
 
 store = desks.store
 QUESTIONS = [{"id": "q", "type": "factoid", "text": "?"}, {"id": "r", "type": "factoid", "text": "?"}]
@@ -63,17 +63,17 @@ def test_items_are_the_things_of_the_pool(name: Demo) -> None:
         known.setdefault(question, []).append(nugget)
     items = pooled(evaluation, justified=evaluation.configuration.justified or ())
     for one in pool(evaluation.runs, evaluation.questions, evaluation.task, nuggets=nuggets).types:
-        names = THINGS[one.kind]
-        wanted = set(one.things.select(names).iter_rows())
-        if one.kind == "rating" and evaluation.configuration.justified:
+        names = one.record.pooled
+        wanted = set(one.subjects.select(names).iter_rows())
+        if one.record.name == "rating" and evaluation.configuration.justified:
             wanted = {thing for thing in wanted if thing[0] in evaluation.configuration.justified}
-        kinds = {"item": "item", "extract": "extract"}.get(one.kind, one.kind)
+        kinds = {"item": "item", "extract": "extract"}.get(one.record.name, one.record.name)
         found = [
             tuple(part.row.get(field) for field in names)
             for item in items
             if item.kind == kinds and evaluation.questions.by_id[item.question].type == one.type
             for part in parts_of(item, nuggets=known.get(item.question, []))
-            if part.kind == (one.kind if one.kind != "extract" else "item") and "item" not in part.row
+            if part.kind == (one.record.name if one.record.name != "extract" else "item") and "item" not in part.row
         ]
         assert len(found) == len(set(found))
         assert set(found) == wanted
@@ -110,7 +110,7 @@ def test_orders_are_the_same_for_match_and_holistic(folders: Any) -> None:
         next(folders), task="definition", questions=[{"id": "d", "type": "definition", "text": "?"}],
         runs={tag: f"d {tag} D1 what {tag} says\n" for tag in "abcdef"},
     )  # fmt: skip
-    items = pooled(evaluation, holistic=True)
+    items = pooled(evaluation, wanted=Wanted(holistic=True))
     orders = {
         kind: [item.run for item in sorted(items, key=lambda item: item.ordinal) if item.kind == kind]
         for kind in ("match", "holistic")
@@ -191,4 +191,4 @@ def test_equal_items_of_one_list_are_one_and_of_two_lists_two(tmp_path: Path) ->
     parts = {item.run: parts_of(item) for item in items}
     assert [part.name for part in parts["a"]] == ["0", "1"]
     assert {item.run: item.parts for item in items} == {"a": 2, "b": 1}
-    assert parts["a"][0].thing != parts["b"][0].thing
+    assert parts["a"][0].subject != parts["b"][0].subject

@@ -8,6 +8,7 @@ from typing import Any
 import desk as desks
 import pytest
 
+from acting import act
 from qassay.errors import InputError
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.assignments import reassign, reopen
@@ -44,12 +45,12 @@ def test_what_is_refused_changes_nothing(desk: Any) -> None:
         desks.save(desk, connection, where)
         with pytest.raises(ConflictError) as met:
             desks.save(desk, connection, where, "W", key="l")
-        assert met.value.standing.body["judgment"] == "R"
+        assert met.value.current.body["judgment"] == "R"
         with pytest.raises(KeyReusedError):
             desks.save(desk, connection, where, "W", expected=1)
         with pytest.raises(LockedError, match="not assigned to you"):
             desks.save(desk, connection, where, "W", expected=1, key="l", who=desk.judge)
-        assert len(judgments.history(connection, "first", where[2].thing)) == 1
+        assert len(judgments.history(connection, "first", where[2].subject)) == 1
         desk.check_counts(connection)
 
 
@@ -62,10 +63,10 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
         reassign(connection, where[0].id, desk.judge.id, by=None)
         assert desks.save(desk, connection, where, who=who).saved == made.saved
         one, item, part = desks.first_part(desk, connection, "1.3")
-        how = {"task": desk.evaluation.task, "who": desk.who(one), "expected": 0, "key": "n"}
-        linked = decide(connection, one, item, part, {"nuggets": ["2"]}, **how)
-        write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
-        assert decide(connection, one, item, part, {"nuggets": ["2"]}, **how).saved == linked.saved
+        first = act(connection, task=desk.evaluation.task, who=desk.who(one), key="n")
+        linked = decide(first, one, item, part, {"nuggets": ["2"]}, expected=0)
+        write_nugget(act(connection), "development", "1.3", "2", None)
+        assert decide(first, one, item, part, {"nuggets": ["2"]}, expected=0).saved == linked.saved
 
 
 def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
@@ -77,18 +78,18 @@ def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
         for version, label in enumerate("RXW"):
             desks.save(desk, connection, where, label, expected=version, key=f"d{version}")
         how = {"task": task, "who": who}
-        back = undo(connection, one, item, part, expected=3, to=2, key="u1", **how)
+        back = undo(act(connection, **how, key="u1"), one, item, part, expected=3, to=2)
         assert (back.saved.version, back.saved.body["judgment"], back.done) == (4, "X", 1)
-        assert undo(connection, one, item, part, expected=3, to=2, key="u1", **how).saved == back.saved
-        gone = undo(connection, one, item, part, expected=4, to=0, key="u2", **how)
+        assert undo(act(connection, **how, key="u1"), one, item, part, expected=3, to=2).saved == back.saved
+        gone = undo(act(connection, **how, key="u2"), one, item, part, expected=4, to=0)
         assert (gone.saved.body, gone.complete, gone.done) == (None, False, 0)
-        again = undo(connection, one, item, part, expected=5, to=4, key="u3", **how)
+        again = undo(act(connection, **how, key="u3"), one, item, part, expected=5, to=4)
         assert (again.saved.body["judgment"], again.done) == ("X", 1)
         with pytest.raises(InputError, match="no version 9"):
-            undo(connection, one, item, part, expected=6, to=9, key="u4", **how)
+            undo(act(connection, **how, key="u4"), one, item, part, expected=6, to=9)
         with pytest.raises(ConflictError):
-            undo(connection, one, item, part, expected=5, to=0, key="u5", **how)
-        said = [saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.thing)]
+            undo(act(connection, **how, key="u5"), one, item, part, expected=5, to=0)
+        said = [saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.subject)]
         assert said == ["R", "X", "W", "X", None, "X"]
         desk.check_counts(connection)
 
@@ -98,7 +99,7 @@ def test_undo_brings_back_no_nugget_that_is_gone(desk: Any) -> None:
         one, item, part = desks.first_part(desk, connection, "1.3")
         desk.say(connection, one, item, part, {"nuggets": ["2"]})
         desk.say(connection, one, item, part, {"nuggets": []})
-        write_nugget(connection, list_name="development", question="1.3", nugget="2", body=None)
+        write_nugget(act(connection), "development", "1.3", "2", None)
         with pytest.raises(InputError, match="no nugget '2'"):
             desk.take_back(connection, one, item, part, to=1)
 
@@ -111,8 +112,8 @@ def test_random_work_never_drifts(desk: Any) -> None:
             question = chance.choice(["1.1", "1.2", "1.3"])
             one = desk.assigned(connection, question, chance.choice(["first", "second"]))
             item = chance.choice(items_of(connection, question))
-            part = chance.choice(parts_for(connection, one, item, None))
-            version = judgments.version_of(connection, one.set, part.thing)
+            part = chance.choice(parts_for(connection, one.set, item, None))
+            version = judgments.version_of(connection, one.set, part.subject)
             if version and chance.random() < 0.15:
                 desk.take_back(connection, one, item, part, chance.randrange(version))
             else:
@@ -125,7 +126,7 @@ def test_random_work_never_drifts(desk: Any) -> None:
                     assert (each.settled is not None) == each.closed
                     if each.closed:
                         rows = desk.rows(connection, question=each.question)
-                        assert settle(connection, each.question, desk.evaluation.task) == each.settled
+                        assert settle(act(connection, task=desk.evaluation.task), each.question) == each.settled
                         assert desk.rows(connection, question=each.question) == rows
         assert any(each.closed for each in progress(connection))
 
@@ -143,7 +144,7 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
         # What becomes complete anew closes by itself.
         assert desks.save(desk, connection, where, "X", expected=3, key="l").closed
         assert desk.settled(connection, "1.1") is None
-        assert recount(connection, desk.assigned(connection, "1.1", "second"))[2]
+        assert recount(act(connection), desk.assigned(connection, "1.1", "second"))[2]
         assert desk.settled(connection, "1.1") == (1, 1, 1)
         desk.check_counts(connection)
 
@@ -154,6 +155,6 @@ def test_completed_and_is_complete_say_the_same(desk: Any) -> None:
             one, item, part = desks.first_part(desk, connection, question)
             desk.say(connection, one, item, part, desks.usual(item, part))
             items = items_of(connection, question)
-            each = [is_complete(connection, "first", parts_for(connection, one, other, None)) for other in items]
+            each = [is_complete(connection, "first", parts_for(connection, one.set, other, None)) for other in items]
             assert completed(connection, one, items) == each
             assert sum(each) == desk.assigned(connection, question).done

@@ -14,9 +14,10 @@ import desk as desks
 from sqlalchemy import event
 
 import qassay
+from acting import act
 from qassay.formats import jsonl
-from qassay.judgments import JUDGMENT_COLUMNS, sort_out
-from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, Item, Part
+from qassay.judging.sets import judgment_set
 from qassay.store.adjudication.own_lists import adopt
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.counting import parts_for, recount
@@ -24,8 +25,7 @@ from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError, is_locked
 from qassay.store.judging.judgments import ConflictError
 from qassay.store.judging.nuggets import copy_list, nuggets_of
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
+from qassay.store.pool.items import items_of
 
 store, desk = desks.store, desks.desk
 
@@ -47,7 +47,9 @@ def test_two_tabs_that_finish_one_list_at_once_count_it(desk: Any) -> None:
     """Each part is saved by its own tab, at the same moment."""
     with desk.store.read() as connection:
         one = desk.assigned(connection, "1.2")
-        work = [(item, part) for item in items_of(connection, "1.2") for part in parts_for(connection, one, item, None)]
+        work = [
+            (item, part) for item in items_of(connection, "1.2") for part in parts_for(connection, one.set, item, None)
+        ]
     barrier = Barrier(len(work))
 
     def judge(place: tuple[Item, Part]) -> None:
@@ -99,7 +101,7 @@ def test_a_ruling_and_a_change_at_the_same_moment_do_not_pass_each_other(desk: A
         desk.judge_all(connection, "1.1", "second", lambda *_: {"judgment": "W"})
         found = desk.disagreements(connection, "1.1")[0]
         one = desk.assigned(connection, "1.1", "second")
-        (part,) = parts_for(connection, one, found.item, None)
+        (part,) = parts_for(connection, one.set, found.item, None)
     barrier = Barrier(2)
 
     def change() -> bool:
@@ -147,10 +149,10 @@ def test_a_decision_takes_few_queries_however_large_the_pool(store: Store, tmp_p
             desk.judge_all(connection, "q", "first")
             desk.judge_all(connection, "q", "second")
             with statements(store) as sent:
-                recount(connection, where[0])
+                recount(act(connection), where[0])
             counted = len(sent)
             with statements(store) as sent:
-                settle(connection, "q")
+                settle(act(connection), "q")
                 desk.disagreements(connection, "q")
                 progress(connection)
             counts.append((single, counted, len(sent)))
@@ -182,22 +184,22 @@ def test_an_evaluation_judged_here_scores_like_the_same_judgments_in_files(store
         for set_name, said in says.items():
             for question in ("1.1", "1.2"):
                 desk.judge_all(connection, question, set_name, lambda _, part, said=said: said(part))
-            copy_list(connection, source="development", target=set_name, question="1.3", account=None)
+            copy_list(act(connection), source="development", target=set_name, question="1.3")
             one = desk.assigned(connection, "1.3", set_name)
             for item in items_of(connection, "1.3"):
-                whole, *links = parts_for(connection, one, item, None)
+                whole, *links = parts_for(connection, one.set, item, None)
                 desk.say(connection, one, item, links[-1], {"nuggets": ["1"]})
                 desk.say(connection, one, item, whole, {"nuggets": []})
         for found in [*desk.disagreements(connection, "1.1"), *desk.disagreements(connection, "1.2")]:
             desk.rule(connection, found, {"judgment": "X"})
-        adopt(connection, "1.3", "second", who=desk.judge, key="adopt")
+        adopt(act(connection, who=desk.judge, key="adopt"), "1.3", "second")
         assert all(each.settled.left == 0 for each in progress(connection))
         sets = ("first", "second", ADJUDICATED)
         served = export(desk, connection, tmp_path / "evaluation", sets)
         for set_name in sets:
             rows = [(number, row) for number, row in enumerate(desk.rows(connection, set_name), 1)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file="x")
-            found_kinds = sort_out(set_name, table, served.questions, served.task, file="x").kinds
+            found_kinds = judgment_set(set_name, table, served.questions, served.task, file="x").kinds
             assert {kind: rows.height for kind, rows in found_kinds.items()} == {"item": 2, "list": 3, "match": 4}
     by_hand = desks.write_evaluation(tmp_path / "by hand")
     labels = {"first": "RRRRR", "second": "RWRWR", ADJUDICATED: "RXRXR"}

@@ -14,23 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select
 
+from acting import act
 from qassay.errors import InputError
+from qassay.judging import subject
+from qassay.judging.settling import Entry
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
-from qassay.store.judging.appending import Entry, append_entries
-from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_many
-from qassay.store.pool.things import thing
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_entries, append_many
 from qassay.store.schema import judgment, standing
 
 store = desks.store
 AT = "2026-01-01T00:00:00.000Z"
 ROW = {"question": "1", "doc": "D", "text": "x", "judgment": "R"}
-THING = thing("item", ROW)
+THING = subject("item", ROW)
 
 
 def save(connection: Any, label: str = "R", **options: Any) -> judgments.Saved:
     row = {**ROW, "judgment": label}
-    return append(connection, **{"set_name": "first", "kind": "item", "row": row, "at": AT, **options})
+    made = act(connection, key=options.pop("key", None), account=options.pop("account", None), at=options.pop("at", AT))
+    return append(made, options.pop("set_name", "first"), "item", options.pop("row", row), **options)
 
 
 def everything(connection: Any) -> tuple[list[Any], list[Any]]:
@@ -49,7 +51,7 @@ def test_the_last_stands_and_the_rest_is_history(store: Store) -> None:
         assert judgments.version_of(connection, "first", THING) == 3
         assert judgments.version_of(connection, "second", THING) == 0
         assert judgments.last(connection, "second", THING) is None
-        assert judgments.standing_rows(connection, "first", [THING, "never"]) == {THING: (3, {**ROW, "judgment": "W"})}
+        assert judgments.current_rows(connection, "first", [THING, "never"]) == {THING: (3, {**ROW, "judgment": "W"})}
 
 
 def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
@@ -57,13 +59,13 @@ def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
         first = save(connection, "R", expected=0)
         with pytest.raises(ConflictError) as met:
             save(connection, "W", expected=0)
-        assert met.value.standing == first
+        assert met.value.current == first
         with pytest.raises(ConflictError):
             save(connection, "W", expected=7)
         assert save(connection, "W", expected=1).version == 2
         with pytest.raises(ConflictError) as met:
-            append(connection, set_name="second", kind="item", row=ROW, at=AT, expected=1)
-        assert met.value.standing is None
+            append(act(connection, at=AT), "second", "item", ROW, expected=1)
+        assert met.value.current is None
 
 
 def test_a_save_sent_twice_is_one_judgment_with_one_answer(store: Store) -> None:
@@ -86,7 +88,7 @@ def test_a_key_is_for_one_judgment(store: Store) -> None:
             {"row": other},
             {"set_name": "second"},
             {"account": person.id},
-            {"taken_back": True},
+            {"undone": True},
         ):
             with pytest.raises(KeyReusedError):
                 save(connection, key="k", **changed)
@@ -104,9 +106,9 @@ def test_a_key_that_no_database_could_hold_is_refused(tmp_path: Path, key: str, 
 def test_taking_back_leaves_nothing_standing_and_loses_nothing(store: Store) -> None:
     with store.write() as connection:
         save(connection, "R")
-        gone = save(connection, taken_back=True, expected=1)
+        gone = save(connection, undone=True, expected=1)
         assert (gone.version, gone.body) == (2, None)
-        assert judgments.standing_rows(connection, "first", [THING]) == {THING: (2, None)}
+        assert judgments.current_rows(connection, "first", [THING]) == {THING: (2, None)}
         with pytest.raises(ConflictError):
             save(connection, "W", expected=0)
         save(connection, "W", expected=2)
@@ -142,7 +144,7 @@ def test_of_twenty_writers_one_has_each_version(store: Store) -> None:
                     return saved.version, refused
             except ConflictError as error:
                 refused += 1
-                seen = error.standing.version if error.standing else 0
+                seen = error.current.version if error.current else 0
 
     with ThreadPoolExecutor(writers) as pool:
         got = list(pool.map(write, range(writers)))
@@ -152,7 +154,7 @@ def test_of_twenty_writers_one_has_each_version(store: Store) -> None:
         rows = judgments.history(connection, "first", THING)
         assert [row.version for row in rows] == list(range(1, writers + 1))
         assert {row.body["note"] for row in rows} == {str(number) for number in range(writers)}
-        assert judgments.standing_rows(connection, "first", [THING])[THING] == (writers, rows[-1].body)
+        assert judgments.current_rows(connection, "first", [THING])[THING] == (writers, rows[-1].body)
 
 
 def test_the_same_save_from_twenty_connections_is_one_judgment(store: Store) -> None:
@@ -197,9 +199,9 @@ def test_a_file_that_is_taken_in_meanwhile_loses_no_judgment(store: Store) -> No
     with store.read() as connection:
         assert connection.execute(select(func.count()).select_from(judgment)).scalar_one() == count
         for row in rows:
-            found = judgments.history(connection, "first", thing("item", row))
+            found = judgments.history(connection, "first", subject("item", row))
             assert [one.version for one in found] == list(range(1, len(found) + 1))
-            assert judgments.standing_rows(connection, "first", [found[0].thing])[found[0].thing] == (
+            assert judgments.current_rows(connection, "first", [found[0].subject])[found[0].subject] == (
                 len(found),
                 found[-1].body,
             )
@@ -245,12 +247,12 @@ def test_more_rows_than_a_batch_and_more_things_than_parameters(store: Store) ->
     texts = (("item", json.dumps(row)) for row in rows)
     with store.write() as connection:
         assert append_many(connection, set_name="first", rows=texts, at=AT) == 7_000
-        named = [thing("item", row) for row in rows]
+        named = [subject("item", row) for row in rows]
         never = [f"{number:032x}" for number in range(70_000)]
-        assert len(judgments.standing_rows(connection, "first", named + never)) == 7_000
+        assert len(judgments.current_rows(connection, "first", named + never)) == 7_000
         entries = [Entry("item", "1", one, 2, None) for one in named[:6_000]]
-        append_entries(connection, "first", entries, at=AT)
-        found = judgments.standing_rows(connection, "first", named)
+        append_entries(act(connection, at=AT), "first", entries)
+        found = judgments.current_rows(connection, "first", named)
         assert sum(body is None for _, body in found.values()) == 6_000
         assert found[named[0]] == (2, None)
 
@@ -269,7 +271,7 @@ def test_odd_and_huge_strings_come_back_as_they_were(store: Store) -> None:
             save(connection, row={**ROW, "text": text})
     with store.read() as connection:
         for text in texts:
-            found = judgments.last(connection, "first", thing("item", {**ROW, "text": text}))
+            found = judgments.last(connection, "first", subject("item", {**ROW, "text": text}))
             assert found.version == 1
             assert found.body["text"] == text
 
@@ -277,7 +279,7 @@ def test_odd_and_huge_strings_come_back_as_they_were(store: Store) -> None:
 def test_going_back_to_a_version_that_never_was_is_refused(store: Store) -> None:
     with store.write() as connection:
         save(connection, "R")
-        save(connection, taken_back=True)
+        save(connection, undone=True)
         rows = judgments.history(connection, "first", THING)
         assert judgments.body_at(rows, 0, "1") is None
         assert judgments.body_at(rows, 1, "1") == ROW

@@ -11,8 +11,10 @@ import desk as desks
 import pytest
 from sqlalchemy import Connection, select
 
+from acting import act
 from qassay.errors import InputError, UsageError
-from qassay.store.assignment.counting import Assessor, parts_for
+from qassay.store.acts import Assessor
+from qassay.store.assignment.counting import parts_for
 from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
@@ -31,14 +33,15 @@ def desk(store: Store, tmp_path: Path) -> Any:
     made = desks.make_desk(store, tmp_path)
     with store.write() as connection:
         one = made.assigned(connection, "1.3")
-        begin_list(connection, one, made.who(one).id)
+        begin_list(act(connection, account=made.who(one).id), one)
     return made
 
 
 def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> NuggetChange:
     """A new change of an assessor's list."""
     one = desk.assigned(connection, "1.3", set_name)
-    return NuggetChange(one, desk.who(one), key or f"change-{next(KEYS):010}")
+    made = act(connection, task=desk.evaluation.task, who=desk.who(one), key=key or f"change-{next(KEYS):010}")
+    return NuggetChange(made, one)
 
 
 def texts(connection: Connection, list_name: str = "first") -> list[tuple[str, str]]:
@@ -55,7 +58,7 @@ def match(connection: Connection, desk: Any, links: dict[str, dict[str, list[str
     """Link nuggets with strings of the runs' responses, and look these through."""
     one = desk.assigned(connection, "1.3")
     for item in items_of(connection, "1.3"):
-        for part in parts_for(connection, one, item, None):
+        for part in parts_for(connection, one.set, item, None):
             linked = links.get(str(item.run), {}).get(part.name)
             if linked is not None or part.name == "":
                 desk.say(connection, one, item, part, {"nuggets": linked or []})
@@ -74,13 +77,13 @@ def test_a_list_begins_as_a_copy_of_development_once(store: Store, desk: Any) ->
     with store.write() as connection:
         assert texts(connection) == [("1", "chess"), ("2", "plays")]
         first = change(connection, desk)
-        first.remove(connection, "1", expected=1)
+        first.remove("1", expected=1)
         first = change(connection, desk)
-        first.remove(connection, "2", expected=1)
-        begin_list(connection, first.one, first.who.id)
+        first.remove("2", expected=1)
+        begin_list(act(connection, account=first.act.account), first.assignment)
         assert texts(connection) == []
         second = desk.assigned(connection, "1.3", "second")
-        begin_list(connection, second, desk.who(second).id)
+        begin_list(act(connection, account=desk.who(second).id), second)
         assert texts(connection, "second") == texts(connection, "development")
 
 
@@ -88,73 +91,73 @@ def test_a_set_judged_from_files_takes_the_list_it_went_by_along(store: Store, t
     made = desks.make_desk(store, tmp_path, development=False)
     with store.write() as connection:
         for question in ("1.3", "9.9"):
-            write_nugget(connection, list_name="given", question=question, nugget="a", body={"text": "x"})
+            write_nugget(act(connection), "given", question, "a", {"text": "x"})
         rows = [("match", f'{{"question": "{one}", "run": "north", "nuggets": ["a"]}}') for one in ("1.3", "9.9")]
         desks.judgments.append_many(connection, set_name="first", rows=rows, at="2026-01-01T00:00:00Z")
         one = made.assigned(connection, "1.3")
-        begin_list(connection, one, made.who(one).id)
+        begin_list(act(connection, account=made.who(one).id), one)
         assert [len(nuggets_of(connection, "first", question)) for question in ("1.3", "9.9")] == [1, 1]
 
 
 def test_nuggets_are_written_marked_and_told_apart_from_older_ones(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        made = change(connection, desk).add(connection, "  meets\n on   Mondays ", vital=False)
+        made = change(connection, desk).add("  meets\n on   Mondays ", vital=False)
         assert (made.nugget, made.text, made.vital) == ("3", "meets on Mondays", False)
-        change(connection, desk).rewrite(connection, "3", "meets on Mondays", vital=True, expected=1)
+        change(connection, desk).rewrite("3", "meets on Mondays", vital=True, expected=1)
         with pytest.raises(NuggetConflictError) as caught:
-            change(connection, desk).rewrite(connection, "3", "other", vital=True, expected=1)
-        assert caught.value.standing is not None
-        assert caught.value.standing.version == 2
-        change(connection, desk).remove(connection, "3", expected=2)
-        assert change(connection, desk).add(connection, "next", vital=False).nugget == "4"
+            change(connection, desk).rewrite("3", "other", vital=True, expected=1)
+        assert caught.value.current is not None
+        assert caught.value.current.version == 2
+        change(connection, desk).remove("3", expected=2)
+        assert change(connection, desk).add("next", vital=False).nugget == "4"
         with pytest.raises(InputError, match="1 to 1000"):
-            change(connection, desk).add(connection, " \n ", vital=False)
+            change(connection, desk).add(" \n ", vital=False)
 
 
 def test_a_change_sent_twice_is_one_and_a_key_belongs_to_one_list(store: Store, desk: Any) -> None:
     with store.write() as connection:
         one = change(connection, desk, "the-same-key-1234")
-        assert one.is_new(connection)
-        one.split(connection, "1", ("white", "black"), expected=1)
-        assert not change(connection, desk, "the-same-key-1234").is_new(connection)
+        assert one.is_new()
+        one.split("1", ("white", "black"), expected=1)
+        assert not change(connection, desk, "the-same-key-1234").is_new()
         with pytest.raises(KeyReusedError):
-            change(connection, desk, "the-same-key-1234", "second").is_new(connection)
+            change(connection, desk, "the-same-key-1234", "second").is_new()
         same = ({"1"}, {"white", " black "})
-        assert not NuggetChange(one.one, one.who, one.key, *same).is_new(connection)
+        assert not NuggetChange(one.act, one.assignment, *same).is_new()
         for names, texts in (({"9"}, {"white"}), ({"1"}, {"white", "green"})):
             with pytest.raises(KeyReusedError, match="belongs to another change"):
-                NuggetChange(one.one, one.who, one.key, names, texts).is_new(connection)
+                NuggetChange(one.act, one.assignment, names, texts).is_new()
         # A key that merely begins like another one is another key.
-        assert change(connection, desk, "the-same-key-123").is_new(connection)
+        assert change(connection, desk, "the-same-key-123").is_new()
 
 
 def test_moving_numbers_anew_and_keeps_texts(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        change(connection, desk).add(connection, "third", vital=False)
-        change(connection, desk).move(connection, "3", "1", expected=1)
+        change(connection, desk).add("third", vital=False)
+        change(connection, desk).move("3", "1", expected=1)
         assert [name for name, _ in texts(connection)] == ["3", "1", "2"]
-        change(connection, desk).move(connection, "3", None, expected=version(connection, "3"))
+        change(connection, desk).move("3", None, expected=version(connection, "3"))
         assert texts(connection) == [("1", "chess"), ("2", "plays"), ("3", "third")]
         with pytest.raises(NuggetConflictError):
-            change(connection, desk).move(connection, "3", "1", expected=1)
+            change(connection, desk).move("3", "1", expected=1)
         with pytest.raises(NuggetConflictError):
-            change(connection, desk).move(connection, "3", "gone", expected=version(connection, "3"))
+            change(connection, desk).move("3", "gone", expected=version(connection, "3"))
 
 
 def test_splitting_keeps_the_links_at_the_first_and_merging_joins_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
         match(connection, desk, LINKS)
-        change(connection, desk).split(connection, "1", ("white", "black"), expected=1)
+        change(connection, desk).split("1", ("white", "black"), expected=1)
         assert texts(connection) == [("1", "white"), ("3", "black"), ("2", "plays")]
         assert found(connection) == {("north", 0): ["1"], ("north", 1): ["2"], ("south", 0): ["1"]}
         versions = (version(connection, "2"), version(connection, "1"))
-        change(connection, desk).merge(connection, "2", "1", "plays chess", expected=versions)
+        change(connection, desk).merge("2", "1", "plays chess", expected=versions)
         assert texts(connection) == [("3", "black"), ("2", "plays chess")]
         # North had both: once a response. South's link moved over.
         assert found(connection) == {("north", 1): ["2"], ("south", 0): ["2"]}
         assert next(one.vital for one in nuggets_of(connection, "first", "1.3") if one.nugget == "2")
         with pytest.raises(UsageError):
-            change(connection, desk).merge(connection, "2", "2", "x", expected=(1, 1))
+            change(connection, desk).merge("2", "2", "x", expected=(1, 1))
 
 
 def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: Store, desk: Any) -> None:
@@ -162,16 +165,16 @@ def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: St
         match(connection, desk, LINKS)
         before = found(connection)
         removal = change(connection, desk)
-        assert removal.remove(connection, "1", expected=1) == 2
+        assert removal.remove("1", expected=1) == 2
         assert found(connection) == {("north", 1): ["2"]}
         assert connection.execute(select(record.c.id).where(record.c.action == "remove-nugget")).scalars().all()
-        change(connection, desk).take_back(connection, removal.key)
+        change(connection, desk).undo(removal.act.key)
         assert found(connection) == before
         assert texts(connection) == [("1", "chess"), ("2", "plays")]
         with pytest.raises(NuggetConflictError):
-            change(connection, desk).take_back(connection, removal.key)
+            change(connection, desk).undo(removal.act.key)
         with pytest.raises(UsageError, match="no such change"):
-            change(connection, desk).take_back(connection, "never-sent-0000000")
+            change(connection, desk).undo("never-sent-0000000")
 
 
 def test_one_change_after_the_other_is_taken_back(store: Store, desk: Any) -> None:
@@ -185,11 +188,11 @@ def test_one_change_after_the_other_is_taken_back(store: Store, desk: Any) -> No
             ("remove", {"expected": 4}),
         ):
             done = change(connection, desk)
-            getattr(done, way)(connection, "1", **arguments)
-            keys.append(done.key)
+            getattr(done, way)("1", **arguments)
+            keys.append(done.act.key)
         assert texts(connection) == [("3", "black"), ("2", "plays")]
         for key in reversed(keys):
-            change(connection, desk).take_back(connection, key)
+            change(connection, desk).undo(key)
         assert [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")] == before
 
 
@@ -197,10 +200,10 @@ def test_nothing_is_taken_back_where_a_link_has_changed_since(store: Store, desk
     with store.write() as connection:
         match(connection, desk, LINKS)
         removal = change(connection, desk)
-        removal.remove(connection, "1", expected=1)
+        removal.remove("1", expected=1)
         match(connection, desk, {"north": {"0": ["2"], "1": []}})
         with pytest.raises(ConflictError):
-            change(connection, desk).take_back(connection, removal.key)
+            change(connection, desk).undo(removal.act.key)
 
 
 @pytest.mark.parametrize("which", [("north",), ("north", "south")])
@@ -212,15 +215,15 @@ def test_responses_to_look_at_again_are_open_until_looked_through(
         assert desk.assigned(connection, "1.3").closed
         items = [item for item in items_of(connection, "1.3") if item.run in which]
         again = change(connection, desk)
-        again.add(connection, "new", vital=True)
-        assert again.look_again(connection, items) == len(items)
-        again.finish(connection)
+        again.add("new", vital=True)
+        assert again.judge_again(items) == len(items)
+        again.finish()
         one = desk.assigned(connection, "1.3")
         assert (one.done, one.closed) == (2 - len(items), None)
         desk.check_counts(connection)
         undone = change(connection, desk)
-        undone.take_back(connection, again.key)
-        undone.finish(connection)
+        undone.undo(again.act.key)
+        undone.finish()
         assert desk.assigned(connection, "1.3").done == 2
         desk.check_counts(connection)
         assert found(connection)[("north", 0)] == ["1"]
@@ -231,9 +234,9 @@ def test_matching_begins_when_there_is_a_nugget(store: Store, tmp_path: Path) ->
     with store.write() as connection:
         one = made.assigned(connection, "1.3")
         with pytest.raises(InputError, match="at least one nugget"):
-            begin_matching(connection, one)
-        change(connection, made).add(connection, "a fact", vital=True)
-        begin_matching(connection, one)
+            begin_matching(act(connection), one)
+        change(connection, made).add("a fact", vital=True)
+        begin_matching(act(connection), one)
         assert made.assigned(connection, "1.3").step == 2
 
 
@@ -242,7 +245,7 @@ def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
         one = desk.assigned(connection, "1.3")
         stranger = Assessor(desk.judge.id, desk.judge.name)
         with pytest.raises(LockedError, match="not assigned"):
-            NuggetChange(one, stranger, "a-strangers-key-1").is_new(connection)
+            NuggetChange(act(connection, who=stranger, key="a-strangers-key-1"), one).is_new()
         rows = connection.execute(select(nugget.c.account).where(nugget.c.list == "first")).scalars()
         assert set(rows) == {one.account}
 
@@ -253,13 +256,13 @@ def test_a_removal_that_opens_the_same_responses_is_taken_back(store: Store, des
         match(connection, desk, {"north": {"": ["1"]}, "south": {"": ["2"]}})
         before = found(connection)
         removal = change(connection, desk)
-        assert removal.remove(connection, "1", expected=1) == 1
-        assert removal.look_again(connection, items_of(connection, "1.3")) == 2
-        removal.finish(connection)
+        assert removal.remove("1", expected=1) == 1
+        assert removal.judge_again(items_of(connection, "1.3")) == 2
+        removal.finish()
         assert desk.assigned(connection, "1.3").done == 0
         undone = change(connection, desk)
-        undone.take_back(connection, removal.key)
-        undone.finish(connection)
+        undone.undo(removal.act.key)
+        undone.finish()
         assert found(connection) == before
         assert desk.assigned(connection, "1.3").done == 2
         desk.check_counts(connection)

@@ -8,6 +8,7 @@ from typing import Any
 import desk as desks
 import pytest
 
+from acting import act
 from qassay.store.engine import Store
 from qassay.store.judging.nuggets import (
     NuggetConflictError,
@@ -23,8 +24,8 @@ store = desks.store
 
 def write(connection: Any, list_name: str, text: str | None, nugget: str | None = None, **options: Any) -> Any:
     body = None if text is None else {"vital": True, "text": text}
-    how = {"list_name": list_name, "question": "q", "nugget": nugget, "body": body, **options}
-    return write_nugget(connection, **how)
+    made = act(connection, key=options.pop("key", None), account=options.pop("account", None))
+    return write_nugget(made, list_name, "q", nugget, body, **options)
 
 
 def texts(connection: Any, list_name: str, question: str = "q") -> list[str]:
@@ -51,7 +52,7 @@ def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
         write(connection, "first", "a", expected=0)
         with pytest.raises(NuggetConflictError) as met:
             write(connection, "first", "b", "1", expected=0)
-        assert met.value.standing.text == "a"
+        assert met.value.current.text == "a"
         assert write(connection, "first", "b", "1", expected=1).version == 2
 
 
@@ -67,10 +68,10 @@ def test_a_copy_starts_a_list_and_never_overwrites_one(store: Store) -> None:
         write(connection, "development", "a")
         write(connection, "development", "gone")
         write(connection, "development", None, "2")
-        how = {"source": "development", "target": "second", "question": "q", "account": None}
-        assert copy_list(connection, **how) == 1
+        how = {"source": "development", "target": "second", "question": "q"}
+        assert copy_list(act(connection), **how) == 1
         write(connection, "second", "mine", "1")
-        assert copy_list(connection, **how) == 0
+        assert copy_list(act(connection), **how) == 0
         assert (texts(connection, "second"), texts(connection, "development")) == (["mine"], ["a"])
 
 

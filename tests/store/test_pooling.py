@@ -13,12 +13,13 @@ import pytest
 from behind import behind
 
 from qassay.errors import InputError
+from qassay.judging import Wanted
+from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import all_assignments, keep_others_out
 from qassay.store.engine import Store
 from qassay.store.pool import pooling
-from qassay.store.pool.items import items_of, order_seed, pool_items
+from qassay.store.pool.items import Pooled, items_of, order_seed, store_items
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
-from qassay.store.pool.storing import Pooled, store_items
 
 store, desk = desks.store, desks.desk
 MORE = {**desks.RUNS, "east": "1.1 east D9 1999\n1.2 east D9 Eve\n1.3 east D9 it sings\n"}
@@ -29,8 +30,8 @@ def pool(desk: Any, evaluation: Any, **options: Any) -> Pooled:
     with desk.store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
     made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    how = {"mark": mark, "holistic": False, "citations": False, "account": None, **options}
-    return store_pool(desk.store, made, evaluation.questions, **how)
+    how = {"mark": mark, "wanted": Wanted(), "account": None, **options}
+    return store_pool(desk.store, made, evaluation.questions, evaluation.task, **how)
 
 
 def is_current(store: Store) -> bool:
@@ -67,7 +68,7 @@ def test_whoever_saves_has_a_turn_before_all_is_stored(desk: Any, larger: Any, m
             )
             one = desk.assigned(connection, "1.3", "second")
             item = next(each for each in items_of(connection, "1.3") if each.run == "north")
-            part = desks.parts_for(connection, one, item, None)[0]
+            part = desks.parts_for(connection, one.set, item, None)[0]
             desk.say(connection, one, item, part, {"nuggets": []})
             desk.check_counts(connection)
         assert not is_current(desk.store)

@@ -9,15 +9,15 @@ from typing import Any
 import desk as desks
 import pytest
 
-from qassay.store.adjudication.comparing import ADJUDICATED
+from acting import act
+from qassay.judging import ADJUDICATED, Item, Part
 from qassay.store.adjudication.settling import NotClosedError
 from qassay.store.assignment.assignments import assign, reopen
 from qassay.store.assignment.counting import parts_for, recount
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import LockedError
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
+from qassay.store.pool.items import items_of
 
 store, desk = desks.store, desks.desk
 
@@ -33,14 +33,14 @@ def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "second")
         one = desk.assigned(connection, "1.1", "second")
         item = items_of(connection, "1.1")[0]
-        (part,) = parts_for(connection, one, item, None)
+        (part,) = parts_for(connection, one.set, item, None)
         desk.say(connection, one, item, part, {"judgment": "W"})
         assert desk.settled(connection, "1.1") == (1, 1, 1)
         assert [row["text"] for row in desk.rows(connection)] != [part.row["text"]]
-        assert judgments.history(connection, ADJUDICATED, part.thing)[-1].body is None
+        assert judgments.history(connection, ADJUDICATED, part.subject)[-1].body is None
         desk.say(connection, one, item, part, {"judgment": "R"})
         assert desk.settled(connection, "1.1") == (2, 0, 0)
-        assert [saved.version for saved in judgments.history(connection, ADJUDICATED, part.thing)] == [1, 2, 3]
+        assert [saved.version for saved in judgments.history(connection, ADJUDICATED, part.subject)] == [1, 2, 3]
 
 
 def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
@@ -49,7 +49,7 @@ def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "second", harsh)
         one = desk.assigned(connection, "1.1", "second")
         item = items_of(connection, "1.1")[0]
-        (part,) = parts_for(connection, one, item, None)
+        (part,) = parts_for(connection, one.set, item, None)
         undone = desk.take_back(connection, one, item, part)
         assert (undone.closed, undone.done, undone.complete) == (False, 1, False)
         assert desk.settled(connection, "1.1") is None
@@ -66,12 +66,12 @@ def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened
         one = desk.assigned(connection, "1.1", "second")
         found = desk.disagreements(connection, "1.1")
         desk.rule(connection, found[0], {"judgment": "R"})
-        (part,) = parts_for(connection, one, found[0].item, None)
+        (part,) = parts_for(connection, one.set, found[0].item, None)
         with pytest.raises(LockedError):
             desk.say(connection, one, found[0].item, part, {"judgment": "X"})
         with pytest.raises(LockedError):
             desk.take_back(connection, one, found[0].item, part)
-        assert judgments.version_of(connection, "second", part.thing) == 1
+        assert judgments.version_of(connection, "second", part.subject) == 1
 
 
 def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> None:
@@ -87,15 +87,15 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
             desk.rule(connection, found, {"judgment": "R"})
         one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         items = items_of(connection, "1.1")
-        parts = [parts_for(connection, one, item, None)[0] for item in items]
+        parts = [parts_for(connection, one.set, item, None)[0] for item in items]
         # The same said again, a change of mind that is taken back, and one that stays.
         assert not desk.say(connection, one, items[0], parts[0], {"judgment": "R"}).closed
         assert not desk.say(connection, two, items[0], parts[0], {"judgment": "R"}).closed
         assert not desk.say(connection, two, items[0], parts[0], {"judgment": "W"}).closed
         assert not desk.say(connection, two, items[1], parts[1], {"judgment": "X"}).closed
-        assert recount(connection, one) == (2, 2, True)
+        assert recount(act(connection), one) == (2, 2, True)
         assert desk.settled(connection, "1.1") is None
-        assert recount(connection, two) == (2, 2, True)
+        assert recount(act(connection), two) == (2, 2, True)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
         (left,) = desk.disagreements(connection, "1.1", only_left=True)
         assert left.item.id == items[1].id
@@ -117,8 +117,8 @@ def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
         one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         (part,) = parts_for(connection, two, found.item, None)
         desk.say(connection, two, found.item, part, {"judgment": "R"})
-        recount(connection, one)
-        recount(connection, two)
+        recount(act(connection), one)
+        recount(act(connection), two)
         left = {each.item.id: each for each in desk.disagreements(connection, "1.1", only_left=True)}
         assert len(left) == 2
         asked = left[found.item.id]
@@ -134,7 +134,7 @@ def test_a_third_assessor_later_opens_what_two_had_settled(store: Store, tmp_pat
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
         people = [person.id for person in desk.people]
-        assign(connection, desk.evaluation.questions, assessors=3, accounts=people)
+        assign(act(connection), desk.evaluation.questions, assessors=3, accounts=people)
         assert desk.settled(connection, "1.1") is None
         desk.judge_all(connection, "1.1", "third", harsh)
         assert desk.settled(connection, "1.1") == (0, 2, 2)
@@ -146,7 +146,7 @@ def test_what_came_from_elsewhere_is_a_ruling(desk: Any) -> None:
     with desk.store.write() as connection:
         item = items_of(connection, "1.1")[0]
         row = {"question": "1.1", "doc": item.body["doc"], "text": item.body["text"], "judgment": "U"}
-        judgments.append(connection, set_name=ADJUDICATED, kind="item", row=row, at="2026-01-01T00:00:00Z")
+        judgments.append(act(connection, at="2026-01-01T00:00:00Z"), ADJUDICATED, "item", row)
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
         assert [one["judgment"] for one in desk.rows(connection)] == ["U", "R"]

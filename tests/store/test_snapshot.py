@@ -13,6 +13,7 @@ from sqlalchemy import insert, update
 
 import qassay
 import random_evaluations as evaluations
+from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import Folder, open_folder, read_configuration
 from qassay.formats.times import now
@@ -108,11 +109,11 @@ def test_what_was_taken_back_is_left_out_with_all_before_it(small: Path, served:
 
     assert said() == ["W", "R"]
     with store.write() as connection:
-        append(connection, set_name="first", kind="item", row=ITEM, at=now(), taken_back=True)
+        append(act(connection), "first", "item", ITEM, undone=True)
     assert said() == []
     with store.write() as connection:
-        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
-        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "U"}, at=now())
+        append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
+        append(act(connection), "first", "item", {**ITEM, "judgment": "U"})
     assert said() == ["X", "U"]
 
 
@@ -124,7 +125,7 @@ def test_nuggets_come_out_in_their_order_and_without_those_taken_off(
 
         def put(nugget: str | None, ordinal: int, text: str | None) -> None:
             body = None if text is None else {"vital": True, "text": text}
-            write_nugget(connection, list_name="first", question="1.3", nugget=nugget, body=body, ordinal=ordinal)
+            write_nugget(act(connection), "first", "1.3", nugget, body, ordinal=ordinal)
 
         put("3", 0, "first of all")
         put("1", 9, "moved to the end")
@@ -141,7 +142,7 @@ def test_nuggets_come_out_in_their_order_and_without_those_taken_off(
 def test_messages_name_the_files_of_the_evaluation(small: Path, served: Serve) -> None:
     store = served(small)
     with store.write() as connection:
-        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "?"}, at=now())
+        append(act(connection), "first", "item", {**ITEM, "judgment": "?"})
     with pytest.raises(InputError) as caught:
         qassay.open(small).score()
     assert [(one.file, one.line) for one in caught.value.problems] == [("judgments/first.jsonl", 8)]
@@ -160,7 +161,7 @@ def test_a_snapshot_is_made_again_only_where_something_changed(small: Path, serv
     first = snapshot(store, Folder(small))
     assert snapshot(store, Folder(small)).contents == first.contents
     with store.write() as connection:
-        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+        append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
     second = snapshot(store, Folder(small))
     assert second.contents != first.contents
     assert first.contents.is_dir(), "whoever has it may go on reading it"
@@ -183,10 +184,10 @@ def test_whatever_scoring_reads_changes_the_fingerprint(small: Path, served: Ser
 
     look()
     with store.write() as connection:
-        append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
+        append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
     look()
     with store.write() as connection:
-        write_nugget(connection, list_name="first", question="1.3", nugget="1", body=None)
+        write_nugget(act(connection), "first", "1.3", "1", None)
     look()
     for table, values in (
         (run, {"withdrawn": True}),

@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 import qassay
+from acting import act
 from qassay.errors import InputError, UsageError
+from qassay.judging import Wanted
+from qassay.judging.items import pool_items
 from qassay.runs import RunInformation
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.assignment.progress import find_questions, hand_over, shares, unassigned_questions
 from qassay.store.engine import Store
 from qassay.store.people.accounts import add_account
-from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.items import order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, question_sizes, store_pool
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
 from qassay.store.schema import assignment, record, run
@@ -31,7 +34,7 @@ def pooled(folder: Path, store: Store) -> None:
     with store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
     made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    store_pool(store, made, evaluation.questions, mark=mark, holistic=False, citations=False, account=None)
+    store_pool(store, made, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), account=None)
 
 
 def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
@@ -99,7 +102,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         assert question_sizes(connection) == {"1.1": 1, "1.2": 2, "1.3": 2}
         assert found.mark == pool_mark(connection)
         ada = add_account(connection, "Ada", "assessor").id
-        assign(connection, qassay.open(small).questions, assessors=1, accounts=[ada])
+        assign(act(connection), qassay.open(small).questions, assessors=1, accounts=[ada])
         # All of it was judged in the file of the first assessor.
         assert {one.question: (one.done, one.total) for one in all_assignments(connection)} == {
             "1.1": (1, 1),
@@ -130,7 +133,7 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
     pooled(small, store)
     with store.write() as connection:
         ada, ben, cleo = (add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo"))
-        assign(connection, questions, assessors=2, accounts=[ada, ben])
+        assign(act(connection), questions, assessors=2, accounts=[ada, ben])
         connection.execute(assignment.update().where(assignment.c.question == "1.1").values(closed="2026"))
         connection.execute(assignment.update().where(assignment.c.question == "1.3").values(done=1, seconds=30))
         assert hand_over(connection, questions, ada, [ben], by=None) == (0, 2)  # Ben judges them already

@@ -17,9 +17,11 @@ import pytest
 from behind import behind
 from sqlalchemy import Connection, insert, select, update
 
+from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.formats.times import now
+from qassay.judging import Wanted
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.store.assignment import assignments
@@ -78,7 +80,7 @@ def test_work_that_is_taken_meanwhile_is_not_assigned_twice(store: Store, tmp_pa
 
     def give() -> int:
         with store.write() as connection:
-            return assign(connection, desk.evaluation.questions, assessors=2, accounts=[one, two])
+            return assign(act(connection), desk.evaluation.questions, assessors=2, accounts=[one, two])
 
     assert behind(store, lambda connection: [take(connection, one) for _ in range(3)], give) == 3
     with store.read() as connection:
@@ -94,7 +96,7 @@ def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk:
     with store.read() as connection:
         one = desk.assigned(connection, "1.1")
         found = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
-        (part,) = parts_for(connection, one, found, None)
+        (part,) = parts_for(connection, one.set, found, None)
     behind(
         store,
         lambda connection: hold(connection, "1.1"),
@@ -114,7 +116,7 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
     with store.write() as connection:
         begun = drafts.new_series(connection, task, target="a club", account=None)
         body = {"vital": True, "text": "x"}
-        write_nugget(connection, list_name="development", question=begun.question.id, nugget="1", body=body)
+        write_nugget(act(connection), "development", begun.question.id, "1", body)
 
     def lock(connection: Connection) -> None:
         assignments.keep_others_out(connection)
@@ -136,8 +138,8 @@ def test_a_pool_waits_for_a_save_of_a_question_that_loses_its_items(store: Store
         where = desks.first_part(desk, connection)
 
     def pool_nothing() -> int:
-        options: dict[str, Any] = {"mark": "", "holistic": False, "citations": False, "account": None}
-        return store_pool(store, [], desk.evaluation.questions, **options).retired
+        options: dict[str, Any] = {"mark": "", "wanted": Wanted(), "account": None}
+        return store_pool(store, [], desk.evaluation.questions, desk.evaluation.task, **options).retired
 
     wait = partial(behind, store, lambda connection: hold(connection, "1.1"), pool_nothing)
     assert wait(lambda connection: desks.save(desk, connection, where)) > 0
@@ -242,11 +244,11 @@ def test_a_renaming_that_is_sent_twice_at_once_is_one(store: Store, desk: Any, m
 
     def rename() -> int:
         with store.write() as connection:
-            return classes.rename_class(connection, one, "Ann", "Anne", who=desk.who(one), key="k" * 16)
+            return classes.rename_class(act(connection, who=desk.who(one), key="k" * 16), one, "Ann", "Anne")
 
     def put_back() -> int:
         with store.write() as connection:
-            return classes.take_back_renaming(connection, one, "k" * 16, who=desk.who(one), key="b" * 16)
+            return classes.undo_renaming(act(connection, who=desk.who(one), key="b" * 16), one, "k" * 16)
 
     ours = ModuleType("ours")
     ours.__dict__.update(vars(classes.judgments), by_key=by_key)

@@ -12,17 +12,18 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, text
 
+from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.formats.times import now
+from qassay.judging import Item, Wanted
 from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import all_assignments, assign, take
 from qassay.store.development.drafts import body_of
 from qassay.store.engine import open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
-from qassay.store.pool.items import Item
 from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, question, record
 
@@ -285,11 +286,11 @@ def fill(site: Any, questions: int, each: int) -> None:
             {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
         ]
         connection.execute(insert(question), values)
-        options = {"mark": pool_mark(connection), "holistic": False, "citations": False, "account": None}
-    store_pool(site.store, items(questions, each), asked, **options)
+        options = {"mark": pool_mark(connection), "wanted": Wanted(), "account": None}
+    store_pool(site.store, items(questions, each), asked, site.configuration.task, **options)
     with site.store.write() as connection:
         three = [add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo")]
-        assign(connection, asked, assessors=3, accounts=three)
+        assign(act(connection), asked, assessors=3, accounts=three)
         connection.execute(text("UPDATE assignment SET done = 1, seconds = 10 WHERE id % 3 = 0"))
 
 

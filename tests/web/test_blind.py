@@ -18,16 +18,17 @@ from typing import Any, Literal
 import pytest
 from sqlalchemy import event, select, update
 
+from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
+from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account, find_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import items_of, order_seed, pool_items
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import items_of, order_seed, store_items
 from qassay.store.schema import item, run
 from qassay.store.settings import put_setting
 from qassay.tables import Column, table
@@ -120,7 +121,7 @@ def world(tmp_path: Path) -> Iterator[Any]:
             justified = evaluation.configuration.justified
             things = (evaluation.runs, evaluation.questions, evaluation.task)
             store_items(connection, pool_items(*things, seed=seed, justified=justified, **options))
-            assign(connection, evaluation.questions, assessors=2, accounts=[people["Ada"], people[OTHER]])
+            assign(act(connection), evaluation.questions, assessors=2, accounts=[people["Ada"], people[OTHER]])
             for before, after in (names or {}).items():
                 connection.execute(update(item).where(item.c.run == before).values(run=after))
                 connection.execute(update(run).where(run.c.tag == before).values(tag=after, file=f"{after}.txt"))

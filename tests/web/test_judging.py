@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from acting import act
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of, reassign
 from qassay.store.development.answers import known_answers
@@ -129,7 +130,7 @@ def test_what_an_imported_row_says_besides_its_verdict_is_not_told(judging: Any)
     row = {"question": "1.1", **{name: item.body[name] for name in ("doc", "text")}, "judgment": "R"}
     row |= {"system": "hobby", "assessor": "somebody", "trace": {"run": "hobby"}, "note": "sure"}
     with judging["place"].store.write() as connection:
-        append(connection, set_name=one.set, kind="item", row=row, at="2026-01-01T00:00:00Z")
+        append(act(connection, at="2026-01-01T00:00:00Z"), one.set, "item", row)
     late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, "W"))
     assert late.status_code == 409
     assert late.json()["standing"] == {"judgment": "R", "note": "sure"}
@@ -148,9 +149,9 @@ def test_two_assessors_do_not_meet(judging: Any) -> None:
 @pytest.mark.parametrize(
     ("verdict", "told"),
     [
-        ({"judgment": "Q"}, "is no label"),
+        ({"judgment": "Q"}, "is not a label"),
         ({"judgment": "R", "answer": "x"}, "has no 'answer'"),
-        ({}, "is no label"),
+        ({}, "is not a label"),
         ({"judgment": "R", "note": 7}, "a note is a text"),
     ],
 )

@@ -94,7 +94,7 @@ def test_rows_that_are_sent_twice_at_a_time_are_appended_once(
     sheets.give_out(anywhere, accounts)
     row = {"question": "1.6", "run": "north", "doc": "D1", "text": "Ann", "judgment": "R", "answer": "Ann"}
     programs = [anywhere.client("organiser") for _ in range(2)]
-    monkeypatch.setattr(sets, "standing_rows", meeting(sets.standing_rows))
+    monkeypatch.setattr(sets, "current_rows", meeting(sets.current_rows))
     sent = {"rows": [row]}
     answers = at_once(*(lambda one=one: one.post("/api/sets/robot/judgments", json=sent) for one in programs))
     assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]

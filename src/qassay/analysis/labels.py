@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qassay.evaluation import Evaluation
-from qassay.evaluation.side_by_side import joined
-from qassay.judgments import JudgmentSet
+from qassay.judging.sets import JudgmentSet, joined
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
-from qassay.evaluation.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
-from qassay.judgments import SETTLED_SETS
+from qassay.judging import SETTLED_SETS
+from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
 from qassay.meta.noise import Noise, judging_noise

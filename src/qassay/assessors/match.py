@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qassay.assessors.records import Opinion
-from qassay.questions import Question
-from qassay.store.pool.parts import Part
+from qassay.assessors.base import Case, Opinion
 
 _ARTICLE = re.compile(r"^(?:a|an|the) (?=.)")
 _NOT_WORD = re.compile(r"[^\w]+")
@@ -57,8 +55,9 @@ class Match:
             own[compared] = (first, docs | ({row["doc"]} if row.get("doc") else frozenset()))
         return cls(found, normalise)
 
-    def judge(self, question: Question, part: Part) -> Opinion | None:
+    def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where no answer is known or the part has no string."""
+        question, part = case.question, case.part
         text = part.row.get("text")
         own = self.answers.get(question.id)
         if part.kind not in ("item", "list") or text is None or not own:

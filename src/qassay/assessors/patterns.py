@@ -14,10 +14,8 @@ from typing import Any
 
 import regex
 
-from qassay.assessors.records import Opinion
+from qassay.assessors.base import Case, Opinion
 from qassay.errors import InputError, Problem
-from qassay.questions import Question
-from qassay.store.pool.parts import Part
 from qassay.tasks import Task
 
 # Patterns are other people's: one that runs away is told, not waited for.
@@ -55,8 +53,9 @@ class Patterns:
             found.setdefault(row["question"], []).append(made)
         return cls({question: tuple(own) for question, own in found.items()}, exact and "X" in task.labels)
 
-    def judge(self, question: Question, part: Part) -> Opinion | None:
+    def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where the question has no pattern or the part no string."""
+        question, part = case.question, case.part
         text = part.row.get("text")
         own = self.patterns.get(question.id)
         if part.kind not in ("item", "list") or text is None or not own:

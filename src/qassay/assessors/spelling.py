@@ -1,17 +1,19 @@
-"""Assessors by their spelling: `patterns`, `patterns(exact=true)`, `match`, `match(normalise=true)`."""
+"""Assessors by their spelling: `patterns`, `patterns(exact=true)`, `match`, `match(normalise=true)`, `overlap`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from qassay.assessors.base import AutomaticAssessor
 from qassay.assessors.match import Match
+from qassay.assessors.overlap import THRESHOLD, Overlap
 from qassay.assessors.patterns import Patterns
-from qassay.assessors.records import AutomaticAssessor
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.formats.nist import parse_patterns
+from qassay.judging.items import pool_items
 from qassay.spelling import arguments, parse
 
 NAMES = {
@@ -19,6 +21,8 @@ NAMES = {
     "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
     "match": "the known answers of answers.jsonl, compared exactly",
     "match(normalise=true)": "the same without case, articles and punctuation",
+    "overlap": "nuggets by the share of their words that a response has",
+    "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
 }
 
 
@@ -49,4 +53,15 @@ def _match(evaluation: Evaluation, *, normalise: bool = False) -> Match:
     return Match.from_rows(answers.iter_rows(named=True), normalise=normalise)
 
 
-_FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {"patterns": _patterns, "match": _match}
+def _overlap(evaluation: Evaluation, *, threshold: float = THRESHOLD) -> Overlap:
+    if not 0 < threshold <= 1:
+        raise UsageError(f"overlap: threshold is {threshold:g}; it takes a share above 0 and up to 1")
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    return Overlap.from_items(items, threshold=threshold)
+
+
+_FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
+    "patterns": _patterns,
+    "match": _match,
+    "overlap": _overlap,
+}

@@ -14,13 +14,18 @@ from qassay.cli.places import carry_out, writable
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.assessors import AutomaticAssessor
-    from qassay.assessors.judging import Judged
+    from qassay.assessors import AutomaticAssessor, Judged
+    from qassay.assessors.base import Documents, Nuggets
+    from qassay.collections import Collection
     from qassay.evaluation import Evaluation
 
 WithOption = Annotated[
     str,
-    typer.Option("--with", metavar="ASSESSOR", help="patterns, patterns(exact=true), match or match(normalise=true)."),
+    typer.Option(
+        "--with",
+        metavar="ASSESSOR",
+        help="patterns, patterns(exact=true), match, match(normalise=true), overlap or overlap(threshold=0.5).",
+    ),
 ]
 SetOption = Annotated[
     str | None, typer.Option("--set", metavar="SET", help="Name of the judgment set (default: the assessor's).")
@@ -48,20 +53,21 @@ def command(
     already is not judged again; what it cannot tell is left out and counted.
 
     With --server, the pool is fetched from a running application and the
-    judgments are sent there; FOLDER still says where patterns and known
-    answers are. An organiser makes the token on the page Account.
+    judgments are sent there; FOLDER still says where patterns, known answers
+    and nuggets are. An organiser makes the token on the page Account.
 
     Examples
 
       qassay judge my-eval --with patterns
       qassay judge my-eval --with "match(normalise=true)" --set match
+      qassay judge my-rag-eval --with overlap
       qassay stability my-eval --sets adjudicated,patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
     from qassay.assessors import open_assessor
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import name_fault
-    from qassay.judgments import SETTLED_SETS
+    from qassay.judging import SETTLED_SETS
 
     evaluation = open_evaluation(folder)
     judge = open_assessor(assessor, evaluation)
@@ -71,7 +77,7 @@ def command(
     if name in SETTLED_SETS or name in evaluation.assessor_sets:
         raise UsageError(f"the set {name} holds the judgments of people; name another with --set")
     if server is not None:
-        done = _on_server(server, judge, name, again=again)
+        done = _on_server(server, evaluation, judge, name, again=again)
     else:
         done = _in_folder(evaluation, judge, name, again=again)
     _say(done, name, where=server or str(folder), as_json=as_json)
@@ -81,11 +87,21 @@ def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, a
     from qassay.assessors import judge_items
     from qassay.formats.importing import Options, plan_import
     from qassay.formats.jsonl import write_rows
-    from qassay.store.pool.items import pool_items
+    from qassay.judging.items import pool_items
 
     known = _known(evaluation, name) if not again else set()
-    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    done = judge_items(judge, items, evaluation.questions, evaluation.task, known=known)
+    items = pool_items(
+        evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=evaluation.configuration.justified
+    )
+    done = judge_items(
+        judge,
+        items,
+        evaluation.questions,
+        evaluation.task,
+        nuggets=_nuggets(evaluation, name),
+        documents=_documents(evaluation),
+        known=known,
+    )
     if not done.rows:
         return done
     opened, store = writable(evaluation.folder.path)
@@ -98,16 +114,47 @@ def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, a
 
 
 def _known(evaluation: Evaluation, name: str) -> set[str]:
-    """The things that the set has judged already."""
-    from qassay.store.pool.things import thing
+    """The subjects that the set has judged already."""
+    from qassay.judging import subject
 
     if name not in evaluation.sets:
         return set()
     judged = evaluation.judgment_set(name)
-    return {thing(kind, row) for kind, table in judged.kinds.items() for row in table.iter_rows(named=True)}
+    return {subject(kind, row) for kind, table in judged.kinds.items() for row in table.iter_rows(named=True)}
 
 
-def _on_server(server: str, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
+def _nuggets(evaluation: Evaluation, name: str) -> Nuggets:
+    """The nuggets of each question, by the list that an assessor of this set would be shown."""
+    from qassay.judging.sets import list_shown
+
+    lists = sorted(evaluation.folder.nugget_lists())
+    chosen = list_shown(name, lists)
+    by_question: dict[str, list[dict[str, object]]] = {}
+    if chosen in lists:
+        for row in evaluation.nugget_list(chosen).iter_rows(named=True):
+            by_question.setdefault(row["question"], []).append(row)
+    return by_question
+
+
+def _documents(evaluation: Evaluation) -> Documents:
+    """The texts of the collection; it is opened when the first one is asked for."""
+    from functools import cache
+
+    @cache
+    def collection() -> Collection | None:
+        from qassay.collections import open_collection
+
+        place = evaluation.folder.collection
+        return open_collection(place) if place.is_dir() else None
+
+    def text(doc: str) -> str | None:
+        documents = collection()
+        return documents.document(doc).text if documents is not None and doc in documents else None
+
+    return text
+
+
+def _on_server(server: str, evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
     from qassay.assessors import judge_items
     from qassay.client import Client
 
@@ -115,9 +162,17 @@ def _on_server(server: str, judge: AutomaticAssessor, name: str, *, again: bool)
     if not token:
         raise UsageError(f"--server needs a token in {TOKEN}; an organiser makes one on the page Account")
     client = Client(server, token=token)
-    evaluation = client.evaluation()
+    served = client.evaluation()
     known = set() if again else client.judged(name)
-    done = judge_items(judge, client.items(), evaluation.questions, evaluation.task, known=known)
+    done = judge_items(
+        judge,
+        client.items(),
+        served.questions,
+        served.task,
+        nuggets=_nuggets(evaluation, name),
+        documents=_documents(evaluation),
+        known=known,
+    )
     client.send_judgments(name, done.rows)
     return done
 
@@ -138,4 +193,5 @@ def _say(done: Judged, name: str, *, where: str, as_json: bool) -> None:
     if done.known:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
     if done.silent:
-        print(f"{done.silent:,} it could not tell: no pattern or no known answer for the question, or no string.")
+        reasons = "no pattern, known answer or nugget for the question, an empty answer, or another kind of judgment"
+        print(f"{done.silent:,} left unjudged: {reasons}.")

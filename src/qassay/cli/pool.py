@@ -12,8 +12,8 @@ from qassay.cli.output import print_json, print_tables
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.jsonl import write_rows
-from qassay.judgments import JudgmentSet
-from qassay.pools import pool
+from qassay.judging.pool import pool
+from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
 from qassay.tables import Column, Table, table
 

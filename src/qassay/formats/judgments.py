@@ -10,7 +10,9 @@ import polars as pl
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
-from qassay.judgments import ANSWER_COLUMNS, JUDGMENT_COLUMNS, JudgmentSet, sort_out
+from qassay.judging import JUDGMENT_COLUMNS
+from qassay.judging.keys import ANSWER_COLUMNS
+from qassay.judging.sets import JudgmentSet, judgment_set
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS, RunInformation
@@ -19,7 +21,7 @@ from qassay.tasks import Task
 
 def read_judgments(path: Path, name: str, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
     """The judgments of one set that stand, checked and sorted by kind."""
-    return sort_out(name, jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), questions, task, file=file)
+    return judgment_set(name, jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), questions, task, file=file)
 
 
 def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:

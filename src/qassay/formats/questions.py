@@ -75,6 +75,7 @@ def question_row(question: Question) -> dict[str, Any]:
         "type": question.type,
         "text": question.text,
         **{name: value for name, value in known.items() if value is not None},
+        **({"gold": list(question.gold)} if question.gold else {}),
         **question.extra,
     }
 
@@ -155,6 +156,16 @@ def _from_row(row: jsonl.Row, fault: Callable[[str], None]) -> Question:
     if kind == "pair" and not string("hypothesis").strip():
         fault("a pair needs a hypothesis")
     optional = {name: string(name).strip() for name in _OPTIONAL if row.get(name) is not None}
-    known = {"id", "type", "text", *_OPTIONAL}
+    gold = _gold(row.get("gold"), fault) if kind == "qa" else ()
+    known = {"id", "type", "text", *_OPTIONAL, *(("gold",) if kind == "qa" else ())}
     extra = {name: value for name, value in row.items() if name not in known}
-    return Question(identifier, kind, text, **optional, extra=extra)
+    return Question(identifier, kind, text, gold=gold, extra=extra, **optional)
+
+
+def _gold(value: Any, fault: Callable[[str], None]) -> tuple[str, ...]:
+    """The gold answers of a free-text question: a text, or several."""
+    answers = [value] if isinstance(value, str) else value or []
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        fault("'gold' is a text or a list of texts")
+        return ()
+    return tuple(answer.strip() for answer in answers if answer.strip())

@@ -22,11 +22,13 @@ from qassay.errors import InputError, Problem, Rule
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import LONGEST_FILE_NAME, file_name
+from qassay.judging import Part
+from qassay.judging.items import check_verdict
+from qassay.tasks import Task
 
 FOLDER = "sheets"
 # Names of sheets end in a digest, so this is none of theirs.
 _SEED = "order.json"
-_LONGEST_NOTE = 2_000
 
 
 class SheetPart(msgspec.Struct, frozen=True):
@@ -42,8 +44,6 @@ class SheetKey(msgspec.Struct, frozen=True):
     sheet: str
     evaluation: str
     assessor: str
-    # Fields of a verdict, by the kind of judgment.
-    fields: dict[str, list[str]]
     # The nuggets that the sheet shows: a judgment set that has no list of its own goes by them.
     nuggets: list[dict[str, Any]]
     items: dict[str, dict[str, SheetPart]]
@@ -101,14 +101,14 @@ def kept_seed(folder: Folder) -> str:
     return seed
 
 
-def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, *, file: str) -> SheetResult:
+def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, file: str) -> SheetResult:
     """The rows of one sheet as judgments, or everything that is wrong with them."""
     problems: list[Problem] = []
     judged: list[jsonl.Numbered] = []
     known: list[jsonl.Numbered] = []
     open_again: list[tuple[int, SheetPart]] = []
     for line, row in rows:
-        faults = list(_faults(row, key))
+        faults = list(_faults(row, key, task))
         if faults:
             problems += [Problem(*fault, file=file, line=line) for fault in faults]
         elif "known_answer" in row:
@@ -126,7 +126,7 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, *, file: str) -> 
     return SheetResult(judged, known, open_again)
 
 
-def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Rule, str]]:
+def _faults(row: jsonl.Row, key: SheetKey, task: Task) -> Iterator[tuple[Rule, str]]:
     """What is wrong with a row: rule and message."""
     if not _is_moment(row.get("at")):
         yield "syntax", f"'at' is {row.get('at')!r}; it takes a moment such as 2004-07-21T09:30:00Z"
@@ -142,22 +142,20 @@ def _faults(row: jsonl.Row, key: SheetKey) -> Iterator[tuple[Rule, str]]:
     elif part is None or not isinstance(row.get("part"), str):
         yield "syntax", f"item {row['item']} of the sheet {key.sheet} has no part {row.get('part')!r}"
     elif row.get("verdict", 0) is not None:
-        yield from _verdict_faults(row.get("verdict"), part, key.fields[part.kind])
+        yield from _verdict_faults(row.get("verdict"), part, key, task)
 
 
-def _verdict_faults(verdict: object, part: SheetPart, fields: Sequence[str]) -> Iterator[tuple[Rule, str]]:
-    """What is wrong with the form of a verdict; its labels and numbers are checked with all judgments."""
+def _verdict_faults(verdict: object, part: SheetPart, key: SheetKey, task: Task) -> Iterator[tuple[Rule, str]]:
+    """What is wrong with a verdict: the rules are those of the application."""
     question = part.row["question"]
     if not isinstance(verdict, Mapping):
         yield "syntax", f"question {question}: 'verdict' is {verdict!r}; it takes an object, or null"
         return
-    if unknown := sorted(set(verdict) - {*fields, "note"}):
-        yield "bad-label", f"question {question}: a verdict of this kind has no {unknown[0]!r}"
-    elif verdict.get(fields[0]) is None:
-        yield "bad-label", f"question {question}: the verdict has no {fields[0]!r}"
-    note = verdict.get("note")
-    if note is not None and (not isinstance(note, str) or len(note) > _LONGEST_NOTE):
-        yield "syntax", f"question {question}: a note is a text of at most {_LONGEST_NOTE} characters"
+    nuggets = {str(nugget["nugget"]) for nugget in key.nuggets if nugget["question"] == question}
+    try:
+        check_verdict(Part("", part.kind, part.row), verdict, task, nuggets=nuggets)
+    except InputError as error:
+        yield from ((problem.rule, problem.message) for problem in error.problems)
 
 
 def _is_moment(value: object) -> bool:

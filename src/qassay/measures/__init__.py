@@ -17,6 +17,7 @@ from qassay.measures.confidence_weighted import ConfidenceWeightedScore
 from qassay.measures.entailment import EntailmentAccuracy
 from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
+from qassay.measures.label_mean import LabelMean
 from qassay.measures.list_f import ListF
 from qassay.measures.nugget_f import NuggetF
 from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, Weighted, WeightedStrict
@@ -53,6 +54,7 @@ MEASURES: Final[Mapping[str, type[Measure]]] = {
         WeightedStrict,
         CitationPrecision,
         CitationRecall,
+        LabelMean,
     )
 }
 

@@ -11,9 +11,9 @@ from typing import ClassVar, TypeVar
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats
-from qassay.tally import AnswerCounts, Block, ItemCounts, ListCounts, NuggetCounts, PairCounts
+from qassay.tally import AnswerCounts, Block, ItemCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts
 
-Counts = TypeVar("Counts", ItemCounts, ListCounts, NuggetCounts, PairCounts, AnswerCounts)
+Counts = TypeVar("Counts", ItemCounts, ListCounts, NuggetCounts, PairCounts, AnswerCounts, LabelCounts)
 
 
 def block(counts: Block, kind: type[Counts]) -> Counts:

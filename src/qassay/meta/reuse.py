@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from qassay.errors import UsageError
-from qassay.judgments import JudgmentSet, Key
+from qassay.judging.keys import Key
+from qassay.judging.sets import JudgmentSet
 from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.runs import Runs
 from qassay.scores import Scores, score

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from qassay.judging.context import SUPPORTED
 from qassay.matrix import Floats, confidence_weighted_score, none_for_nan
 from qassay.measures import measure as parse_measure
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.scores.selection import Selection
 from qassay.scores.units import by_series, combined, mean_of_rows, restricted_order
-from qassay.tally import AnswerCounts, ItemCounts, NuggetCounts, PairCounts, Tally
+from qassay.tally import AnswerCounts, ItemCounts, LabelCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]
 # Kinds of judgment without which a component has nothing to say.
@@ -50,6 +51,7 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
         found |= _by_series_type(tally, own, selection)
     for kind in selection.kept:
         found |= _accuracies(tally, kind, selection)
+        found |= _label_shares(tally, kind, selection)
     return found
 
 
@@ -125,6 +127,22 @@ def _accuracies(tally: Tally, kind: str, selection: Selection) -> dict[str, PerR
         label: none_for_nan(mean_of_rows(values[:, selection.kept[kind] & (counts.reference == place)]))
         for place, label in enumerate(counts.labels)
     }
+
+
+def _label_shares(tally: Tally, kind: str, selection: Selection) -> dict[str, PerRun]:
+    """The share of each label among the questions kept; where it is judged, of answers that their contexts support."""
+    one = tally.types[kind]
+    counts, kept = one.counts, selection.kept[kind]
+    if not isinstance(counts, LabelCounts):
+        return {}
+    answered = one.answered if selection.missing_rule == "skip" else np.ones_like(one.answered)
+    shares = {
+        label: none_for_nan(mean_of_rows(np.where(answered, given, np.nan)[:, kept]))
+        for label, given in counts.given.items()
+    }
+    if "context" in tally.key.judgments.kinds:
+        shares[SUPPORTED] = none_for_nan(mean_of_rows(counts.supported[:, kept]))
+    return shares
 
 
 def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str, int]]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
+from qassay.judging import digest
 from qassay.store.development.questions import question_mark
-from qassay.store.pool.things import digest
 from qassay.store.schema import answer, judgment, nugget, run, setting
 
 # Runs that are described before they are there: rows of runs.jsonl as JSON text.

@@ -15,23 +15,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.judgments import Key
+from qassay.judging.keys import Key
 from qassay.questions import Question, TestSet
 from qassay.runs import Runs
 from qassay.tally.answers import AnswerCounts, count_answers
 from qassay.tally.items import ItemCounts, count_items
+from qassay.tally.labels import LabelCounts, count_labels
 from qassay.tally.lists import ListCounts, count_lists
 from qassay.tally.nuggets import NuggetCounts, count_nuggets
 from qassay.tally.pairs import PairCounts, count_pairs
 from qassay.tally.rows import Rows
 from qassay.tasks import Task
 
-Block: TypeAlias = ItemCounts | ListCounts | NuggetCounts | PairCounts | AnswerCounts
+Block: TypeAlias = ItemCounts | ListCounts | NuggetCounts | PairCounts | AnswerCounts | LabelCounts
 
 __all__ = [
     "AnswerCounts",
     "Block",
     "ItemCounts",
+    "LabelCounts",
     "ListCounts",
     "NuggetCounts",
     "PairCounts",
@@ -93,6 +95,8 @@ def block_of(task: Task, kind: str) -> type[Block]:
             return PairCounts
         case "answer":
             return AnswerCounts
+        case "text":
+            return LabelCounts
 
 
 def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[np.bool_], pl.DataFrame]:
@@ -108,6 +112,8 @@ def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[
             return count_pairs(rows, key, task, rated=True)
         case "answer":
             return count_answers(rows, key)
+        case "text":
+            return count_labels(rows, key, task)
 
 
 def _rows(runs: Runs, questions: TestSet, kind: str, asked: tuple[Question, ...]) -> Rows:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.judgments import Key
+from qassay.judging.keys import Key
 from qassay.tally.rows import Rows, look_up, unjudged_items
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem
-from qassay.judgments import Key
+from qassay.judging.keys import Key
 from qassay.tally.rows import Rows, look_up, unjudged_items
 
 

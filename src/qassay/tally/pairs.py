@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError
-from qassay.judgments import Key
+from qassay.judging.keys import Key
 from qassay.matrix import Floats
 from qassay.tally.rows import Rows, placed, unjudged_responses, whole_questions
 from qassay.tasks import Task

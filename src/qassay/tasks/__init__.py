@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from importlib import resources
 from typing import Any, Literal, get_args
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.questions import TYPES
 
-ResponseForm = Literal["ranked", "one", "extract", "set", "decision", "justified", "answer"]
+ResponseForm = Literal["ranked", "one", "extract", "set", "decision", "justified", "answer", "text"]
 Unit = Literal["question", "series"]
 RunForm = Literal["trec4", "trec7", "extract", "rte", "jsonl", "rag24"]
 
@@ -30,6 +30,7 @@ RESPONSE_FORMS: Mapping[str, str] = {
     "decision": "one of the task's labels",
     "justified": "one of the task's labels, with a text that explains it",
     "answer": "one long answer: sentences with citations",
+    "text": "one answer in free text, with the contexts it was made from",
 }
 
 
@@ -38,6 +39,7 @@ ITEM_LABELS = ("R", "X", "U", "W")
 DECISION_LABELS = ("YES", "NO", "UNKNOWN")
 ITEM_FORMS = ("ranked", "one", "extract")
 DECISION_FORMS = ("decision", "justified")
+LONGEST_LABEL = 60
 # Reports a fault of a definition: the key it is in, and what is wrong with it.
 Fault = Callable[[str, str], None]
 
@@ -56,7 +58,11 @@ class QuestionRules:
 
 @dataclass(frozen=True)
 class Task:
-    """One kind of evaluation. `without` holds the weights to use where a series lacks a type."""
+    """One kind of evaluation. `without` has the weights to use where a series lacks a type.
+
+    Labels are those of the method (R X U W, YES NO UNKNOWN), or the task's own with their `values` and, where it sets
+    them, `keys`. `support` asks whether the contexts of a free-text answer support it.
+    """
 
     name: str
     title: str
@@ -65,9 +71,13 @@ class Task:
     types: Mapping[str, QuestionRules]
     forms: tuple[RunForm, ...]
     labels: tuple[str, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = "question"
+    unit_name: tuple[str, str] | None = None
     assessors: int = 1
     ordered: bool = False
+    support: bool = False
     components: tuple[str, ...] = ()
     without: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -75,6 +85,27 @@ class Task:
     def weights(self) -> dict[str, float]:
         """Weight of each question type."""
         return {kind: rules.weight for kind, rules in self.types.items()}
+
+    def units(self, count: int) -> str:
+        """A number of units in words, such as `16 series` or `1 topic`."""
+        default = ("series", "series") if self.unit == "series" else ("question", "questions")
+        return f"{count:,} {(self.unit_name or default)[count != 1]}"
+
+    def definition(self) -> dict[str, Any]:
+        """The keys of its TOML file; those that are not set are left out."""
+
+        def bare(value: Any) -> Any:
+            if isinstance(value, Mapping):
+                return {name: bare(part) for name, part in value.items() if part is not None}
+            return list(value) if isinstance(value, tuple) else value
+
+        keys = {name: bare(value) for name, value in asdict(self).items() if value not in (None, {}, ())}
+        if self.values:
+            del keys["values"]
+            keys["labels"] = {name: {"value": value} for name, value in self.values.items()}
+            for name, key in keys.pop("keys", {}).items():
+                keys["labels"][name]["key"] = key
+        return keys
 
     def has(self, *forms: ResponseForm) -> bool:
         """Whether any question type takes one of these response forms."""
@@ -117,6 +148,8 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
     _check_values(known, fault)
     if problems:
         raise InputError(problems)
+    values, letters = _valued_labels(keys.get("labels"))
+    unit_name = keys.get("unit_name")
     return Task(
         name=keys["name"],
         title=keys["title"],
@@ -125,30 +158,36 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
         types={kind: QuestionRules(**rules) for kind, rules in keys["types"].items()},
         forms=tuple(keys["forms"]),
         labels=tuple(keys.get("labels", ())),
+        values=values,
+        keys=letters,
         unit=keys.get("unit", "question"),
+        unit_name=None if unit_name is None else (unit_name[0], unit_name[1]),
         assessors=keys.get("assessors", 1),
         ordered=keys.get("ordered", False),
+        support=keys.get("support", False),
         components=tuple(keys.get("components", ())),
         without=keys.get("without", {}),
     )
 
 
 # The keys of a task and of its question types with the types of their values; a float may be a whole number too.
-_TASK_KEYS: Mapping[str, type] = {
+_TASK_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "name": str,
     "title": str,
     "source": str,
     "measure": str,
     "types": dict,
     "forms": list,
-    "labels": list,
+    "labels": (list, dict),
     "unit": str,
+    "unit_name": list,
     "assessors": int,
     "ordered": bool,
+    "support": bool,
     "components": list,
     "without": dict,
 }
-_RULE_KEYS: Mapping[str, type] = {
+_RULE_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "response": str,
     "score": str,
     "weight": float,
@@ -156,7 +195,8 @@ _RULE_KEYS: Mapping[str, type] = {
     "max_items": int,
     "max_length": int,
 }
-_DESCRIBED: Mapping[type, str] = {
+_DESCRIBED: Mapping[type | tuple[type, ...], str] = {
+    (list, dict): "a list, or a table of labels with their values",
     str: "a string",
     dict: "a table",
     list: "a list",
@@ -166,14 +206,18 @@ _DESCRIBED: Mapping[type, str] = {
 }
 
 
-def _fits(value: object, kind: type) -> bool:
+def _fits(value: object, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is of this type. To Python true is the number 1; to a reader it is not."""
+    if isinstance(kind, tuple):
+        return any(_fits(value, each) for each in kind)
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, int | float if kind is float else kind)
 
 
-def _check_table(prefix: str, table: Mapping[str, Any], keys: Mapping[str, type], fault: Fault) -> dict[str, Any]:
+def _check_table(
+    prefix: str, table: Mapping[str, Any], keys: Mapping[str, type | tuple[type, ...]], fault: Fault
+) -> dict[str, Any]:
     """Check the keys of a table and the types of their values; returns those that are right so far."""
     for key in table:
         if key not in keys:
@@ -195,21 +239,57 @@ def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
             fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
     if keys.get("unit", "question") not in get_args(Unit):
         fault("unit", f"is {keys['unit']!r}; it is question or series")
-    for key in ("labels", "components"):
-        if not all(isinstance(one, str) for one in keys.get(key, ())):
+    for key in ("labels", "components", "unit_name"):
+        if not all(isinstance(value, str) for value in keys.get(key, ())):
             fault(key, f"is {keys[key]!r}; it takes a list of strings")
+    if len(keys.get("unit_name", ("", ""))) != 2:
+        fault("unit_name", f'is {keys["unit_name"]!r}; it takes singular and plural, such as ["topic", "topics"]')
     _check_labels(keys.get("labels", ()), types, fault)
     for missing, weights in keys.get("without", {}).items():
         _check_without(missing, weights, set(types), fault)
 
 
-def _check_labels(labels: Sequence[object], types: Mapping[str, Any], fault: Fault) -> None:
-    """Labels of items and of decisions are those of the method: measures know what they mean, and no others."""
+def _check_labels(labels: Any, types: Mapping[str, Any], fault: Fault) -> None:
+    """Labels of items and of decisions are those of the method, whose meaning the measures know; free-text answers have
+    labels with values.
+    """
     forms = [rules.get("response") for rules in types.values() if isinstance(rules, dict)]
     for own, scored in ((ITEM_FORMS, ITEM_LABELS), (DECISION_FORMS, DECISION_LABELS)):
         unscored = [label for label in labels if isinstance(label, str) and label not in scored]
         if unscored and any(form in own for form in forms):
-            fault("labels", f"{unscored[0]!r} is no label that can be scored; they are among {' '.join(scored)}")
+            fault("labels", f"{unscored[0]!r} is not a label that can be scored; they are among {' '.join(scored)}")
+    if "text" in forms and (not isinstance(labels, dict) or len(labels) < 2):
+        fault("labels", "free-text answers need two or more labels with values, such as {correct = 1, incorrect = 0}")
+    if isinstance(labels, dict):
+        _check_valued_labels(labels, fault)
+
+
+def _check_valued_labels(labels: Mapping[str, Any], fault: Fault) -> None:
+    """A label has a value, and a key of one character that no other label has."""
+    for label, value in labels.items():
+        given = value if isinstance(value, dict) else {"value": value}
+        if not label.strip() or any(not character.isprintable() for character in label) or len(label) > LONGEST_LABEL:
+            fault("labels", f"{label!r} is not a name of a label: 1 to {LONGEST_LABEL} printable characters")
+        for name in sorted(set(given) - {"value", "key"}):
+            fault(f"labels.{label}.{name}", "is unknown; a label has a value and a key")
+        if not _fits(given.get("value"), float) or not math.isfinite(given["value"]):
+            fault(f"labels.{label}", f"is {value!r}; it takes a number, or a table such as {{value = 1, key = 'c'}}")
+        if "key" in given and (not isinstance(given["key"], str) or len(given["key"]) != 1 or given["key"].isspace()):
+            fault(f"labels.{label}.key", f"is {given['key']!r}; a key is one character")
+    given_keys = [value.get("key") for value in labels.values() if isinstance(value, dict) and "key" in value]
+    if len(set(map(str, given_keys))) < len(given_keys):
+        fault("labels", "two labels have the same key; give each its own")
+
+
+def _valued_labels(labels: object) -> tuple[dict[str, float], dict[str, str]]:
+    """Values and keys of labels that are given as a table."""
+    if not isinstance(labels, dict):
+        return {}, {}
+    tables = {name: value if isinstance(value, dict) else {"value": value} for name, value in labels.items()}
+    return (
+        {name: float(given["value"]) for name, given in tables.items()},
+        {name: given["key"] for name, given in tables.items() if "key" in given},
+    )
 
 
 def _check_rules(kind: str, rules: object, fault: Fault) -> None:

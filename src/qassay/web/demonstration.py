@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qassay.evaluation import open_evaluation
-from qassay.formats.folder import Folder, open_folder
+from qassay.formats.folder import Folder, open_folder, read_configuration
+from qassay.judging import Wanted
+from qassay.store.acts import Act, Assessor
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
@@ -66,9 +68,10 @@ def give_out(
     with store.read() as connection:
         mark = pool_mark(connection)
     evaluation = open_evaluation(folder, store=store)
-    pool(store, evaluation, mark=mark, account=by, holistic=holistic, citations=citations)
+    pool(store, evaluation, mark=mark, account=by, wanted=Wanted(holistic, citations))
     with store.write() as connection:
-        assign(connection, evaluation.questions, assessors=assessors, accounts=accounts, by=by)
+        who = None if by is None else Assessor(by, "")
+        assign(Act(connection, evaluation.task, who), evaluation.questions, assessors=assessors, accounts=accounts)
 
 
 def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
@@ -80,10 +83,11 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
         }
     give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
     with store.write() as connection:
-        # Whoever has matched nuggets has written them before.
-        for one in all_assignments(connection):
-            if one.done and nuggets_of(connection, one.set, one.question):
-                begin_matching(connection, one)
+        # An assessor who has matched nuggets has written them before.
+        act = Act(connection, read_configuration(folder).task)
+        for assignment in all_assignments(connection):
+            if assignment.done and nuggets_of(connection, assignment.set, assignment.question):
+                begin_matching(act, assignment)
     return made
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 
 from qassay.store.engine import is_alive
-from qassay.store.judging.looking import count_judgments
+from qassay.store.judging.judgments import count_judgments
 from qassay.store.people.sessions import count_sessions
 from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal

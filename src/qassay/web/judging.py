@@ -5,56 +5,41 @@ Everything an assessor can fetch goes through `own_assignment`: somebody else's 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 from sqlalchemy import Connection
 
+from qassay.judging import KINDS, Item, Part
+from qassay.judging.items import verdict_of
+from qassay.judging.kind import REMARKS
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, assignment_with_number
 from qassay.store.judging.decisions import LockedError
-from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, by_key, standing_rows
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, by_key, current_rows
 from qassay.store.judging.nuggets import Nugget, NuggetConflictError
-from qassay.store.pool.items import Item, item_with_number
-from qassay.store.pool.parts import FIELDS, Part, verdict_of
+from qassay.store.pool.items import item_with_number
 from qassay.web.errors import Refusal
 from qassay.web.routing import Context, Input, Number
-from qassay.web.site import Person
+from qassay.web.site import Person, Site
 
 # Which screen judges which kind of item; nugget questions begin with writing the list (step 1).
-SCREENS = {
-    "item": "items",
-    "extract": "items",
-    "list": "lists",
-    "match": "matches",
-    "support": "support",
-    "holistic": "holistic",
-    "pair": "pairs",
-    "rating": "ratings",
-}
-TITLES = {
-    "items": "Answers",
-    "lists": "Lists",
-    "nuggets": "1. Write nuggets",
-    "matches": "2. Match nuggets",
-    "support": "Nugget support",
-    "holistic": "Content and organization",
-    "pairs": "Entailment",
-    "ratings": "Justifications",
-}
+SCREENS = {name: record.screen for name, record in KINDS.items() if record.screen}
+TITLES = {"nuggets": "1. Write nuggets"} | {record.screen: record.title for record in KINDS.values() if record.screen}
 
-LONGEST_LABEL = 80
-# What a row says, of whatever kind. Rows that were imported may hold anything besides, such as the name of a system.
-SAID = frozenset(name for names in FIELDS.values() for name in names) | {"note", "settled"}
+# The fields of verdicts of all kinds. Rows that were imported may have anything besides, such as the name of a system.
+_VERDICT_FIELDS = frozenset(name for record in KINDS.values() for name in record.fields) | set(REMARKS)
 
 
 Key: TypeAlias = Annotated[str, Field(min_length=16, max_length=100)]
 
 
 class OnPart(Input):
-    """A change of what is said of one part of an item, under a key of its own.
+    """A change of the verdict on one part of an item, under a key of its own.
 
-    `expected` is the version that its sender has seen: where another one stands, nothing is changed.
+    `expected` is the version that its sender has seen: where another one is current, nothing is changed.
     """
 
     key: Key
@@ -114,53 +99,49 @@ def _saved_before(connection: Connection, who: Person, one: Assignment, key: str
 
 
 def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
-    """An item with what stands for its parts in a judgment set."""
-    found = standing_rows(connection, set_name, [part.thing for part in parts])
+    """An item with the current judgments of its parts in a set."""
+    current = current_rows(connection, set_name, [part.subject for part in parts])
     views = []
     for part in parts:
-        version, row = found.get(part.thing, (0, None))
+        version, row = current.get(part.subject, (0, None))
         verdict = None if row is None else verdict_of(part, row)
         views.append(PartView(part=part.name, kind=part.kind, required=part.required, verdict=verdict, version=version))
     complete = all(view.verdict is not None for view in views if view.required)
     return ItemView(id=item.id, kind=item.kind, body=dict(item.body), parts=views, complete=complete)
 
 
-def label_of(item: Item) -> str:
-    """What an item is found by among the others of its question; an extract by its place."""
-    if item.run is not None:
-        return ""
-    text = str(item.body.get("text") or item.body.get("doc") or "")[:LONGEST_LABEL]
-    return f"{text}, from character {item.body['start'] + 1:,}" if item.kind == "extract" else text
+@contextmanager
+def acting(site: Site, who: Person, key: str | None = None) -> Iterator[Act]:
+    """One act of a person on the store, in one transaction; what the store refuses becomes an answer."""
+    with site.store.write() as connection, store_refusals():
+        yield Act(connection, site.configuration.task, who.assessor(), key)
 
 
-class refusing:  # noqa: N801  # reads as a statement: with refusing()
-    """Turn what the store says no to into answers: conflicts with both values, locks, keys used twice."""
+@contextmanager
+def store_refusals() -> Iterator[None]:
+    """Turn errors of the store into answers: conflicts with both values, locks, keys used twice."""
+    try:
+        yield
+    except ConflictError as error:
+        current = error.current
+        version = current.version if current else 0
+        raise Refusal(409, str(error), standing=_verdict(current), version=version) from error
+    except NuggetConflictError as error:
+        raise Refusal(409, str(error), standing=_nugget(error.current)) from error
+    except LockedError as error:
+        raise Refusal(423, str(error)) from error
+    except KeyReusedError as error:
+        raise Refusal(422, str(error)) from error
 
-    def __enter__(self) -> None:
+
+def _nugget(current: Nugget | None) -> dict[str, Any] | None:
+    if current is None or current.body is None:
         return None
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, ConflictError):
-            standing = error.standing
-            raise Refusal(
-                409, str(error), standing=_said(standing), version=standing.version if standing else 0
-            ) from error
-        if isinstance(error, NuggetConflictError):
-            raise Refusal(409, str(error), standing=_nugget(error.standing)) from error
-        if isinstance(error, LockedError):
-            raise Refusal(423, str(error)) from error
-        if isinstance(error, KeyReusedError):
-            raise Refusal(422, str(error)) from error
+    return {"text": current.text, "vital": current.vital, "version": current.version}
 
 
-def _nugget(standing: Nugget | None) -> dict[str, Any] | None:
-    if standing is None or standing.body is None:
-        return None
-    return {"text": standing.text, "vital": standing.vital, "version": standing.version}
-
-
-def _said(saved: Saved | None) -> dict[str, Any] | None:
-    """The verdict of what stands; an assessor's sets hold nobody else's."""
+def _verdict(saved: Saved | None) -> dict[str, Any] | None:
+    """The current verdict; an assessor's sets have nobody else's."""
     if saved is None or saved.body is None:
         return None
-    return {name: value for name, value in saved.body.items() if name in SAID}
+    return {name: value for name, value in saved.body.items() if name in _VERDICT_FIELDS}

@@ -10,12 +10,13 @@ from sqlalchemy import Connection
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Configuration
+from qassay.judging import KINDS, Wanted, kind_of_type
+from qassay.judging.items import pool_items
 from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.store.engine import Store
-from qassay.store.pool.items import order_seed, pool_items
+from qassay.store.pool.items import Pooled, order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
-from qassay.store.pool.storing import Pooled
 from qassay.tables import plural
 from qassay.web.background import job_named, start
 from qassay.web.results.wording import on_page
@@ -28,17 +29,6 @@ PATIENCE = 1.0
 # Options that were asked for and that no making of the pool has taken up yet.
 ASKED = "pool options"
 _turn = threading.Lock()
-
-KINDS = {
-    "item": "distinct items",
-    "extract": "distinct extracts",
-    "list": "lists, run by run",
-    "match": "responses, for nuggets",
-    "support": "answers, for nuggets",
-    "holistic": "responses, for holistic scores",
-    "pair": "pairs",
-    "rating": "justifications",
-}
 
 
 class PoolType(Context):
@@ -83,7 +73,7 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
         questions=found.questions if found else 0,
         nothing=found.nothing if found else 0,
         types=[
-            PoolType(type=kind, judged=KINDS[judged_as], questions=asked, items=items)
+            PoolType(type=kind, judged=KINDS[judged_as].shown, questions=asked, items=items)
             for kind, judged_as, asked, items in (found.types if found else ())
         ],
         stale=found is not None and found.mark != pool_mark(connection),
@@ -126,14 +116,12 @@ def _make(site: Site, *, account: int) -> str:
     holistic = asked.get("holistic", earlier.holistic if earlier else False)
     citations = asked.get("citations", earlier.citations if earlier else False)
     evaluation = open_evaluation(site.folder.path, store=site.store)
-    done = pool(site.store, evaluation, mark=mark, account=account, holistic=holistic, citations=citations)
+    done = pool(site.store, evaluation, mark=mark, account=account, wanted=Wanted(holistic, citations))
     items = plural(done.items, "item")
     return f"The pool has {items}: {done.added:,} new, {done.retired:,} no longer returned by any run."
 
 
-def pool(
-    store: Store, evaluation: Evaluation, *, mark: str, account: int | None, holistic: bool, citations: bool
-) -> Pooled:
+def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None, wanted: Wanted) -> Pooled:
     """Make the pool of the runs; `mark` is that of the store before the evaluation was opened."""
     with store.write() as connection:
         seed = order_seed(connection)
@@ -143,11 +131,10 @@ def pool(
         evaluation.task,
         seed=seed,
         justified=evaluation.configuration.justified,
-        holistic=holistic,
-        citations=citations,
+        wanted=wanted,
     )
     questions = to_be_judged(evaluation.questions, evaluation.configuration)
-    return store_pool(store, made, questions, mark=mark, holistic=holistic, citations=citations, account=account)
+    return store_pool(store, made, questions, evaluation.task, mark=mark, wanted=wanted, account=account)
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:
@@ -155,7 +142,8 @@ def runs_to_pool(evaluation: Evaluation) -> Runs:
     found = evaluation.run_files
     if found.problems:
         raise InputError(found.problems)
-    if not found.runs.tags and not all(rules.response == "decision" for rules in evaluation.task.types.values()):
+    records = (kind_of_type(type_, rules) for type_, rules in evaluation.task.types.items())
+    if not found.runs.tags and any(record.of_runs for record in records):
         raise InputError(
             Problem("configuration", "there are no runs yet, so there is nothing to judge; add them first")
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from qassay.formats.folder import Configuration, Folder
-from qassay.store.assignment.counting import Assessor
+from qassay.store.acts import Assessor
 from qassay.store.engine import Store
 from qassay.store.people.accounts import Account
 from qassay.web.limits import Limits

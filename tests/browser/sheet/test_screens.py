@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from qassay.cli import main
 from qassay.demo import demo_folder
-from qassay.judgments import IDENTITY
+from qassay.judging.kind import IDENTITY
 
 Make = Callable[..., Any]
 LABELS = {"W": "1", "U": "2", "X": "3", "R": "4"}

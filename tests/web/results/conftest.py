@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from acting import act
 from qassay.demo import DEMOS, Demo, demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
+from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.intake import take_in
 from qassay.store.people.accounts import add_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import pool_items
-from qassay.store.pool.storing import store_items
+from qassay.store.pool.items import store_items
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app
 from qassay.web.results.jobs import JobQueue
@@ -76,7 +77,7 @@ class Evaluated:
         items = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="test"))
         with self.store.write() as connection:
             store_items(connection, items)
-            assign(connection, evaluation.questions, assessors=1, accounts=[ASSESSOR])
+            assign(act(connection), evaluation.questions, assessors=1, accounts=[ASSESSOR])
 
 
 def served_from(folder: Path, jobs: JobQueue) -> Evaluated:

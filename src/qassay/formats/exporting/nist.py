@@ -14,7 +14,8 @@ from qassay.formats.folder import Configuration, Folder
 from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
 from qassay.formats.names import file_name
 from qassay.formats.runs import read_runs
-from qassay.judgments import JudgmentSet, Key, no_answers, no_nuggets
+from qassay.judging.keys import Key, no_answers, no_nuggets
+from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
 
 # The responses of runs, as (document, string), by question and run.

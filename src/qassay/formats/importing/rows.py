@@ -14,19 +14,14 @@ from qassay.formats import files, jsonl, nist
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.jsonl import Numbered
 from qassay.formats.names import name_fault, set_name
-from qassay.judgments import (
-    ANSWER_COLUMNS,
-    IDENTITY,
-    JUDGMENT_COLUMNS,
-    KIND_BY_FIELD,
-    KIND_BY_TYPE,
-    check_nuggets,
-    sort_out,
-)
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
+from qassay.judging.keys import ANSWER_COLUMNS
+from qassay.judging.sets import check_nuggets, judgment_set
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
+from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 
@@ -48,14 +43,14 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
     questions = plan.test_set(source)
     _some(rows, source)
     table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
-    judged = sort_out(name, table, questions, plan.configuration.task, file=source.name)
+    judged = judgment_set(name, table, questions, plan.configuration.task, file=source.name)
     nuggets = _nuggets_for(plan, name)
     if nuggets is not None:
         problems = list(check_nuggets(judged, nuggets, file=source.name))
         if problems:
             raise InputError(problems)
     path = plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name)
-    _append(plan, source, path, rows, judgment_identity(questions), "judgment")
+    _append(plan, source, path, rows, judgment_identity(questions, plan.configuration.task), "judgment")
 
 
 def import_nuggets(plan: Plan, source: Source) -> None:
@@ -169,21 +164,20 @@ def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: i
     plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
 
 
-def judgment_identity(questions: TestSet) -> Identity:
+def judgment_identity(questions: TestSet, task: Task) -> Identity:
     """What a judgment is about: rows with the same identity replace each other."""
 
     def identity(row: jsonl.Row) -> Hashable:
         question = questions.by_id.get(str(row.get("question")))
-        by_field = next((kind for name, kind in KIND_BY_FIELD.items() if row.get(name) is not None), None)
-        kind = by_field or KIND_BY_TYPE.get(question.type if question else "", "item")
-        return identity_as(kind, row)
+        type_ = question.type if question else ""
+        return identity_as(kind_of_row(row, type_, task) or kind_of_label(type_, task), row)
 
     return identity
 
 
 def identity_as(kind: str, row: jsonl.Row) -> Hashable:
     """What a judgment of this kind is about."""
-    return (kind, *(str(row.get(name)) for name in IDENTITY[kind]))
+    return (kind, *(str(row.get(name)) for name in KINDS[kind].identity))
 
 
 def by_fields(*names: str) -> Identity:

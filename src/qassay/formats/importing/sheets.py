@@ -31,7 +31,7 @@ def import_sheet(plan: Plan, source: Source) -> None:
         by_sheet.setdefault(row["sheet"], []).append((line, row))
     for name, rows in by_sheet.items():
         key = read_key(plan.folder, name, file=source.name, line=rows[0][0])
-        _import_one(plan, source, key, read_result(rows, key, file=source.name))
+        _import_one(plan, source, key, read_result(rows, key, plan.configuration.task, file=source.name))
 
 
 def _import_one(plan: Plan, source: Source, key: SheetKey, result: SheetResult) -> None:
@@ -58,7 +58,7 @@ def _warn(plan: Plan, source: Source, result: SheetResult, name: str, there: Seq
     """Say what was taken back on the sheet and stands in the set: rows are appended, never removed."""
     if not result.taken_back:
         return
-    identity = judgment_identity(plan.test_set(source))
+    identity = judgment_identity(plan.test_set(source), plan.configuration.task)
     standing = {identity(row) for _, row in there}
     again = [part.row["question"] for _, part in result.taken_back if identity_as(part.kind, part.row) in standing]
     if again:

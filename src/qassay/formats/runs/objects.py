@@ -11,8 +11,8 @@ import polars as pl
 from qassay.errors import Problem
 from qassay.formats import files
 from qassay.formats.runs.source import Parsed, Source
-from qassay.runs import NIL
-from qassay.tasks import Task
+from qassay.runs import ITEM_COLUMNS, NIL
+from qassay.tasks import ResponseForm, Task
 
 
 class Item(msgspec.Struct):
@@ -25,6 +25,13 @@ class Item(msgspec.Struct):
     citations: list[str] | None = None
 
 
+class Passage(msgspec.Struct):
+    """A context that a free-text answer was made from."""
+
+    text: str
+    doc: str | None = None
+
+
 class Response(msgspec.Struct):
     """One line of the jsonl form; further keys are passed over."""
 
@@ -35,6 +42,7 @@ class Response(msgspec.Struct):
     confidence: float | None = None
     decision: str | None = None
     justification: str | None = None
+    contexts: list[str | Passage] = []
 
 
 class Sentence(msgspec.Struct):
@@ -56,6 +64,8 @@ class RagAnswer(msgspec.Struct):
 Line = TypeVar("Line", Response, RagAnswer)
 Row = dict[str, Any]
 _ROW = {"run": pl.UInt32, "line": pl.UInt32, "tag": pl.String, "asked": pl.String}
+# What items have besides, by the form of the response.
+_BESIDE: tuple[tuple[str, ResponseForm], ...] = (("citations", "answer"), ("contexts", "text"))
 _ITEM = {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "confidence": pl.Float64}
 
 
@@ -70,7 +80,8 @@ def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
         schema |= {"doc": pl.String, "start": pl.UInt32, "length": pl.UInt32, "nil": pl.Boolean}
     else:
         read = _items
-        schema |= _ITEM | ({"citations": pl.List(pl.String)} if task.has("answer") else {})
+        schema |= _ITEM
+        schema |= {name: ITEM_COLUMNS[name] for name, form in _BESIDE if task.has(form)}
     return _parse(batch, Response, read, schema)
 
 
@@ -119,6 +130,7 @@ def _decision(response: Response) -> Iterator[Row]:
 
 def _items(response: Response) -> Iterator[Row]:
     items, nil = _without_nil(response)
+    contexts = [_context(passage) for passage in response.contexts]
     for item in items:
         if item.text is None:
             raise ValueError('an item has no "text"')
@@ -128,9 +140,17 @@ def _items(response: Response) -> Iterator[Row]:
             "nil": False,
             "confidence": response.confidence,
             "citations": item.citations if item.citations is not None else [item.doc] if item.doc else [],
+            "contexts": contexts,
         }
     if not items:
-        yield {"nil": nil, "confidence": response.confidence, "citations": []}
+        yield {"nil": nil, "confidence": response.confidence, "citations": [], "contexts": contexts}
+
+
+def _context(passage: str | Passage) -> Row:
+    """A context: a text, with its document where that is named."""
+    if isinstance(passage, str):
+        return {"doc": None, "text": passage}
+    return {"doc": passage.doc, "text": passage.text}
 
 
 def _extracts(response: Response) -> Iterator[Row]:

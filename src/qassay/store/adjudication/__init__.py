@@ -1,6 +1,6 @@
-"""Where assessors disagree (METHOD 4).
+"""Where assessors disagree (METHOD 4): the rules are `qassay.judging.settling`; here its rows are read and written.
 
-comparing        what they said, side by side         settling    what all agree on is adopted by itself
-disagreements    what is left for a person            rulings     what the person decided
-own_lists        lists of nuggets side by side        adopting    one of them for all
+settling     what all agree on is adjudicated by rule, and how much is left
+rulings      what is left for a person, and what the person decided
+own_lists    lists of nuggets side by side, and one of them adopted
 """

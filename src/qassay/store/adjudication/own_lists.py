@@ -1,7 +1,7 @@
 """Assessors who wrote their own lists of nuggets: laid side by side without names, and one of them adopted (METHOD 4).
 
-A list is named by a digest that only the store can make, and so is all that an adjudicator saw: who chooses from a
-page that was left open while a list changed, or an assessor joined or left, is told instead of getting another list.
+A list is named by a digest that only the store can make, and so is all that an adjudicator saw: a choice from a page that
+was left open while a list changed, or an assessor joined or left, is refused instead of adopting another list.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, unknown
-from qassay.formats.times import now
+from qassay.judging import ADJUDICATED, KINDS, Item, digest
+from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import (
     Adopted,
-    Bound,
+    NuggetJudgments,
     adopted_set,
     adoption_under,
     adoptions,
-    bound_rows,
+    bound_judgments,
     take_over,
 )
-from qassay.store.adjudication.comparing import ADJUDICATED, NUGGET_KINDS, Comparison, compare
-from qassay.store.adjudication.settling import adjust, closed_sets, lists_left
+from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, compare, lists_left
 from qassay.store.assignment.assignments import assignments_on, hold
-from qassay.store.assignment.counting import Assessor
 from qassay.store.judging.judgments import ConflictError
 from qassay.store.judging.nuggets import list_for
-from qassay.store.pool.items import Item, items_of, order_seed
-from qassay.store.pool.things import digest
+from qassay.store.pool.items import items_of, order_seed
 
 # The kind of a disagreement on whole lists of nuggets.
 LISTS = "lists"
@@ -56,8 +54,8 @@ class SideBySide:
 def side_by_side(connection: Connection, comparison: Comparison, items: Sequence[Item]) -> SideBySide:
     """Lay out the lists of assessors who wrote their own."""
     question, seed = comparison.question, order_seed(connection)
-    rows = bound_rows(connection, question, (*comparison.sets, ADJUDICATED))
-    numbers = {item.run: item.id for item in items if item.kind in NUGGET_KINDS}
+    rows = bound_judgments(connection, question, (*comparison.sets, ADJUDICATED))
+    numbers = {item.run: item.id for item in items if KINDS[item.kind].by_nuggets}
     names = _names(comparison.sets, seed, question)
     verdicts = tuple(
         {"name": name, **_laid_out(connection, set_name, question, rows[set_name], numbers)}
@@ -83,15 +81,14 @@ def set_of_list(connection: Connection, question: str, name: str) -> str:
     return found
 
 
-def adopt(
-    connection: Connection, question: str, set_name: str, *, who: Assessor, key: str, seen: str | None = None
-) -> Adopted:
-    """Take one assessor's list of nuggets, and what was matched with it, as adjudicated; recorded.
+def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) -> Adopted:
+    """Make one assessor's list of nuggets, and what was matched with it, the adjudicated one; recorded.
 
     `seen` is the digest of what the adjudicator chose from; None takes whatever there is.
     """
+    connection = act.connection
     held = hold(connection, question)
-    if earlier := adoption_under(connection, question, key, set_name):
+    if earlier := adoption_under(act, question, set_name):
         return earlier
     sets = closed_sets(held, question)
     if set_name not in sets:
@@ -104,7 +101,7 @@ def adopt(
     if seen is not None and seen != side_by_side(connection, comparison, items).seen:
         raise ConflictError(None, CHANGED)
     before = lists_left(connection, comparison)
-    adopted = take_over(connection, question, set_name, at=now(), by=(who.id, who.name), key=key)
+    adopted = take_over(act, question, set_name)
     adjust(connection, question, disagreements=0, left=-before)
     return adopted
 
@@ -115,8 +112,8 @@ def _names(sets: Sequence[str], seed: str, question: str) -> dict[str, str]:
 
 
 def _laid_out(
-    connection: Connection, set_name: str, question: str, bound: Bound, numbers: Mapping[str | None, int]
+    connection: Connection, set_name: str, question: str, bound: NuggetJudgments, numbers: Mapping[str | None, int]
 ) -> dict[str, Any]:
-    bodies = (one.body or {} for one in list_for(connection, set_name, question)[1])
+    bodies = (nugget.body or {} for nugget in list_for(connection, set_name, question)[1])
     listed = [{field: body[field] for field in SHOWN_OF_NUGGETS if field in body} for body in bodies]
     return {"list": listed, "responses": bound.by_response(numbers)}

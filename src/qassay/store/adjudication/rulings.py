@@ -1,7 +1,7 @@
-"""Adjudication: the disagreements of a finished question, and the rulings of a person (METHOD 4).
+"""Adjudication: the disagreements of a finished question, laid out without names, and the rulings of a person (METHOD 4).
 
-It begins when every assigned assessor has finished the question. A ruling stands until another replaces it; where the
-assessors' verdicts have changed since, it is asked for again and stands meanwhile.
+It begins when every assigned assessor has finished the question. A ruling holds until another replaces it; where the
+assessors' verdicts have changed since, it is asked for again and holds meanwhile.
 """
 
 from __future__ import annotations
@@ -13,122 +13,118 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, unknown
-from qassay.formats.times import now
-from qassay.store.adjudication.adopting import bound_rows
-from qassay.store.adjudication.comparing import ADJUDICATED, NEVER_SETTLED, NUGGET_KINDS, compare
-from qassay.store.adjudication.settling import adjust, closed_sets, states
-from qassay.store.assignment.assignments import Assignment, hold
-from qassay.store.assignment.counting import Assessor, nuggets_for, parts_for
+from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row, Verdict, digest
+from qassay.judging.items import check_verdict, row_of, verdict_of
+from qassay.judging.settling import Entry, Unit
+from qassay.store.acts import Act
+from qassay.store.adjudication.adopting import bound_judgments
+from qassay.store.adjudication.own_lists import LISTS, side_by_side
+from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, compare, lists_left, states
+from qassay.store.assignment.assignments import Assignment, assignments_on, hold
+from qassay.store.assignment.counting import nuggets_for, parts_for
 from qassay.store.judging import judgments
-from qassay.store.judging.appending import Entry, Row, append_entries
-from qassay.store.judging.judgments import Saved
-from qassay.store.pool.items import Item
-from qassay.store.pool.parts import FIELDS, Part, check_verdict, row_of
-from qassay.tasks import Task
+from qassay.store.judging.judgments import Saved, append_entries
+from qassay.store.pool.items import items_of, order_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What assessors disagree on: their verdicts in a drawn order, which tells nobody's name or set.
+
+    `ruling` is the adjudicated verdict and `version` its version, as `rule` expects it. Of whole lists (kind `lists`)
+    there is no item; its verdicts and `seen`, as `adopt` expects it, are those of own_lists.
+    """
+
+    item: Item | None
+    part: str
+    kind: str
+    verdicts: tuple[Verdict, ...]
+    ruling: Verdict | None
+    version: int
+    left: bool
+    seen: str = ""
+
+
+def disagreements(act: Act, question: str, *, only_left: bool = False) -> list[Disagreement]:
+    """What the assessors of a finished question disagree on, ruled on or not."""
+    connection = act.connection
+    sets = closed_sets(assignments_on(connection, question), question)
+    items = items_of(connection, question)
+    comparison = compare(connection, question, sets, items)
+    seed = order_seed(connection)
+    shown = [_on_lists(connection, comparison, items)] if comparison.own_lists else []
+    for state in states(act, comparison):
+        if state.disagreement:
+            shown.append(_shown(state.unit, left=state.left, seed=seed))
+    return [disagreement for disagreement in shown if disagreement.left or not only_left]
+
+
+def _on_lists(connection: Connection, comparison: Comparison, items: Sequence[Item]) -> Disagreement:
+    """The disagreement of assessors who wrote their own lists of nuggets."""
+    left = lists_left(connection, comparison)
+    lists = side_by_side(connection, comparison, items)
+    return Disagreement(None, "", LISTS, lists.verdicts, lists.ruling, lists.adoptions, left, lists.seen)
+
+
+def _shown(unit: Unit, *, left: bool, seed: str) -> Disagreement:
+    rows, record = unit.rows(), KINDS[unit.part.kind]
+    # In an order drawn for one place: who stands first here says nothing of who stands first there.
+    drawn = sorted(rows, key=lambda name: digest(seed, "verdicts", unit.part.name, unit.item.id, name))
+    ruling, old = unit.ruling, unit.adjudicated.get(unit.part.subject)
+    return Disagreement(
+        unit.item,
+        unit.part.name,
+        unit.part.kind,
+        tuple(record.verdict(rows[name], "note") for name in drawn),
+        None if ruling is None else verdict_of(unit.part, ruling),
+        old.version if old else 0,
+        left,
+    )
+
+
+# ---- rulings --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """What is to be appended: `row` names the part, a body of None takes back what stands, `verdict` is checked."""
+    """What is to be appended: `row` names the part, a body of None undoes the ruling, `verdict` is checked."""
 
     item: Item
     part: Part
     row: Mapping[str, Any]
     body: Mapping[str, Any] | None
-    verdict: Mapping[str, Any] | None
-    at: str
+    verdict: Verdict | None
     expected: int
-    key: str
-
-    @property
-    def of_response(self) -> bool:
-        """Whether it is on a whole response to a nugget question, and so on all its strings."""
-        return self.part.kind == "match" and self.part.name == ""
 
 
-def rule(
-    connection: Connection,
-    item: Item,
-    part: Part | str,
-    verdict: Mapping[str, Any],
-    *,
-    task: Task,
-    who: Assessor,
-    expected: int,
-    key: str,
-) -> Saved:
+def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: int) -> Saved:
     """Save an adjudicator's verdict on a part of an item; on a response to a nugget question, on all its strings."""
-    held, at = hold(connection, item.question), now()
-    named = part if isinstance(part, Part) else part_named(connection, item, part)
-    row = row_of(named, verdict, assessor=who.name, at=at)
-    if earlier := judgments.repeated(connection, key, ADJUDICATED, named.kind, row, row, who.id):
+    held = hold(act.connection, item.question)
+    ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
+    row = row_of(ruled, verdict, assessor=act.name, at=act.at)
+    if earlier := judgments.repeated(act, ADJUDICATED, ruled.kind, row, row):
         return earlier
-    ruling = _Ruling(item, named, row, row, verdict, at, expected, key)
-    return _save(connection, ruling, held, task, who, links=lambda _: {})
+    return _save(act, _Ruling(item, ruled, row, row, verdict, expected), held, links=lambda _: {})
 
 
-def undo_ruling(
-    connection: Connection,
-    item: Item,
-    part: Part | str,
-    *,
-    task: Task,
-    who: Assessor,
-    expected: int,
-    to: int,
-    key: str,
-) -> Saved:
-    """Put back what stood in the adjudicated set at an earlier version (0: nothing); itself recorded."""
-    held, at = hold(connection, item.question), now()
-    named = part if isinstance(part, Part) else part_named(connection, item, part)
-    history = judgments.history(connection, ADJUDICATED, named.thing)
+def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Saved:
+    """Put back the adjudicated judgment of an earlier version (0: none); itself recorded."""
+    held = hold(act.connection, item.question)
+    ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
+    history = judgments.history(act.connection, ADJUDICATED, ruled.subject)
     body = judgments.body_at(history, to, item.question)
-    row = dict(named.row) if body is None else dict(body)
-    if earlier := judgments.repeated(connection, key, ADJUDICATED, named.kind, row, body, who.id):
+    row = dict(ruled.row) if body is None else dict(body)
+    if earlier := judgments.repeated(act, ADJUDICATED, ruled.kind, row, body):
         return earlier
-    # It is checked anew: the rules, or the list of nuggets, may have changed since.
-    said = None if body is None else {name: body[name] for name in FIELDS[named.kind] if body.get(name) is not None}
+    # It is checked again: the rules, or the list of nuggets, may have changed since.
+    verdict = None if body is None else KINDS[ruled.kind].verdict(body)
 
     def links(saved: Saved) -> dict[str, Row | None]:
-        undone = next(one.id for one in (*history, saved) if one.version > to)
-        things = [link.thing for link in _links(connection, item)]
-        return {link: judgments.body_before(connection, ADJUDICATED, link, undone) for link in things}
+        undone = next(version.id for version in (*history, saved) if version.version > to)
+        subjects = [link.subject for link in _links(act.connection, item)]
+        return {link: judgments.body_before(act.connection, ADJUDICATED, link, undone) for link in subjects}
 
-    return _save(connection, _Ruling(item, named, row, body, said, at, expected, key), held, task, who, links=links)
-
-
-def _save(
-    connection: Connection,
-    ruling: _Ruling,
-    held: Sequence[Assignment],
-    task: Task,
-    who: Assessor,
-    *,
-    links: Callable[[Saved], Mapping[str, Row | None]],
-) -> Saved:
-    """Append under the hold of the question; `links` are what the strings of a response then say."""
-    item, part = ruling.item, ruling.part
-    sets = closed_sets(held, item.question)
-    _check_open_to_rulings(connection, item, part, sets)
-    if ruling.verdict is not None:
-        check_verdict(part, ruling.verdict, task, nuggets=nuggets_for(connection, ADJUDICATED, item))
-    before = _of_part(connection, item, part, sets, task)
-    saved = judgments.append(
-        connection,
-        set_name=ADJUDICATED,
-        kind=part.kind,
-        row=ruling.row,
-        at=ruling.at,
-        expected=ruling.expected,
-        key=ruling.key,
-        account=who.id,
-        taken_back=ruling.body is None,
-    )
-    if ruling.of_response:
-        _set_links(connection, item, links(saved), at=ruling.at, account=who.id)
-    after = _of_part(connection, item, part, sets, task)
-    adjust(connection, item.question, disagreements=after[0] - before[0], left=after[1] - before[1])
-    return saved
+    return _save(act, _Ruling(item, ruled, row, body, verdict, expected), held, links=links)
 
 
 def part_named(connection: Connection, item: Item, name: str) -> Part:
@@ -139,22 +135,44 @@ def part_named(connection: Connection, item: Item, name: str) -> Part:
     return parts[name]
 
 
+def _save(
+    act: Act, ruling: _Ruling, held: Sequence[Assignment], *, links: Callable[[Saved], Mapping[str, Row | None]]
+) -> Saved:
+    """Append under the hold of the question; `links` are what the strings of a response then say."""
+    item, part = ruling.item, ruling.part
+    sets = closed_sets(held, item.question)
+    _check_open_to_rulings(act.connection, item, part, sets)
+    if ruling.verdict is not None:
+        nuggets = nuggets_for(act.connection, ADJUDICATED, item)
+        check_verdict(part, ruling.verdict, act.task, nuggets=nuggets)
+    before = _of_part(act, item, part, sets)
+    saved = judgments.append(
+        act, ADJUDICATED, part.kind, ruling.row, expected=ruling.expected, undone=ruling.body is None
+    )
+    if KINDS[part.kind].linked and part.name == "":
+        _set_links(act, item, links(saved))
+    after = _of_part(act, item, part, sets)
+    adjust(act.connection, item.question, disagreements=after[0] - before[0], left=after[1] - before[1])
+    return saved
+
+
 def _check_open_to_rulings(connection: Connection, item: Item, part: Part, sets: Sequence[str]) -> None:
-    if part.kind in NEVER_SETTLED:
-        message = f"question {item.question}: ratings are not adjudicated; those of all judges are used together"
+    record = KINDS[part.kind]
+    if not record.settles:
+        message = f"question {item.question}: {record.nouns[1]} are not adjudicated; all of them are used together"
         raise InputError(Problem("configuration", message, None, None, item.question))
-    if part.kind not in NUGGET_KINDS or not compare(connection, item.question, sets, [item], some=True).own_lists:
+    if not record.by_nuggets or not compare(connection, item.question, sets, [item], some=True).own_lists:
         return
-    if not bound_rows(connection, item.question, (ADJUDICATED,))[ADJUDICATED].is_ruled:
+    if not bound_judgments(connection, item.question, (ADJUDICATED,))[ADJUDICATED].is_ruled:
         message = f"question {item.question}: its assessors wrote their own nuggets; adopt one of the lists first"
         raise InputError(Problem("configuration", message, None, None, item.question))
 
 
-def _of_part(connection: Connection, item: Item, part: Part, sets: Sequence[str], task: Task) -> tuple[bool, bool]:
+def _of_part(act: Act, item: Item, part: Part, sets: Sequence[str]) -> tuple[bool, bool]:
     """Whether a part is disagreed on, and left to be ruled on."""
-    comparison = compare(connection, item.question, sets, [item], some=True)
-    for state in states(connection, comparison, task):
-        if part.thing in {one.thing for one in (state.unit.part, *state.unit.links)}:
+    comparison = compare(act.connection, item.question, sets, [item], some=True)
+    for state in states(act, comparison):
+        if part.subject in {link.subject for link in state.unit.parts}:
             return state.disagreement, state.left
     return False, False
 
@@ -163,13 +181,13 @@ def _links(connection: Connection, item: Item) -> list[Part]:
     return [part for part in parts_for(connection, ADJUDICATED, item, None) if part.name]
 
 
-def _set_links(connection: Connection, item: Item, wanted: Mapping[str, Row | None], *, at: str, account: int) -> None:
-    """Make the strings of an adjudicated response say what goes with its ruling: by thing, else nothing."""
-    things = [part.thing for part in _links(connection, item)]
-    there = judgments.standing_rows(connection, ADJUDICATED, things)
+def _set_links(act: Act, item: Item, wanted: Mapping[str, Row | None]) -> None:
+    """Make the strings of an adjudicated response say what goes with its ruling: by subject, else nothing."""
+    parts = _links(act.connection, item)
+    current = judgments.current_rows(act.connection, ADJUDICATED, [part.subject for part in parts])
     entries = []
-    for named in things:
-        version, old = there.get(named, (0, None))
-        if old != (body := wanted.get(named)):
-            entries.append(Entry("match", item.question, named, version + 1, body))
-    append_entries(connection, ADJUDICATED, entries, at=at, account=account)
+    for part in parts:
+        version, old = current.get(part.subject, (0, None))
+        if old != (body := wanted.get(part.subject)):
+            entries.append(Entry(part.kind, item.question, part.subject, version + 1, body))
+    append_entries(act, ADJUDICATED, entries)

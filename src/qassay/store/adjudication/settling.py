@@ -1,11 +1,11 @@
-"""Settling a finished question: what all its assessors agree on becomes adjudicated by rule, the rest is counted.
+"""Settling a finished question: unanimous verdicts become adjudicated by rule, the rest is counted.
 
-What was found is kept by question, and summed up: pages tell how much is left without reading the pool.
+What settling found is kept by question, and summed up: pages say how much is left without reading the pool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,26 +13,18 @@ from sqlalchemy import Connection, Select, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.errors import QassayError
-from qassay.formats.times import now
-from qassay.store.adjudication.adopting import bound_rows, lists_changed, mirror_list, take_back_by_rule
-from qassay.store.adjudication.comparing import (
-    ADJUDICATED,
-    UNANIMOUS,
-    Comparison,
-    Unit,
-    agreed,
-    changed_since,
-    compare,
-    said,
-)
-from qassay.store.assignment.assignments import SLOTS, Assignment, hold
-from qassay.store.judging.appending import Entry, Row, append_entries
+from qassay.judging import ADJUDICATED, KINDS, Item, Row
+from qassay.judging import settling as rules
+from qassay.judging.sets import SLOTS
+from qassay.judging.settling import Current, State, Unit
+from qassay.store.acts import Act
+from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
+from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.judging.judgments import BATCH, append_entries, decoded
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
-from qassay.store.pool.parts import FIELDS, Part
-from qassay.store.schema import ASSIGNED, OPEN, UNRULED, stage
+from qassay.store.schema import ASSIGNED, OPEN, UNRULED, judgment, stage, standing
 from qassay.store.schema import settled as table
-from qassay.tasks import Task
 
 
 class NotClosedError(QassayError):
@@ -71,46 +63,70 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """A unit, the row that all sets agree on, and whether it is for an adjudicator, and still to be ruled on."""
+class Comparison:
+    """A question: its units, and the one list of nuggets that its sets go by (None: by none, or each by its own).
 
-    unit: Unit
-    row: Row | None
-    disagreement: bool
-    left: bool
-
-
-def settle(connection: Connection, question: str, task: Task | None = None) -> Settled:
-    """Settle what is unanimous in a question that all its assessors have finished; a person's ruling stays.
-
-    With a task, a verdict that its rules do not allow (any more) is none to agree on.
+    With `own_lists`, judgments that name nuggets cannot be compared and are no units: one set's list is adopted.
     """
-    sets = closed_sets(hold(connection, question), question)
-    comparison = compare(connection, question, sets, items_of(connection, question))
-    at = now()
-    _settle_list(connection, comparison, at)
-    found = states(connection, comparison, task)
-    entries = [entry for state in found if not state.unit.is_ruled for entry in _entries(state, at)]
-    append_entries(connection, ADJUDICATED, entries, at=at)
+
+    question: str
+    sets: tuple[str, ...]
+    units: tuple[Unit, ...]
+    list_name: str | None = None
+    nuggets: tuple[str, ...] = ()
+    own_lists: bool = False
+
+
+def compare(
+    connection: Connection, question: str, sets: Sequence[str], items: Sequence[Item], *, some: bool = False
+) -> Comparison:
+    """Lay side by side what some sets say about the items of a question; with `some`, these are not all its items."""
+    bound = any(KINDS[item.kind].by_nuggets for item in items)
+    lists = {name: list_for(connection, name, question) for name in sets} if bound else {}
+    own_lists = len({name for name, _ in lists.values()}) > 1
+    list_name, listed = next(iter(lists.values())) if lists and not own_lists else (None, [])
+    nuggets = tuple(nugget.nugget for nugget in listed)
+    units = rules.units_of(items, nuggets, own_lists=own_lists)
+    subjects = [part.subject for _, parts in units for part in parts] if some else None
+    judged = _current(connection, question, (*sets, ADJUDICATED), subjects)
+    return Comparison(question, tuple(sets), rules.laid_out(units, sets, judged), list_name, nuggets, own_lists)
+
+
+def states(act: Act, comparison: Comparison) -> list[State]:
+    """Where each unit of a question is on its way."""
+    units, sets = comparison.units, comparison.sets
+    older = rules.needs_history(units)
+    changed = rules.changed_since(older, sets, _history(act.connection, older, sets)) if older else set()
+    return rules.states(units, sets, act.task, comparison.nuggets, changed)
+
+
+def settle(act: Act, question: str) -> Settled:
+    """Settle the unanimous verdicts of a question that all its assessors have finished; a person's ruling stays."""
+    act = act.by_rule()
+    sets = closed_sets(hold(act.connection, question), question)
+    comparison = compare(act.connection, question, sets, items_of(act.connection, question))
+    _settle_list(act, comparison)
+    found = states(act, comparison)
+    append_entries(act, ADJUDICATED, list(rules.entries(found, act.at)))
     disagreed, left = sum(state.disagreement for state in found), sum(state.left for state in found)
     if comparison.own_lists:
-        disagreed, left = disagreed + 1, left + lists_left(connection, comparison)
+        disagreed, left = disagreed + 1, left + lists_left(act.connection, comparison)
     settled = Settled(sum(not state.disagreement for state in found), disagreed, left)
-    keep(connection, question, settled)
+    keep(act.connection, question, settled)
     return settled
 
 
-def settle_all(connection: Connection, task: Task | None = None) -> int:
+def settle_all(act: Act) -> int:
     """Settle every question that is closed and not settled: after runs or judgments came from elsewhere."""
     lacking = _PROGRESS.where(stage.c.open == 0, table.c.question.is_(None))
-    waiting = [row.question for row in connection.execute(lacking)]
+    waiting = [row.question for row in act.connection.execute(lacking)]
     for question in waiting:
-        settle(connection, question, task)
+        settle(act, question)
     return len(waiting)
 
 
 def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[Progress]:
-    """How far assigned questions are, in the order in which they were assigned: all of them, or so many from one on."""
+    """How far assigned questions are, in the order in which they were assigned: all of them, or a page of them."""
     return [
         Progress(
             row.question,
@@ -123,11 +139,11 @@ def progress(connection: Connection, *, first: int = 0, limit: int | None = None
 
 
 def overview(connection: Connection) -> Overview:
-    """How far all of them are together: counted and summed up over what is few."""
+    """How far all of them are together: counted and summed up over few rows."""
     count = select(func.count()).select_from(stage)
     left = select(func.coalesce(func.sum(stage.c.unruled), 0)).where(UNRULED)
-    asked = (count.where(ASSIGNED), count.where(OPEN), left)
-    return Overview(*(int(connection.execute(one).scalar_one()) for one in asked))
+    queries = (count.where(ASSIGNED), count.where(OPEN), left)
+    return Overview(*(int(connection.execute(query).scalar_one()) for query in queries))
 
 
 def next_to_rule(connection: Connection, *, after: str | None = None) -> str | None:
@@ -143,27 +159,14 @@ def next_to_rule(connection: Connection, *, after: str | None = None) -> str | N
 
 def closed_sets(held: Sequence[Assignment], question: str) -> list[str]:
     """The judgment sets of a question whose assessors have all finished; an error where one has not."""
-    if not held or any(one.closed is None for one in held):
+    if not held or any(assignment.closed is None for assignment in held):
         raise NotClosedError(question)
-    return [one.set for one in held]
-
-
-def states(connection: Connection, comparison: Comparison, task: Task | None) -> list[State]:
-    """Where each unit of a question stands; a part that needs no verdict and has none is left out."""
-    changed = changed_since(connection, comparison.units, comparison.sets)
-    found = []
-    for unit in comparison.units:
-        if not unit.part.required and not unit.verdicts() and unit.ruling is None:
-            continue
-        row = agreed(unit, comparison.sets, task, comparison.nuggets)
-        left = unit.part.thing in changed if unit.is_ruled else row is None
-        found.append(State(unit, row, row is None or left, left))
-    return found
+    return [assignment.set for assignment in held]
 
 
 def lists_left(connection: Connection, comparison: Comparison) -> bool:
     """Whether the assessors' own lists wait for one of them to be adopted."""
-    ruled = bound_rows(connection, comparison.question, (ADJUDICATED,))[ADJUDICATED].is_ruled
+    ruled = bound_judgments(connection, comparison.question, (ADJUDICATED,))[ADJUDICATED].is_ruled
     return not ruled or lists_changed(connection, comparison.question, comparison.sets)
 
 
@@ -188,56 +191,44 @@ def adjust(connection: Connection, question: str, *, disagreements: int, left: i
         connection.execute(update(table).where(c.question == question).values(changes))
 
 
-def _settle_list(connection: Connection, comparison: Comparison, at: str) -> None:
+def _settle_list(act: Act, comparison: Comparison) -> None:
     """The nuggets that go with what is settled: the one list there is, copied where the key would not find it."""
     if comparison.own_lists:
-        take_back_by_rule(connection, comparison.question, at=at)
+        undo_by_rule(act, comparison.question)
     elif comparison.list_name is not None:
-        chosen, _ = list_for(connection, ADJUDICATED, comparison.question)
+        chosen, _ = list_for(act.connection, ADJUDICATED, comparison.question)
         if comparison.list_name in SLOTS or chosen != comparison.list_name:
-            mirror_list(connection, comparison.list_name, comparison.question, at=at, account=None, settled=True)
+            mirror_list(act, comparison.list_name, comparison.question, settled=True)
 
 
-def _entries(state: State, at: str) -> Iterator[Entry]:
-    """The rows that make the adjudicated set say of a unit what all sets say, or nothing."""
-    unit = state.unit
-    wanted = dict(_wanted(state))
-    for part in (unit.part, *unit.links):
-        named = part.thing
-        old, verdict = unit.settled.get(named), wanted.get(named)
-        version = 1 + (old.version if old else 0)
-        if verdict is None:
-            if old is not None and old.body is not None:
-                yield Entry(part.kind, unit.item.question, named, version, None)
-            continue
-        identity = {name: value for name, value in part.row.items() if value is not None}
-        body = {**identity, **verdict, "settled": UNANIMOUS, "at": at}
-        if old is None or old.body is None or said(part.kind, old.body) != said(part.kind, body):
-            yield Entry(part.kind, unit.item.question, named, version, body)
+def _current(
+    connection: Connection, question: str, sets: Sequence[str], subjects: Sequence[str] | None
+) -> dict[tuple[str, str], Current]:
+    c = standing.c
+    query = select(c.set, c.thing, c.judgment, c.version, c.body).where(c.set.in_(sets))
+    # A few subjects by their own index; many, as all of a question are.
+    few = subjects is not None and len(subjects) <= BATCH
+    query = query.where(c.thing.in_(subjects or ())) if few else query.where(c.question == question)
+    return {
+        (row.set, row.thing): Current(row.judgment, row.version, decoded(row.body)) for row in connection.execute(query)
+    }
 
 
-def _wanted(state: State) -> Iterator[tuple[str, Row]]:
-    """The verdicts to settle by thing: of a response with its strings, where all agree on these too."""
-    unit, row = state.unit, state.row
-    if row is None:
-        return
-    places = [
-        {named: said(unit.part.kind, one.body) for named, one in things.items() if one.body is not None}
-        for things in unit.said.values()
-    ]
-    if unit.links and all(place == places[0] for place in places):
-        first = next(iter(unit.said.values()))
-        for part in (unit.part, *unit.links):
-            one = first.get(part.thing)
-            if one is not None and one.body is not None:
-                yield part.thing, _verdict(part, one.body)
-    else:
-        yield unit.part.thing, _verdict(unit.part, row)
+def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str]) -> rules.Before:
+    """What sets said about some units before a judgment, from one look at their history."""
+    names = [part.subject for unit in units for part in unit.parts]
+    c = judgment.c
+    history: dict[tuple[str, str], list[tuple[int, Row | None]]] = {}
+    for start in range(0, len(names), BATCH):
+        rows = select(c.set, c.thing, c.id, c.body).where(c.set.in_(sets), c.thing.in_(names[start : start + BATCH]))
+        for row in connection.execute(rows.order_by(c.version)):
+            history.setdefault((row.set, row.thing), []).append((row.id, decoded(row.body)))
 
+    def before(set_name: str, subject: str, number: int) -> Row | None:
+        earlier = [body for judged, body in history.get((set_name, subject), ()) if judged < number]
+        return earlier[-1] if earlier else None
 
-def _verdict(part: Part, row: Row) -> Row:
-    names = (*FIELDS[part.kind], *(("distinct",) if part.kind == "list" else ()))
-    return {name: row[name] for name in names if row.get(name) is not None}
+    return before
 
 
 _PROGRESS: Select[Any] = (

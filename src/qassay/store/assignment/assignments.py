@@ -16,13 +16,14 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats.times import later, now
+from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
+from qassay.store.acts import Act
 from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment, item, judgment, nugget, share
 from qassay.store.settings import forget_settled, note_action
 
-SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 LEASE = timedelta(minutes=30)
 
 
@@ -42,14 +43,13 @@ class Assignment:
     seconds: int
 
 
-def assign(
-    connection: Connection, questions: TestSet, *, assessors: int, accounts: Sequence[int], by: int | None = None
-) -> int:
+def assign(act: Act, questions: TestSet, *, assessors: int, accounts: Sequence[int]) -> int:
     """Give every question to k assessors and return how many assignments are new; what is assigned stays so.
 
     The questions of a series go to the same people. Whoever has the least to judge is next, and whoever was least
     often a first assessor goes first. Without accounts the work is open to all.
     """
+    connection = act.connection
     check_number(assessors, accounts, len(SLOTS))
     keep_others_out(connection)
     sizes = pool_sizes(connection)
@@ -74,31 +74,33 @@ def assign(
         order = {question: place for place, question in enumerate(questions.ids)}
         rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
         connection.execute(insert(assignment), rows)
-        note_action(connection, "assign", account=by, assessors=assessors, accounts=list(accounts), new=len(rows))
-        _count_what_is_there(connection, rows)
+        note_action(
+            connection, "assign", account=act.account, assessors=assessors, accounts=list(accounts), new=len(rows)
+        )
+        _count_what_is_there(act, rows)
     return len(rows)
 
 
-def _count_what_is_there(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+def _count_what_is_there(act: Act, rows: Sequence[Mapping[str, Any]]) -> None:
     """Count the judgments that a set has before anybody is assigned to it: brought in, or another person's."""
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     c = judgment.c
-    there = connection.execute(select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows})))
-    found = {(question, name) for question, name in there}
-    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in found):
-        recount_question(connection, question)
+    judged = select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows}))
+    known = {(question, name) for question, name in act.connection.execute(judged)}
+    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in known):
+        recount_question(act, question)
 
 
-def refresh_totals(connection: Connection) -> None:
-    """Count everything anew after the pool has changed; a question with new items is open again.
+def refresh_totals(act: Act) -> None:
+    """Count everything again after the pool has changed; a question with new items is open again.
 
-    Both counts change where one run goes and another comes. What is closed is settled anew.
+    Both counts change where one run goes and another comes. What is closed is settled again.
     """
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
-    for question in dict.fromkeys(one.question for one in all_assignments(connection)):
-        recount_question(connection, question)
+    for question in dict.fromkeys(given.question for given in all_assignments(act.connection)):
+        recount_question(act, question)
 
 
 def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
@@ -153,18 +155,19 @@ def reopen(connection: Connection, question: str, *, by: int | None, reason: str
     note_action(connection, "reopen", account=by, question=question, reason=reason)
 
 
-def withdraw_assignments(connection: Connection, *, slot: int, by: int | None) -> int:
+def withdraw_assignments(act: Act, *, slot: int) -> int:
     """Take away the assignments of a slot on which nobody has begun; what the others have finished is settled."""
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
+    connection = act.connection
     keep_others_out(connection)
     c = assignment.c
     gone = connection.execute(select(c.id, c.question).where(c.slot == slot, ~_BEGUN).order_by(c.question)).all()
     if gone:
         connection.execute(delete(assignment).where(c.id == bindparam("which")), [{"which": row.id} for row in gone])
     for row in gone:
-        recount_question(connection, row.question)
-    note_action(connection, "withdraw-slot", account=by, slot=slot, assignments=len(gone))
+        recount_question(act, row.question)
+    note_action(connection, "withdraw-slot", account=act.account, slot=slot, assignments=len(gone))
     return len(gone)
 
 

@@ -5,33 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import msgspec
 from sqlalchemy import Connection, select, update
 
-from qassay.formats.times import now
-from qassay.store.adjudication.comparing import NUGGET_KINDS
+from qassay.judging import KINDS, Item, Part
+from qassay.judging.items import parts_of
+from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
 from qassay.store.assignment.assignments import Assignment, hold
-from qassay.store.judging.looking import versions
+from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part, parts_of
+from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import standing
 from qassay.store.settings import forget_settled
 
 
 @dataclass(frozen=True, slots=True)
-class Assessor:
-    """Who judges, or rules."""
-
-    id: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Look:
-    """What a set lacks of an item: whether it needs anything, the things without a verdict, a version asked for."""
+    """What a set lacks of an item: whether it needs anything, the subjects without a verdict, a version asked for."""
 
     needs: bool
     missing: frozenset[str]
@@ -45,14 +36,13 @@ class Look:
 
 def nuggets_for(connection: Connection, set_name: str, item: Item) -> list[str]:
     """Ids of the nuggets that a judgment set has for an item; none where its kind takes none."""
-    if item.kind not in NUGGET_KINDS:
+    if not KINDS[item.kind].by_nuggets:
         return []
     return [nugget.nugget for nugget in list_for(connection, set_name, item.question)[1]]
 
 
-def parts_for(connection: Connection, one: Assignment | str, item: Item, assessor: str | None) -> list[Part]:
-    """The parts of an item as an assignment (or a judgment set) judges them."""
-    set_name = one if isinstance(one, str) else one.set
+def parts_for(connection: Connection, set_name: str, item: Item, assessor: str | None) -> list[Part]:
+    """The parts of an item as a judgment set judges them."""
     return parts_of(item, nuggets=nuggets_for(connection, set_name, item), assessor=assessor)
 
 
@@ -62,90 +52,95 @@ def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) ->
 
 
 def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
-    """What a set has of the parts of an item, and of one thing besides, in one query."""
-    needed = {part.thing for part in parts if part.required}
-    found = versions(connection, set_name, needed if also is None else {*needed, also})
-    missing = {named for named in needed if not found.get(named, (0, False))[1]}
-    version = found.get(also, (0, False))[0] if also is not None else 0
-    rating = next((part for part in parts if part.kind == "rating"), None)
-    if rating is not None and missing:
-        question, run = str(rating.row["question"]), str(rating.row["run"])
-        missing = set() if run in rated_runs(connection, set_name, question) else missing
+    """What a set has of the parts of an item, and of one subject besides, in one query."""
+    needed = {part.subject for part in parts if part.required}
+    known = versions(connection, set_name, needed if also is None else {*needed, also})
+    missing = {subject for subject in needed if not known.get(subject, (0, False))[1]}
+    version = known.get(also, (0, False))[0] if also is not None else 0
+    opinion = next((part for part in parts if KINDS[part.kind].by_assessor), None)
+    if opinion is not None and missing:
+        question, run = str(opinion.row["question"]), str(opinion.row["run"])
+        missing = set() if run in judged_runs(connection, set_name, question, opinion.kind) else missing
     return Look(bool(needed), frozenset(missing), version)
 
 
-def rated_runs(connection: Connection, set_name: str, question: str) -> set[str]:
-    """The runs whose justifications a set has rated, by whomever: work that changed hands is not done twice."""
-    c = standing.c
-    found = select(c.body).where(c.question == question, c.set == set_name, c.kind == "rating", c.body.is_not(None))
-    return {str(msgspec.json.decode(body)["run"]) for body in connection.execute(found).scalars()}
+def judged_runs(connection: Connection, set_name: str, question: str, kind: str) -> set[str]:
+    """The runs that a set has judged, by any assessor: work that changed hands is not done twice."""
+    return {str(row["run"]) for _, row in rows_of_kind(connection, set_name, question, kind)}
 
 
-def completed(connection: Connection, one: Assignment, items: Sequence[Item]) -> list[bool]:
-    """Which of the items of an assignment need nothing more: a few looks at the store for all of them.
+def completed(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[bool]:
+    """Which of the items of an assignment need nothing more: a few queries for all of them.
 
-    What one judge of a set has rated is done, whoever goes on with it.
+    Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
     """
     c = standing.c
-    said = select(c.thing).where(c.question == one.question, c.set == one.set, c.body.is_not(None))
-    things = set(connection.execute(said).scalars())
-    kinds = {item.kind: item for item in items}
-    nuggets = nuggets_for(connection, one.set, kinds["support"]) if "support" in kinds else []
-    rated = rated_runs(connection, one.set, one.question) if "rating" in kinds else set()
+    here = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
+    subjects = set(connection.execute(select(c.thing).where(*here)).scalars())
+    bound = next((item for item in items if KINDS[item.kind].by_nuggets), None)
+    nuggets = nuggets_for(connection, assignment.set, bound) if bound is not None else []
+    judged = {
+        name: judged_runs(connection, assignment.set, assignment.question, name)
+        for name in {item.kind for item in items}
+        if KINDS[name].by_assessor
+    }
     return [
-        str(item.run) in rated if item.kind == "rating" else _all_there(parts_of(item, nuggets=nuggets), things)
+        str(item.run) in judged[item.kind]
+        if item.kind in judged
+        else _all_judged(parts_of(item, nuggets=nuggets), subjects)
         for item in items
     ]
 
 
-def recount(connection: Connection, one: Assignment) -> tuple[int, int, bool]:
-    """Count the finished items of an assignment anew, after its nuggets have changed, or to close it."""
-    held = hold(connection, one.question)
-    here = next((other for other in held if other.id == one.id), one)
-    items = items_of(connection, one.question)
-    done, total = sum(completed(connection, here, items)), len(items)
-    closed = (here.closed or now()) if done >= total else None
-    _keep(connection, here, done, total, closed)
-    _settle_or_wait(connection, one.question, closed and all(other.closed for other in held if other.id != here.id))
+def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
+    """Count the finished items of an assignment again, after its nuggets have changed, or to close it."""
+    held = hold(act.connection, assignment.question)
+    here = next((other for other in held if other.id == assignment.id), assignment)
+    items = items_of(act.connection, assignment.question)
+    done, total = sum(completed(act.connection, here, items)), len(items)
+    closed = (here.closed or act.at) if done >= total else None
+    _keep(act.connection, here, done, total, closed)
+    others_closed = all(other.closed for other in held if other.id != here.id)
+    _settle_or_wait(act, assignment.question, is_closed=closed is not None and others_closed)
     return done, total, closed is not None
 
 
-def recount_question(connection: Connection, question: str) -> None:
-    """Count all assignments of a question anew, after its pool has changed."""
-    held, at = hold(connection, question), now()
-    items = items_of(connection, question)
+def recount_question(act: Act, question: str) -> None:
+    """Count all assignments of a question again, after its pool has changed."""
+    held = hold(act.connection, question)
+    items = items_of(act.connection, question)
     closed = []
-    for one in held:
-        done, total = sum(completed(connection, one, items)), len(items)
-        closed.append(closed_at(one, done, total, at))
-        _keep(connection, one, done, total, closed[-1])
-    _settle_or_wait(connection, question, closed and all(closed))
+    for assignment in held:
+        done, total = sum(completed(act.connection, assignment, items)), len(items)
+        closed.append(closed_at(assignment, done, total, act.at))
+        _keep(act.connection, assignment, done, total, closed[-1])
+    _settle_or_wait(act, question, is_closed=bool(closed) and all(closed))
 
 
-def closed_at(one: Assignment, done: int, total: int, at: str) -> str | None:
+def closed_at(assignment: Assignment, done: int, total: int, at: str) -> str | None:
     """When an assignment was finished, after its counts have changed: it closes with its last item.
 
     One that was opened again while everything in it was judged stays open until its assessor says so.
     """
     if done < total:
         return None
-    return one.closed or (at if one.done < one.total else None)
+    return assignment.closed or (at if assignment.done < assignment.total else None)
 
 
-def _keep(connection: Connection, one: Assignment, done: int, total: int, closed: str | None) -> None:
-    if (done, total, closed) != (one.done, one.total, one.closed):
+def _keep(connection: Connection, assignment: Assignment, done: int, total: int, closed: str | None) -> None:
+    if (done, total, closed) != (assignment.done, assignment.total, assignment.closed):
         values = {"done": done, "total": total, "closed": closed}
-        connection.execute(update(assignment_table).where(assignment_table.c.id == one.id).values(values))
+        connection.execute(update(assignment_table).where(assignment_table.c.id == assignment.id).values(values))
 
 
-def _settle_or_wait(connection: Connection, question: str, is_closed: object) -> None:
+def _settle_or_wait(act: Act, question: str, *, is_closed: bool) -> None:
     """What the assessors agree on may have changed with the counts, or with the nuggets."""
     if is_closed:
-        settle(connection, question)
+        settle(act, question)
     else:
-        forget_settled(connection, question)
+        forget_settled(act.connection, question)
 
 
-def _all_there(parts: Sequence[Part], things: Collection[str]) -> bool:
-    needed = [part.thing for part in parts if part.required]
-    return bool(needed) and all(named in things for named in needed)
+def _all_judged(parts: Sequence[Part], subjects: Collection[str]) -> bool:
+    needed = [part.subject for part in parts if part.required]
+    return bool(needed) and all(subject in subjects for subject in needed)

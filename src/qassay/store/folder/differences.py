@@ -10,11 +10,12 @@ from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder
+from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.rows import Identity, by_fields, canonical, judgment_identity, missing
 from qassay.formats.questions import read_questions
+from qassay.judging import digest
 from qassay.questions import TestSet
-from qassay.store.pool.things import digest
+from qassay.tasks import Task
 
 # A file that is behind says nothing that the store does not say: importing it would bring nothing.
 State: TypeAlias = Literal["same", "behind", "other"]
@@ -32,7 +33,7 @@ def differing_files(folder: Folder, stored: Folder) -> list[Problem]:
     own = Folder(folder.path)
     where = shlex.quote(str(folder.path))
     export = f"qassay export {where} --to {where} --force"
-    found = ((path, _state(compare)) for path, compare in _comparisons(own, stored))
+    found = ((path, _state(compare)) for path, compare in _comparisons(own, stored, read_configuration(own).task))
     return [
         Problem("configuration", ADVICE[state].format(export=export), own.name(path))
         for path, state in found
@@ -40,7 +41,7 @@ def differing_files(folder: Folder, stored: Folder) -> list[Problem]:
     ]
 
 
-def _comparisons(own: Folder, stored: Folder) -> Iterator[tuple[Path, Callable[[], State]]]:
+def _comparisons(own: Folder, stored: Folder, task: Task) -> Iterator[tuple[Path, Callable[[], State]]]:
     """Every file of the folder with the question how it stands to the store."""
     asked = _questions(stored)
     for path in sorted(own.path.glob("questions.*")):
@@ -52,7 +53,7 @@ def _comparisons(own: Folder, stored: Folder) -> Iterator[tuple[Path, Callable[[
     for name, path in own.nugget_lists().items():
         yield path, partial(_rows_state, path, lists.get(name), by_fields("question", "nugget"))
     for name, path in own.judgment_sets().items():
-        yield path, partial(_rows_state, path, sets.get(name), judgment_identity(asked))
+        yield path, partial(_rows_state, path, sets.get(name), judgment_identity(asked, task))
     # A run may have come in under another name: its bytes tell.
     held = {digest(files.read_bytes(path)) for path in stored.runs()}
     for path in own.runs():

@@ -20,7 +20,8 @@ from qassay.formats.importing.questions import check_types
 from qassay.formats.names import LONGEST_NAME, name_fault
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import read_runs
-from qassay.judgments import JUDGMENT_COLUMNS, check_nuggets, sort_out, with_kinds
+from qassay.judging import JUDGMENT_COLUMNS
+from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import Question, TestSet, gather
 
@@ -168,7 +169,7 @@ class _Reader:
         file = self._named(name, path)
         table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
         self._check_judgments(name, table, file)
-        kinds = with_kinds(table, self.incoming.questions)["kind"].to_list()
+        kinds = with_kinds(table, self.incoming.questions, self.configuration.task)["kind"].to_list()
         lines = files.decode(files.read_bytes(path), file=file).split("\n")
         texts = (lines[number - 1].strip(" \t\r") for number in table["line"])
         self.incoming.judgments[name] = (file, list(zip(kinds, texts, strict=True)))
@@ -187,7 +188,7 @@ class _Reader:
         self.incoming.judgments["reference"] = (file, [("pair", text) for text in texts])
 
     def _check_judgments(self, name: str, table: pl.DataFrame, file: str) -> None:
-        judged = sort_out(name, table, self.incoming.questions, self.configuration.task, file=file)
+        judged = judgment_set(name, table, self.incoming.questions, self.configuration.task, file=file)
         nuggets = self._nuggets_for(name)
         if problems := list(check_nuggets(judged, nuggets, file=file)):
             raise InputError(problems)

@@ -13,6 +13,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out, refresh_totals
 from qassay.store.development.questions import test_set
 from qassay.store.engine import Store
@@ -41,7 +42,8 @@ def take_in(store: Store, folder: Folder, *, replace: bool = False, account: int
             raise InputError(taking.problems)
         _mark_two_way(folder, incoming)
         if taking.taken:
-            refresh_totals(connection)  # what came in may be what somebody was to judge
+            # What was imported may be what somebody was to judge.
+            refresh_totals(Act(connection, configuration.task))
             note_action(connection, "take-in", account=account, files=[one.as_json() for one in taking.taken])
     return taking.taken
 

@@ -16,12 +16,12 @@ from qassay.formats.importing.rows import canonical, missing
 from qassay.formats.names import file_name
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
+from qassay.judging import subject
 from qassay.questions import Question
 from qassay.store.development.questions import test_set
 from qassay.store.fingerprint import WAITING
 from qassay.store.folder.incoming import Incoming, Line, RunFile, laid_over
 from qassay.store.judging.judgments import append_many
-from qassay.store.pool.things import thing
 from qassay.store.schema import answer, judgment, nugget, question, run, standing
 from qassay.store.settings import get_setting, note_action, put_setting
 
@@ -181,7 +181,7 @@ class Taking:
             _lay(there, row.thing, row.body)
         if there:
             parsed = ((kind, msgspec.json.decode(text)) for kind, text in rows)
-            places = missing(((thing(kind, row), canonical(row)) for kind, row in parsed), there)
+            places = missing(((subject(kind, row), canonical(row)) for kind, row in parsed), there)
             rows = [rows[place] for place in places]
         self.note(file, "judgments", append_many(self.connection, set_name=name, rows=rows, **self.by))
 

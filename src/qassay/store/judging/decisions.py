@@ -1,4 +1,9 @@
-"""One decision of an assessor: checked, appended, counted; all of it in the transaction that is answered."""
+"""One judgment of an assessor: checked, appended, counted; all of it in the transaction that is answered. And its undoing.
+
+An act that changes several subjects writes each under its idempotency key and a suffix. Undoing it puts every one of them
+back to what was current before, in new rows. Where one of them says something else by now, nothing is undone; what was
+changed and put back in the meantime is as it was, so that one act after the other can be undone.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
 
 from qassay.errors import QassayError
-from qassay.formats.times import now
-from qassay.store.adjudication.comparing import ADJUDICATED
+from qassay.judging import ADJUDICATED, KINDS, Item, Part, Verdict
+from qassay.judging.items import check_verdict, parts_of, row_of
+from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
 from qassay.store.assignment.assignments import Assignment, hold, is_closed
-from qassay.store.assignment.counting import (
-    Assessor,
-    Look,
-    closed_at,
-    is_complete,
-    look,
-    nuggets_for,
-)
+from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Saved
-from qassay.store.pool.items import Item
-from qassay.store.pool.parts import FIELDS, Part, check_verdict, parts_of, row_of
+from qassay.store.judging.nuggets import NuggetConflictError, as_nugget, write_nugget
 from qassay.store.schema import assignment as assignment_table
-from qassay.store.schema import judgment
-from qassay.tasks import Task
+from qassay.store.schema import judgment, nugget
 
-# A pause at the desk is no time spent judging.
+# A pause at the desk is not time spent judging.
 LONGEST_SECONDS = 300
 
 
@@ -49,52 +46,38 @@ class Decided:
 
 
 def decide(
-    connection: Connection,
-    one: Assignment,
+    act: Act,
+    assignment: Assignment,
     item: Item,
     part: Part,
-    verdict: Mapping[str, Any],
+    verdict: Verdict,
     *,
-    task: Task,
-    who: Assessor,
     expected: int,
-    key: str,
     seconds: int = 0,
 ) -> Decided:
-    """Save a verdict on a part of an item."""
-    held, at = hold(connection, one.question), now()
-    row = row_of(part, verdict, assessor=who.name, at=at)
-    nuggets = nuggets_for(connection, one.set, item)
-    if earlier := judgments.repeated(connection, key, one.set, part.kind, row, row, who.id):
-        return _again(connection, earlier, held, one, item, nuggets)
-    check_verdict(part, verdict, task, nuggets=nuggets)
-    save = _Save(item, part, row, row, at, expected, key, min(max(seconds, 0), LONGEST_SECONDS))
-    return _save(connection, save, held, one, nuggets, task, who)
+    """Save a verdict on a part of an item; `expected` is the version that the assessor has seen."""
+    held = hold(act.connection, assignment.question)
+    row = row_of(part, verdict, assessor=act.name, at=act.at)
+    nuggets = nuggets_for(act.connection, assignment.set, item)
+    if earlier := judgments.repeated(act, assignment.set, part.kind, row, row):
+        return _again(act, earlier, held, assignment, item, nuggets)
+    check_verdict(part, verdict, act.task, nuggets=nuggets)
+    save = _Save(item, part, row, row, expected, min(max(seconds, 0), LONGEST_SECONDS))
+    return _save(act, save, held, assignment, nuggets)
 
 
-def undo(
-    connection: Connection,
-    one: Assignment,
-    item: Item,
-    part: Part,
-    *,
-    task: Task,
-    who: Assessor,
-    expected: int,
-    to: int,
-    key: str,
-) -> Decided:
-    """Put back what stood at an earlier version (0: nothing); the undoing is itself recorded."""
-    held, at = hold(connection, one.question), now()
-    body = judgments.body_at(judgments.history(connection, one.set, part.thing), to, one.question)
+def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> Decided:
+    """Put back the judgment of an earlier version (0: none); the undoing is itself recorded."""
+    held = hold(act.connection, assignment.question)
+    history = judgments.history(act.connection, assignment.set, part.subject)
+    body = judgments.body_at(history, to, assignment.question)
     row = dict(part.row) if body is None else body
-    nuggets = nuggets_for(connection, one.set, item)
-    if earlier := judgments.repeated(connection, key, one.set, part.kind, row, body, who.id):
-        return _again(connection, earlier, held, one, item, nuggets)
+    nuggets = nuggets_for(act.connection, assignment.set, item)
+    if earlier := judgments.repeated(act, assignment.set, part.kind, row, body):
+        return _again(act, earlier, held, assignment, item, nuggets)
     if body is not None:  # the rules may have changed since
-        said = {name: body[name] for name in FIELDS[part.kind] if body.get(name) is not None}
-        check_verdict(part, said, task, nuggets=nuggets)
-    return _save(connection, _Save(item, part, row, body, at, expected, key), held, one, nuggets, task, who)
+        check_verdict(part, KINDS[part.kind].verdict(body), act.task, nuggets=nuggets)
+    return _save(act, _Save(item, part, row, body, expected), held, assignment, nuggets)
 
 
 def is_locked(connection: Connection, question: str) -> bool:
@@ -113,62 +96,49 @@ def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
     return {*connection.execute(ruled).scalars()} - {*connection.execute(open_).scalars()} if questions else set()
 
 
+def check_open(act: Act, assignment: Assignment) -> None:
+    """Hold the question, and refuse where it is not open to this assessor."""
+    _own(hold(act.connection, assignment.question), assignment, act)
+    if is_locked(act.connection, assignment.question):
+        raise LockedError(_ruled(assignment.question))
+
+
 @dataclass(frozen=True, slots=True)
 class _Save:
-    """What is to be appended: a body of None takes back what `row` names."""
+    """What is to be appended: a body of None undoes the judgment of what `row` names."""
 
     item: Item
     part: Part
     row: Mapping[str, Any]
     body: Mapping[str, Any] | None
-    at: str
     expected: int
-    key: str
     seconds: int = 0
 
 
-def _save(
-    connection: Connection,
-    save: _Save,
-    held: Sequence[Assignment],
-    one: Assignment,
-    nuggets: Sequence[str],
-    task: Task,
-    who: Assessor,
-) -> Decided:
-    """Append under the hold of the question; what completes the last item of the last assessor settles it."""
-    here = _own(held, one, who)
-    if all(other.closed for other in held) and is_locked(connection, one.question):
-        raise LockedError(f"an adjudicator has ruled on question {one.question}; ask an organiser to open it again")
-    parts = parts_of(save.item, nuggets=nuggets, assessor=who.name)
-    named = save.part.thing
-    before = look(connection, one.set, parts, also=named)
+def _save(act: Act, save: _Save, held: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]) -> Decided:
+    """Append under the hold of the question; the save that completes the last item of the last assessor settles it."""
+    here = _own(held, assignment, act)
+    if all(other.closed for other in held) and is_locked(act.connection, assignment.question):
+        raise LockedError(_ruled(assignment.question))
+    parts = parts_of(save.item, nuggets=nuggets, assessor=act.name)
+    before = look(act.connection, assignment.set, parts, also=save.part.subject)
     saved = judgments.append_next(
-        connection,
-        set_name=one.set,
-        kind=save.part.kind,
-        row=save.row,
-        body=save.body,
-        at=save.at,
-        current=before.version,
-        expected=save.expected,
-        key=save.key,
-        account=who.id,
+        act, assignment.set, save.part.kind, save.row, save.body, current=before.version, expected=save.expected
     )
-    after = _after(connection, one.set, parts, before, save)
+    after = _after(act.connection, assignment.set, parts, before, save)
     done = here.done + after - before.complete
-    closed = closed_at(here, done, here.total, save.at)
+    closed = closed_at(here, done, here.total, act.at)
     counts = {"new_done": done, "new_closed": closed, "new_seconds": here.seconds + save.seconds}
-    connection.execute(_COUNTS, {"number": here.id, **counts})
+    act.connection.execute(_COUNTS, {"number": here.id, **counts})
     if closed and all(other.closed for other in held if other.id != here.id):
-        settle(connection, one.question, task)
+        settle(act, assignment.question)
     return Decided(saved, after, done, here.total, closed is not None)
 
 
 def _after(connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save) -> bool:
     """Whether the item is complete now."""
     if save.body is not None:
-        return before.needs and not before.missing - {save.part.thing}
+        return before.needs and not before.missing - {save.part.subject}
     return is_complete(connection, set_name, parts) if save.part.required else before.complete
 
 
@@ -180,25 +150,84 @@ _COUNTS = (
 )
 
 
-def _own(held: Sequence[Assignment], one: Assignment, who: Assessor) -> Assignment:
+def _ruled(question: str) -> str:
+    return f"an adjudicator has ruled on question {question}; ask an organiser to open it again"
+
+
+def _own(held: Sequence[Assignment], assignment: Assignment, act: Act) -> Assignment:
     """The assignment as it is now that nobody else can change it."""
-    here = next((other for other in held if other.id == one.id), None)
-    if here is None or here.account != who.id:
-        raise LockedError(f"question {one.question} is not assigned to you any more; nothing was saved")
+    here = next((other for other in held if other.id == assignment.id), None)
+    if here is None or here.account != act.account:
+        raise LockedError(f"question {assignment.question} is not assigned to you any more; nothing was saved")
     return here
 
 
 def _again(
-    connection: Connection,
-    earlier: Saved,
-    held: Sequence[Assignment],
-    one: Assignment,
-    item: Item,
-    nuggets: Sequence[str],
+    act: Act, earlier: Saved, held: Sequence[Assignment], assignment: Assignment, item: Item, nuggets: Sequence[str]
 ) -> Decided:
-    """The answer to a save that was sent again; how far somebody else is who judges the question now is not told."""
-    here = next((other for other in held if other.id == one.id), one)
+    """The answer to a save that was sent again; it does not say how far somebody else is who judges the question now."""
+    here = next((other for other in held if other.id == assignment.id), assignment)
     if here.account != earlier.account:
         return Decided(earlier, complete=True, done=0, total=here.total, closed=False)
-    complete = is_complete(connection, one.set, parts_of(item, nuggets=nuggets))
+    complete = is_complete(act.connection, assignment.set, parts_of(item, nuggets=nuggets))
     return Decided(earlier, complete, here.done, here.total, here.closed is not None)
+
+
+# ---- undoing acts that changed several subjects ---------------------------------------------------------------------
+
+
+def undo_judgments(act: Act, set_name: str, question: str, *, of: str) -> int:
+    """Put the judgments that an act wrote (by its key `of`) back to what was current before; returns how many rows."""
+    c = judgment.c
+    rows = act.connection.execute(
+        select(judgment).where(c.set == set_name, c.question == question, _written_by(c.key, of)).order_by(c.id)
+    ).all()
+    # An act may write a subject twice: a link that went, and a response that is to be judged again.
+    written: dict[str, tuple[Any, Any]] = {}
+    for row in rows:
+        written[row.thing] = (written[row.thing][0] if row.thing in written else row, row)
+    for number, (subject, (first, last)) in enumerate(written.items()):
+        history = judgments.history(act.connection, set_name, subject)
+        past = {saved.version: saved.body for saved in history}
+        before = past.get(first.version - 1)
+        if history[-1].body != past[last.version]:
+            raise judgments.ConflictError(history[-1])
+        # A row names its subject even where it is undone: any row of its history does.
+        naming = before or next(body for body in past.values() if body is not None)
+        step = act.step(f"j{number}")
+        judgments.append(step, set_name, first.kind, naming, expected=history[-1].version, undone=before is None)
+    return len(rows)
+
+
+def undo_nuggets(act: Act, list_name: str, question: str, *, of: str) -> int:
+    """Put the nuggets that an act wrote (by its key `of`) back to what they were before; returns how many rows."""
+    c = nugget.c
+    here = (c.list == list_name, c.question == question)
+    rows = act.connection.execute(select(nugget).where(*here, _written_by(c.key, of)).order_by(c.id)).all()
+    # An act may write a nugget twice: what it made of it, and its place.
+    written: dict[str, tuple[Any, Any]] = {}
+    for row in rows:
+        written[row.nugget] = (written[row.nugget][0] if row.nugget in written else row, row)
+    for number, (name, (first, last)) in enumerate(written.items()):
+        past = {row.version: row for row in act.connection.execute(select(nugget).where(*here, c.nugget == name))}
+        now_there, before = past[max(past)], past.get(first.version - 1)
+        if (_body(now_there), now_there.ordinal) != (_body(last), last.ordinal):
+            raise NuggetConflictError(as_nugget(now_there))
+        write_nugget(
+            act.step(f"n{number}"),
+            list_name,
+            question,
+            name,
+            _body(before),
+            ordinal=before.ordinal if before is not None else first.ordinal,
+            expected=now_there.version,
+        )
+    return len(rows)
+
+
+def _body(row: Any) -> dict[str, Any] | None:
+    return None if row is None else judgments.decoded(row.body)
+
+
+def _written_by(column: Any, key: str) -> ColumnElement[bool]:
+    return or_(column == key, column.startswith(f"{key}.", autoescape=True))

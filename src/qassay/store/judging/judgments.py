@@ -1,35 +1,40 @@
-"""Judgments: appended, never overwritten; the last of each thing stands.
+"""Judgments: appended, never overwritten; the last of each subject is current.
 
-A save names the version that it replaces. Whoever comes second with the same version is told what stands, and nothing
-is lost; the same save sent twice (one idempotency key) is one judgment, and both get the same answer.
+A save names the version that it replaces. Of two savers with the same version the second gets a conflict with the current
+judgment, and nothing is lost; the same save sent twice (one idempotency key) is one judgment, and both get one answer.
+Rows of `judgment`, and of `standing`, which has the current one of each subject, are always written together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, String, any_, bindparam, delete, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from qassay.errors import InputError, Problem, QassayError
+from qassay.judging import Row, subject
+from qassay.judging.settling import Entry
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
-from qassay.store.judging.appending import BATCH, Entry, Row, insert_one, stand
-from qassay.store.judging.looking import bodies, versions
-from qassay.store.pool.things import thing
 from qassay.store.schema import judgment, standing
 
-LONGEST_KEY = 100
+# Rows written at once.
+BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A judgment as stored; a body of None says that what was judged before is taken back."""
+    """A judgment as stored; a body of None says that the judgment before it is undone."""
 
     id: int
     set: str
-    thing: str
+    subject: str
     version: int
     body: Row | None
     account: int | None
@@ -37,15 +42,15 @@ class Saved:
 
 
 class ConflictError(QassayError):
-    """Somebody else, or another tab, was first: what stands now."""
+    """Somebody else, or another tab, was first: the current judgment."""
 
     def __init__(
         self,
-        standing: Saved | None,
-        message: str = "this was judged in the meantime; look at what stands and decide again",
+        current: Saved | None,
+        message: str = "this was judged in the meantime; look at the current judgment and decide again",
     ) -> None:
         super().__init__(message)
-        self.standing = standing
+        self.current = current
 
 
 class KeyReusedError(QassayError):
@@ -53,92 +58,78 @@ class KeyReusedError(QassayError):
 
 
 def append(
-    connection: Connection,
-    *,
+    act: Act,
     set_name: str,
     kind: str,
     row: Mapping[str, Any],
-    at: str,
+    *,
     expected: int | None = None,
-    key: str | None = None,
-    account: int | None = None,
-    taken_back: bool = False,
+    undone: bool = False,
 ) -> Saved:
-    """Append a judgment; with `taken_back`, the thing that `row` names becomes unjudged again.
+    """Append a judgment; with `undone`, the subject that `row` names becomes unjudged again.
 
-    `expected` is the version that the writer has seen (0: not judged yet); None takes whatever stands.
+    `expected` is the version that the writer has seen (0: not judged yet); None takes whatever is current.
     """
-    body = None if taken_back else row
-    if earlier := repeated(connection, key, set_name, kind, row, body, account):
+    body = None if undone else row
+    if earlier := repeated(act, set_name, kind, row, body):
         return earlier
-    current = version_of(connection, set_name, thing(kind, row))
-    return append_next(
-        connection,
-        set_name=set_name,
-        kind=kind,
-        row=row,
-        body=body,
-        at=at,
-        current=current,
-        expected=expected,
-        key=key,
-        account=account,
-    )
+    current = version_of(act.connection, set_name, subject(kind, row))
+    return append_next(act, set_name, kind, row, body, current=current, expected=expected)
 
 
 def append_next(
-    connection: Connection,
-    *,
+    act: Act,
     set_name: str,
     kind: str,
     row: Mapping[str, Any],
     body: Mapping[str, Any] | None,
-    at: str,
+    *,
     current: int,
     expected: int | None,
-    key: str | None,
-    account: int | None,
 ) -> Saved:
-    """Append a judgment to the version that stands, where the key was found to be new."""
-    named = thing(kind, row)
-    entry = Entry(kind, str(row["question"]), named, current + 1, body)
-    made = None
+    """Append a judgment to the current version, where the key was found to be new. `row` names what is judged."""
+    entry = Entry(kind, str(row["question"]), subject(kind, row), current + 1, body)
+    number: int | None = None
     if expected is None or expected == current:
-        made = insert_one(connection, set_name, entry, at=at, key=key, account=account)
-    if made is None:
+        values = _values(set_name, entry, at=act.at, key=act.key, account=act.account)
+        number = act.connection.execute(_INSERT[act.connection.dialect.name], values).scalar_one_or_none()
+    if number is None:
         # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
-        if earlier := repeated(connection, key, set_name, kind, row, body, account):
+        if earlier := repeated(act, set_name, kind, row, body):
             return earlier
-        raise ConflictError(last(connection, set_name, named))
-    stand(connection, set_name, [(made, entry)])
-    return Saved(made, set_name, named, current + 1, None if body is None else dict(body), account, at)
+        raise ConflictError(last(act.connection, set_name, entry.subject))
+    _make_current(act.connection, set_name, [(number, entry)])
+    return Saved(
+        number, set_name, entry.subject, current + 1, None if body is None else dict(body), act.account, act.at
+    )
 
 
 def repeated(
-    connection: Connection,
-    key: str | None,
-    set_name: str,
-    kind: str,
-    row: Mapping[str, Any],
-    body: Mapping[str, Any] | None,
-    account: int | None,
+    act: Act, set_name: str, kind: str, row: Mapping[str, Any], body: Mapping[str, Any] | None
 ) -> Saved | None:
-    """What was saved under this key before: the answer to the same save sent again. `row` names what is judged.
+    """What was saved under the key of an act before: the answer to the same save sent again.
 
     A key that comes with another verdict is refused: answering with the first would lose the second.
     """
-    if key is None:
+    if act.key is None:
         return None
-    if not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
-        message = f"an idempotency key has 1 to {LONGEST_KEY} printable ASCII characters"
-        raise InputError(Problem("syntax", message))
-    earlier = by_key(connection, key)
+    act.check_key()
+    earlier = by_key(act.connection, act.key)
     if earlier is None:
         return None
-    same = (earlier.set, earlier.thing, earlier.account) == (set_name, thing(kind, row), account)
-    if not same or _said(earlier.body) != _said(body):
+    same = (earlier.set, earlier.subject, earlier.account) == (set_name, subject(kind, row), act.account)
+    if not same or _compared(earlier.body) != _compared(body):
         raise KeyReusedError("this idempotency key belongs to another judgment; make a new one for every save")
     return earlier
+
+
+def append_entries(act: Act, set_name: str, entries: Sequence[Entry]) -> None:
+    """Append judgments whose next versions the caller knows, because it holds their question."""
+    statement = insert(judgment).returning(judgment.c.id, judgment.c.thing)
+    for batch in _batches(entries):
+        rows = [_values(set_name, entry, at=act.at, key=None, account=act.account) for entry in batch]
+        numbers = {named: number for number, named in act.connection.execute(statement, rows)}
+        _make_current(act.connection, set_name, [(numbers[entry.subject], entry) for entry in batch])
 
 
 def append_many(
@@ -146,25 +137,146 @@ def append_many(
 ) -> int:
     """Append many rows to a set in order, given as kind and JSON text; returns how many.
 
-    For files and for automatic assessors: what stands is replaced without being looked at. Others wait so long.
+    For files and for automatic assessors: what is current is replaced without a look. Others wait meanwhile.
     """
     if connection.dialect.name == "postgresql":
-        # In the order in which everybody takes them: whoever saves holds the question's assignments first.
+        # In the order in which everybody takes them: a save holds the question's assignments first.
         keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
     known = connection.execute(select(standing.c.thing, standing.c.version).where(standing.c.set == set_name))
-    latest_versions: dict[str, int] = {row.thing: row.version for row in known}
+    current: dict[str, int] = {row.thing: row.version for row in known}
     count = 0
-    for batch in _batches(_versioned(rows, latest_versions, set_name, at, account)):
+    for batch in _batches(_versioned(rows, current, set_name, at, account)):
         connection.execute(insert(judgment), batch)
         count += len(batch)
     if count:
-        restand(connection, set_name, after=latest)
+        _make_latest_current(connection, set_name, after=latest)
     return count
 
 
-def restand(connection: Connection, set_name: str, *, after: int) -> None:
+def version_of(connection: Connection, set_name: str, named: str) -> int:
+    """The current version; 0 where the subject was never judged."""
+    version, _ = versions(connection, set_name, [named]).get(named, (0, False))
+    return version
+
+
+def last(connection: Connection, set_name: str, named: str) -> Saved | None:
+    """The last judgment of a subject, undone or not."""
+    rows = _saved(connection, _LAST, name=set_name, named=named)
+    return rows[0] if rows else None
+
+
+def history(connection: Connection, set_name: str, named: str) -> list[Saved]:
+    """Everything that was said about a subject in a set, in order."""
+    return _saved(connection, _HISTORY, name=set_name, named=named)
+
+
+def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | None:
+    """The judgment at a version (0: none); a version that never was is refused, it would undo everything."""
+    if version == 0:
+        return None
+    for saved in versions:
+        if saved.version == version:
+            return saved.body
+    message = f"question {question}: there is no version {version} to go back to; there are {len(versions)}"
+    raise InputError(Problem("syntax", message, None, None, question))
+
+
+def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
+    """What was current for a subject before a certain judgment, by its number."""
+    c = judgment.c
+    query = select(c.body).where(c.set == set_name, c.thing == named, c.id < number)
+    return decoded(connection.execute(query.order_by(c.version.desc()).limit(1)).scalar())
+
+
+def by_key(connection: Connection, key: str) -> Saved | None:
+    """The judgment that was saved under an idempotency key."""
+    rows = _saved(connection, _BY_KEY, key=key)
+    return rows[0] if rows else None
+
+
+def versions(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, bool]]:
+    """Current version of some subjects in a set, and whether they are judged; one that was never judged is absent."""
+    rows = connection.execute(_VERSIONS[connection.dialect.name], _asked(connection, set_name, subjects))
+    return {named: (version, judged) for named, version, judged in rows}
+
+
+def current_rows(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, Row | None]]:
+    """Version and body of the current judgments of some subjects; a subject that was never judged is absent."""
+    rows = connection.execute(_BODIES[connection.dialect.name], _asked(connection, set_name, subjects))
+    return {named: (version, decoded(body)) for named, version, body in rows}
+
+
+def rows_of_kind(connection: Connection, set_name: str, question: str, *kinds: str) -> list[tuple[int, Row]]:
+    """The current judgments of a question in a set, of some kinds, oldest first: version and row."""
+    c = standing.c
+    here = (c.set == set_name, c.question == question, c.kind.in_(kinds), c.body.is_not(None))
+    rows = connection.execute(select(c.version, c.body).where(*here).order_by(c.judgment))
+    return [(row.version, msgspec.json.decode(row.body)) for row in rows]
+
+
+def subjects_after(connection: Connection, set_name: str, named: str, *, limit: int) -> list[str]:
+    """The subjects that a set has judged, in the order of their digests, from the one after this on."""
+    c = standing.c
+    judged = (c.set == set_name, c.body.is_not(None), c.thing > named)
+    return list(connection.execute(select(c.thing).where(*judged).order_by(c.thing).limit(limit)).scalars())
+
+
+def count_judgments(connection: Connection) -> int:
+    """How many judgments were ever appended, by anyone."""
+    return int(connection.execute(select(func.count()).select_from(judgment)).scalar_one())
+
+
+def decoded(body: str | None) -> Row | None:
+    """A stored body as a row."""
+    return None if body is None else msgspec.json.decode(body)
+
+
+def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Saved]:
+    return [
+        Saved(number, name, named, version, decoded(body), account, at)
+        for number, name, named, version, body, account, at in connection.execute(statement, asked)
+    ]
+
+
+def _compared(body: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A row without what differs when the same save is sent again."""
+    return None if body is None else {name: value for name, value in body.items() if name not in ("at", "assessor")}
+
+
+def _values(set_name: str, entry: Entry, *, at: str, key: str | None, account: int | None) -> dict[str, Any]:
+    return {
+        "set": set_name,
+        "question": entry.question,
+        "kind": entry.kind,
+        "thing": entry.subject,
+        "version": entry.version,
+        "body": _text(entry.body),
+        "key": key,
+        "account": account,
+        "at": at,
+    }
+
+
+def _make_current(connection: Connection, set_name: str, appended: Sequence[tuple[int, Entry]]) -> None:
+    """Put judgments in the place of the current ones."""
+    rows = [
+        {
+            "set": set_name,
+            "thing": entry.subject,
+            "question": entry.question,
+            "kind": entry.kind,
+            "judgment": number,
+            "version": entry.version,
+            "body": _text(entry.body),
+        }
+        for number, entry in appended
+    ]
+    connection.execute(_CURRENT[connection.dialect.name], rows)
+
+
+def _make_latest_current(connection: Connection, set_name: str, *, after: int) -> None:
     """Bring `standing` up to date with the judgments of a set that came after a certain one."""
     fresh = select(judgment.c.thing).where(judgment.c.set == set_name, judgment.c.id > after)
     connection.execute(delete(standing).where(standing.c.set == set_name, standing.c.thing.in_(fresh)))
@@ -181,88 +293,28 @@ def restand(connection: Connection, set_name: str, *, after: int) -> None:
     connection.execute(insert(standing).from_select(names, chosen))
 
 
-def version_of(connection: Connection, set_name: str, named: str) -> int:
-    """The version that stands; 0 where nothing was ever said of the thing."""
-    version, _ = versions(connection, set_name, [named]).get(named, (0, False))
-    return version
-
-
-def last(connection: Connection, set_name: str, named: str) -> Saved | None:
-    """The judgment of a thing that stands, taken back or not."""
-    rows = _saved(connection, _LAST, name=set_name, named=named)
-    return rows[0] if rows else None
-
-
-def history(connection: Connection, set_name: str, named: str) -> list[Saved]:
-    """Everything that was said of a thing in a set, in order."""
-    return _saved(connection, _HISTORY, name=set_name, named=named)
-
-
-def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | None:
-    """What stood at a version (0: nothing); a version that never was is refused, it would take everything back."""
-    if version == 0:
-        return None
-    for saved in versions:
-        if saved.version == version:
-            return saved.body
-    message = f"question {question}: there is no version {version} to go back to; there are {len(versions)}"
-    raise InputError(Problem("syntax", message, None, None, question))
-
-
-def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
-    """What stood for a thing before a certain judgment, by its number."""
-    c = judgment.c
-    query = select(c.body).where(c.set == set_name, c.thing == named, c.id < number)
-    body = connection.execute(query.order_by(c.version.desc()).limit(1)).scalar()
-    return None if body is None else msgspec.json.decode(body)
-
-
-def by_key(connection: Connection, key: str) -> Saved | None:
-    """The judgment that was saved under an idempotency key."""
-    rows = _saved(connection, _BY_KEY, key=key)
-    return rows[0] if rows else None
-
-
-def standing_rows(connection: Connection, set_name: str, things: Sequence[str]) -> dict[str, tuple[int, Row | None]]:
-    """Version and body of what stands for some things; a thing that was never judged is absent."""
-    return bodies(connection, set_name, things)
-
-
-def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Saved]:
-    return [
-        Saved(number, name, named, version, None if body is None else msgspec.json.decode(body), account, at)
-        for number, name, named, version, body, account, at in connection.execute(statement, asked)
-    ]
-
-
-_c = judgment.c
-_ROWS = select(_c.id, _c.set, _c.thing, _c.version, _c.body, _c.account, _c.at)
-_BY_KEY = _ROWS.where(_c.key == bindparam("key"))
-_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version)
-_LAST = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version.desc()).limit(1)
-
-
-def _said(body: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A row without what differs when the same save is sent again."""
-    return None if body is None else {name: value for name, value in body.items() if name not in ("at", "assessor")}
+def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(rows)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch
 
 
 def _versioned(
-    rows: Iterable[tuple[str, str]], versions: dict[str, int], set_name: str, at: str, account: int | None
+    rows: Iterable[tuple[str, str]], current: dict[str, int], set_name: str, at: str, account: int | None
 ) -> Iterator[Row]:
     for kind, body in rows:
         row = msgspec.json.decode(body)
-        named = thing(kind, row)
-        versions[named] = versions.get(named, 0) + 1
+        named = subject(kind, row)
+        current[named] = current.get(named, 0) + 1
         yield {
             "set": set_name,
             "question": str(row["question"]),
             "kind": kind,
             "thing": named,
-            "version": versions[named],
+            "version": current[named],
             "body": body,
             "account": account,
-            # When it was made, where the row says so: a file that is taken in is older than today.
+            # When it was made, where the row says so: a file that is imported is older than today.
             "at": row["at"] if _is_moment(row.get("at")) else at,
         }
 
@@ -272,12 +324,53 @@ def _is_moment(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= 40 and value.isascii() and value.isprintable()
 
 
-def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _text(body: Mapping[str, Any] | None) -> str | None:
+    return None if body is None else msgspec.json.encode(body).decode()
+
+
+def _asked(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, Any]:
+    """One parameter for all subjects, however many: databases count parameters, and building them takes time."""
+    wanted = list(subjects)
+    is_sqlite = connection.dialect.name == "sqlite"
+    return {"name": set_name, "things": msgspec.json.encode(wanted).decode() if is_sqlite else wanted}
+
+
+# ---- statements, built once -----------------------------------------------------------------------------------------
+
+_c = judgment.c
+_ROWS = select(_c.id, _c.set, _c.thing, _c.version, _c.body, _c.account, _c.at)
+_BY_KEY = _ROWS.where(_c.key == bindparam("key"))
+_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version)
+_LAST = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version.desc()).limit(1)
+
+_DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
+_INSERT = {
+    name: dialect.insert(judgment).on_conflict_do_nothing().returning(judgment.c.id)
+    for name, dialect in _DIALECTS.items()
+}
+
+
+def _upsert(dialect: Any) -> Any:
+    statement = dialect.insert(standing)
+    changed = {name: statement.excluded[name] for name in ("judgment", "version", "body")}
+    return statement.on_conflict_do_update(index_elements=["set", "thing"], set_=changed)
+
+
+_CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
+_listed = func.json_each(bindparam("things", type_=String)).table_valued("value")
+_AMONG: dict[str, Any] = {
+    "sqlite": standing.c.thing.in_(select(_listed.c.value)),
+    "postgresql": standing.c.thing == any_(bindparam("things", type_=ARRAY(String))),
+}
+
+
+def _statements(*columns: Any) -> dict[str, Any]:
+    c = standing.c
+    return {
+        dialect: select(c.thing, c.version, *columns).where(c.set == bindparam("name"), among)
+        for dialect, among in _AMONG.items()
+    }
+
+
+_VERSIONS = _statements(standing.c.body.is_not(None))
+_BODIES = _statements(standing.c.body)

@@ -1,7 +1,7 @@
-"""Changes of an assessor's nugget list, with what hangs on them: links, responses to look at again, the count.
+"""Changes of an assessor's nugget list, with what hangs on them: links, responses to judge again, the count.
 
-Everything an action does is in one transaction and under one idempotency key (a suffix tells its rows apart), so that
-it counts once however often it is sent, and can be taken back as one.
+Everything an act does is in one transaction and under one idempotency key (a suffix tells its rows apart), so that it
+counts once however often it is sent, and can be undone as one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ import msgspec
 from sqlalchemy import Connection, or_, select, update
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.formats.times import now
+from qassay.judging import KINDS, Item
+from qassay.judging.items import parts_of
+from qassay.judging.match import relinked
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, hold, keep_others_out
-from qassay.store.assignment.counting import Assessor, recount_question
+from qassay.store.assignment.counting import recount_question
 from qassay.store.judging import judgments, nuggets
+from qassay.store.judging.decisions import check_open, undo_judgments, undo_nuggets
 from qassay.store.judging.judgments import KeyReusedError
 from qassay.store.judging.nuggets import (
     DEVELOPMENT,
@@ -28,197 +32,155 @@ from qassay.store.judging.nuggets import (
     nuggets_of,
     write_nugget,
 )
-from qassay.store.judging.taking_back import check_open, take_back_judgments, take_back_nuggets
-from qassay.store.pool.items import Item
-from qassay.store.pool.parts import parts_of
 from qassay.store.schema import assignment as assignment_table
-from qassay.store.schema import judgment, nugget, standing
+from qassay.store.schema import judgment, nugget
 from qassay.store.settings import note_action
 
 LONGEST_NUGGET = 1_000
+_MATCH = "match"
 
 
 @dataclass(frozen=True, slots=True)
 class NuggetChange:
-    """One action of an assessor on the list of an assignment; `names` and `texts` are the nuggets it speaks of."""
+    """One act of an assessor on the list of an assignment; `names` and `texts` are the nuggets it speaks of."""
 
-    one: Assignment
-    who: Assessor
-    key: str
+    act: Act
+    assignment: Assignment
     names: Collection[str] = ()
     texts: Collection[str] = ()
 
     @property
-    def _list(self) -> dict[str, Any]:
-        return {"list_name": self.one.set, "question": self.one.question, "account": self.who.id}
+    def _place(self) -> tuple[str, str]:
+        """The list and the question."""
+        return self.assignment.set, self.assignment.question
 
-    def is_new(self, connection: Connection) -> bool:
-        """Whether the action is still to be done: False where it was sent before; an error where it must not be."""
-        # Whoever changes the same list at this moment waits here, on databases that let several writers in.
-        hold(connection, self.one.question)
-        c = nugget.c
-        mine = or_(c.key == self.key, c.key.startswith(f"{self.key}.", autoescape=True))
-        earlier = connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
+    def is_new(self) -> bool:
+        """Whether the act is still to be done: False where it was sent before; an error where it must not be."""
+        # Another change of the same list waits here, on databases that let several writers in.
+        hold(self.act.connection, self.assignment.question)
+        c, key = nugget.c, self.act.key
+        mine = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
+        earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
         if earlier:
-            here = (self.one.set, self.one.question)
-            if any((row.list, row.question) != here for row in earlier) or not self._is_said_by(earlier):
+            elsewhere = any((row.list, row.question) != self._place for row in earlier)
+            if elsewhere or not self._is_written_in(earlier):
                 raise KeyReusedError("this idempotency key belongs to another change; make a new one for every change")
             return False
-        check_open(connection, self.one, self.who)
+        check_open(self.act, self.assignment)
         return True
 
-    def _is_said_by(self, rows: Sequence[Any]) -> bool:
+    def _is_written_in(self, rows: Sequence[Any]) -> bool:
         """Whether rows that were written under the key are of these nuggets: else answering would lose a change."""
         written = {msgspec.json.decode(row.body).get("text") for row in rows if row.body is not None}
-        said = {" ".join(text.split()) for text in self.texts}
-        return {row.nugget for row in rows} >= set(self.names) and written >= said
+        wanted = {" ".join(text.split()) for text in self.texts}
+        return {row.nugget for row in rows} >= set(self.names) and written >= wanted
 
-    def add(self, connection: Connection, text: str, *, vital: bool) -> Nugget:
+    def add(self, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""
-        body = {"vital": vital, "text": clean_nugget(text)}
-        return write_nugget(connection, **self._list, nugget=None, body=body, key=self.key)
+        return write_nugget(self.act, *self._place, None, {"vital": vital, "text": clean_nugget(text)})
 
-    def rewrite(self, connection: Connection, name: str, text: str, *, vital: bool, expected: int) -> Nugget:
-        """Say a nugget otherwise, or mark it vital or okay."""
-        found = next(
-            (one for one in nuggets_of(connection, self.one.set, self.one.question) if one.nugget == name), None
-        )
-        if found is None:
+    def rewrite(self, name: str, text: str, *, vital: bool, expected: int) -> Nugget:
+        """Change the text of a nugget, or mark it vital or okay."""
+        listed = nuggets_of(self.act.connection, *self._place)
+        current = next((nugget for nugget in listed if nugget.nugget == name), None)
+        if current is None:
             raise nuggets.NuggetConflictError(None)
-        body = {**(found.body or {}), "vital": vital, "text": clean_nugget(text)}
-        return write_nugget(connection, **self._list, nugget=name, body=body, expected=expected, key=self.key)
+        body = {**(current.body or {}), "vital": vital, "text": clean_nugget(text)}
+        return write_nugget(self.act, *self._place, name, body, expected=expected)
 
-    def remove(self, connection: Connection, name: str, *, expected: int) -> int:
+    def remove(self, name: str, *, expected: int) -> int:
         """Take a nugget off the list, and its links with it; returns how many links there were."""
-        write_nugget(connection, **self._list, nugget=name, body=None, expected=expected, key=self.key)
-        gone = self._relink(connection, name, None)
-        if gone:
-            note_action(
-                connection,
-                "remove-nugget",
-                account=self.who.id,
-                question=self.one.question,
-                set=self.one.set,
-                nugget=name,
-                links=gone,
-            )
-        return gone
+        write_nugget(self.act, *self._place, name, None, expected=expected)
+        links = self._relink(name, None)
+        if links:
+            act, (set_name, question) = self.act, self._place
+            details = {"set": set_name, "nugget": name, "links": links}
+            note_action(act.connection, "remove-nugget", account=act.account, question=question, **details)
+        return links
 
-    def split(self, connection: Connection, name: str, texts: tuple[str, str], *, expected: int) -> None:
+    def split(self, name: str, texts: tuple[str, str], *, expected: int) -> None:
         """Make two nuggets of one; the first keeps the links."""
         first, second = map(clean_nugget, texts)
-        nuggets.split_nugget(
-            connection, **self._list, nugget=name, texts=(first, second), expected=expected, key=self.key
-        )
+        nuggets.split_nugget(self.act, *self._place, name, (first, second), expected=expected)
 
-    def merge(self, connection: Connection, kept: str, gone: str, text: str, *, expected: tuple[int, int]) -> None:
-        """Make one nugget of two; the links of both are its own, once a response."""
-        nuggets.merge_nuggets(
-            connection, **self._list, kept=kept, gone=gone, text=clean_nugget(text), expected=expected, key=self.key
-        )
-        self._relink(connection, gone, kept)
+    def merge(self, kept: str, gone: str, text: str, *, expected: tuple[int, int]) -> None:
+        """Make one nugget of two; the links of both are its own, once per response."""
+        nuggets.merge_nuggets(self.act, *self._place, kept, gone, clean_nugget(text), expected=expected)
+        self._relink(gone, kept)
 
-    def move(self, connection: Connection, name: str, before: str | None, *, expected: int) -> None:
+    def move(self, name: str, before: str | None, *, expected: int) -> None:
         """Put a nugget before another one, or at the end."""
-        nuggets.move_nugget(connection, **self._list, nugget=name, before=before, expected=expected, key=self.key)
+        nuggets.move_nugget(self.act, *self._place, name, before, expected=expected)
 
-    def look_again(self, connection: Connection, items: Iterable[Item]) -> int:
-        """Take back that responses were looked through; returns how many are open again."""
-        at, opened = now(), 0
+    def judge_again(self, items: Iterable[Item]) -> int:
+        """Undo that responses were done; returns how many are open again."""
+        opened = 0
         for item in items:
             part = parts_of(item)[0]
-            version, row = judgments.standing_rows(connection, self.one.set, [part.thing]).get(part.thing, (0, None))
-            if row is None:
-                continue
-            judgments.append(
-                connection,
-                set_name=self.one.set,
-                kind="match",
-                row=part.row,
-                at=at,
-                expected=version,
-                key=f"{self.key}.a{opened}",
-                account=self.who.id,
-                taken_back=True,
-            )
-            opened += 1
+            current = judgments.current_rows(self.act.connection, self.assignment.set, [part.subject])
+            version, row = current.get(part.subject, (0, None))
+            if row is not None:
+                step = self.act.step(f"a{opened}")
+                judgments.append(step, self.assignment.set, part.kind, part.row, expected=version, undone=True)
+                opened += 1
         return opened
 
-    def take_back(self, connection: Connection, of: str) -> None:
-        """Take back an earlier change of this list, with everything that hung on it."""
-        named: dict[str, Any] = {"question": self.one.question, "of": of, "key": self.key, "account": self.who.id}
-        rows = take_back_nuggets(connection, list_name=self.one.set, **named)
-        if not rows:
+    def undo(self, of: str) -> None:
+        """Undo an earlier change of this list (by its key `of`), with everything that hung on it."""
+        if not undo_nuggets(self.act, *self._place, of=of):
             raise UsageError("there is no such change of this list")
-        take_back_judgments(connection, set_name=self.one.set, **named)
+        undo_judgments(self.act, *self._place, of=of)
 
-    def finish(self, connection: Connection) -> None:
-        """Count anew, and settle anew what was settled: with the list, what the assessors agree on may have changed.
+    def finish(self) -> None:
+        """Count and settle again: with the list, what the assessors agree on may have changed.
 
-        Whoever has changed a list keeps the question.
+        An assessor who has changed a list keeps the question.
         """
         c = assignment_table.c
-        connection.execute(update(assignment_table).where(c.id == self.one.id).values(leased=None))
-        recount_question(connection, self.one.question)
+        statement = update(assignment_table).where(c.id == self.assignment.id).values(leased=None)
+        self.act.connection.execute(statement)
+        recount_question(self.act, self.assignment.question)
 
-    def _relink(self, connection: Connection, gone: str, into: str | None) -> int:
-        """Replace a nugget in the links that name it; a nugget counts once a response."""
-        rows = match_rows(connection, self.one.set, self.one.question)
-        having = {body.get("run") for _, body in rows if into in body["nuggets"]}
-        count, at = 0, now()
-        for version, body in rows:
-            if gone not in body["nuggets"]:
-                continue
-            left = [one for one in body["nuggets"] if one != gone]
-            if into is not None and body.get("run") not in having:
-                left = [into if one == gone else one for one in body["nuggets"]]
-                having.add(body.get("run"))
-            judgments.append(
-                connection,
-                set_name=self.one.set,
-                kind="match",
-                row={**body, "nuggets": left, "assessor": self.who.name, "at": at},
-                at=at,
-                expected=version,
-                key=f"{self.key}.l{count}",
-                account=self.who.id,
-            )
-            count += 1
-        return count
+    def _relink(self, gone: str, into: str | None) -> int:
+        """Replace a nugget in the links that name it, or drop it from them; returns how many links changed."""
+        changed = list(relinked(match_rows(self.act.connection, *self._place), gone, into))
+        for number, (version, row) in enumerate(changed):
+            body = {**row, "assessor": self.act.name, "at": self.act.at}
+            judgments.append(self.act.step(f"l{number}"), self.assignment.set, _MATCH, body, expected=version)
+        return len(changed)
 
 
 def match_rows(connection: Connection, set_name: str, question: str) -> list[tuple[int, Mapping[str, Any]]]:
-    """The nugget matches of a question that stand in a set: version and row."""
-    c = standing.c
-    here = (c.set == set_name, c.question == question, c.kind == "match", c.body.is_not(None))
-    found = connection.execute(select(c.version, c.body).where(*here).order_by(c.judgment))
-    return [(row.version, msgspec.json.decode(row.body)) for row in found]
+    """The current nugget matches of a question in a set: version and row."""
+    return [*judgments.rows_of_kind(connection, set_name, question, _MATCH)]
 
 
-def begin_list(connection: Connection, one: Assignment, account: int) -> None:
+def begin_list(act: Act, assignment: Assignment) -> None:
     """Begin an assessor's list as a copy of the one from question development.
 
     A set whose judgments came from files went by another list so far; the nuggets of the questions that it has judged
     come along, so that what its judgments name stays what it was.
     """
-    if one.set not in nugget_lists(connection):
+    if assignment.set not in nugget_lists(act.connection):
         # The lists of several questions begin here: nobody else begins one at this moment.
-        keep_others_out(connection)
-        source, _ = list_for(connection, one.set, one.question)
+        keep_others_out(act.connection)
+        source, _ = list_for(act.connection, assignment.set, assignment.question)
         c = judgment.c
-        judged = select(c.question).where(c.set == one.set, c.kind.in_(("match", "support"))).distinct()
-        for question in connection.execute(judged).scalars().all() if source != one.set else ():
-            copy_list(connection, source=source, target=one.set, question=question, account=account)
-    hold(connection, one.question)
-    copy_list(connection, source=DEVELOPMENT, target=one.set, question=one.question, account=account)
+        bound = [name for name, record in KINDS.items() if record.by_nuggets]
+        judged = select(c.question).where(c.set == assignment.set, c.kind.in_(bound)).distinct()
+        for question in act.connection.execute(judged).scalars().all() if source != assignment.set else ():
+            copy_list(act, source=source, target=assignment.set, question=question)
+    hold(act.connection, assignment.question)
+    copy_list(act, source=DEVELOPMENT, target=assignment.set, question=assignment.question)
 
 
-def begin_matching(connection: Connection, one: Assignment) -> None:
+def begin_matching(act: Act, assignment: Assignment) -> None:
     """Go on to step 2: there has to be something to match."""
-    if not nuggets_of(connection, one.set, one.question):
-        message = f"question {one.question}: write at least one nugget before matching"
+    if not nuggets_of(act.connection, assignment.set, assignment.question):
+        message = f"question {assignment.question}: write at least one nugget before matching"
         raise InputError(Problem("configuration", message))
-    connection.execute(update(assignment_table).where(assignment_table.c.id == one.id).values(step=2))
+    statement = update(assignment_table).where(assignment_table.c.id == assignment.id).values(step=2)
+    act.connection.execute(statement)
 
 
 def clean_nugget(text: str) -> str:

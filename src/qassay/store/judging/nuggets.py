@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Select, func, insert, select
 
 from qassay.errors import QassayError, UsageError
-from qassay.formats.times import now
+from qassay.judging.sets import DEVELOPMENT as DEVELOPMENT
+from qassay.judging.sets import SLOTS, list_shown
 from qassay.nuggets import list_of_key
-from qassay.store.assignment.assignments import SLOTS
+from qassay.store.acts import Act
 from qassay.store.schema import nugget as table
-
-DEVELOPMENT = "development"
 
 
 @dataclass(frozen=True, slots=True)
 class Nugget:
-    """One nugget of a list as it stands; a body of None says that it was taken off."""
+    """One nugget of a list as it is now; a body of None says that it left the list."""
 
     list: str
     question: str
@@ -41,11 +40,11 @@ class Nugget:
 
 
 class NuggetConflictError(QassayError):
-    """Somebody else changed the nugget first: what stands now."""
+    """Somebody else changed the nugget first: the nugget as it is now."""
 
-    def __init__(self, standing: Nugget | None) -> None:
-        super().__init__("this nugget was changed in the meantime; look at what stands and decide again")
-        self.standing = standing
+    def __init__(self, current: Nugget | None) -> None:
+        super().__init__("this nugget was changed in the meantime; look at it again and decide")
+        self.current = current
 
 
 def nugget_lists(connection: Connection) -> list[str]:
@@ -74,26 +73,24 @@ def list_for(connection: Connection, set_name: str, question: str) -> tuple[str,
 
 
 def write_nugget(
-    connection: Connection,
-    *,
+    act: Act,
     list_name: str,
     question: str,
     nugget: str | None,
     body: Mapping[str, Any] | None,
+    *,
     ordinal: int | None = None,
     expected: int | None = None,
-    key: str | None = None,
-    account: int | None = None,
-    at: str | None = None,
 ) -> Nugget:
     """Append a nugget (with None, a new one under the next number), a change of it, or with no body its removal.
 
     A key that was used before writes nothing: what it wrote then is returned.
     """
-    replayed = _under_key(connection, key)
-    if replayed is not None:
-        return replayed
-    c = table.c
+    c, connection = table.c, act.connection
+    if act.key is not None:
+        earlier = connection.execute(select(table).where(c.key == act.key)).one_or_none()
+        if earlier is not None:
+            return as_nugget(earlier)
     history = connection.execute(select(table).where(c.list == list_name, c.question == question)).all()
     name = nugget if nugget is not None else _next_number([row.nugget for row in history])
     last = _last(history, name)
@@ -105,62 +102,35 @@ def write_nugget(
     whole = None if body is None else {**body, "question": question, "nugget": name}
     written = Nugget(list_name, question, name, version + 1, ordinal, whole)
     text = None if whole is None else msgspec.json.encode(whole).decode()
-    values = {**asdict(written), "body": text, "key": key, "account": account, "at": at or now()}
+    values = {**asdict(written), "body": text, "key": act.key, "account": act.account, "at": act.at}
     connection.execute(insert(table).values(values))
     return written
 
 
-def _under_key(connection: Connection, key: str | None) -> Nugget | None:
-    """What was written under a key; None where nothing was, or without a key."""
-    row = None if key is None else connection.execute(select(table).where(table.c.key == key)).one_or_none()
-    return None if row is None else as_nugget(row)
-
-
 def _last(history: Sequence[Any], name: str) -> Nugget | None:
-    """The last row of a nugget, which stands; None where it was never on the list."""
+    """The last row of a nugget; None where it was never on the list."""
     row = max((row for row in history if row.nugget == name), key=lambda row: row.version, default=None)
     return None if row is None else as_nugget(row)
 
 
-def copy_list(connection: Connection, *, source: str, target: str, question: str, account: int | None) -> int:
+def copy_list(act: Act, *, source: str, target: str, question: str) -> int:
     """Start a list from a copy of another; returns how many were copied. A list that has rows stays as it is."""
     c = table.c
     count = select(func.count()).select_from(table).where(c.list == target, c.question == question)
-    if connection.execute(count).scalar_one():
+    if act.connection.execute(count).scalar_one():
         return 0
-    found = nuggets_of(connection, source, question)
-    for one in found:
-        write_nugget(
-            connection,
-            list_name=target,
-            question=question,
-            nugget=one.nugget,
-            body=one.body,
-            ordinal=one.ordinal,
-            account=account,
-        )
-    return len(found)
+    nuggets = nuggets_of(act.connection, source, question)
+    # The copy that a list begins as has no key: nobody has changed the list yet.
+    plain = replace(act, key=None)
+    for nugget in nuggets:
+        write_nugget(plain, target, question, nugget.nugget, nugget.body, ordinal=nugget.ordinal)
+    return len(nuggets)
 
 
 def _chosen(set_name: str, names: Sequence[str]) -> str:
     if set_name in SLOTS:
         return list_shown(set_name, names)
     return list_of_key(set_name, names) or set_name
-
-
-def list_shown(set_name: str, names: Sequence[str]) -> str:
-    """The list of those there are that an assessor is shown: the own one, or one that was given to all.
-
-    What other assessors wrote is shown to nobody; where there is nothing else, the own list is yet to be written.
-    """
-    if set_name in names:
-        return set_name
-    written = any(name in SLOTS for name in names)
-    if len(names) == 1 and not written:
-        return names[0]
-    # Where assessors write their own, `adjudicated` is what was made of them.
-    given = (DEVELOPMENT,) if written else (DEVELOPMENT, "adjudicated")
-    return next((name for name in given if name in names), set_name)
 
 
 def _list_names() -> Select[Any]:
@@ -175,100 +145,61 @@ _LISTS = _list_names()
 
 
 def split_nugget(
-    connection: Connection,
-    *,
-    list_name: str,
-    question: str,
-    nugget: str,
-    texts: tuple[str, str],
-    expected: int,
-    key: str,
-    account: int | None = None,
+    act: Act, list_name: str, question: str, nugget: str, texts: tuple[str, str], *, expected: int
 ) -> tuple[Nugget, Nugget]:
     """Make two nuggets of one. The first keeps its id, and so its links; the second comes right after it."""
-    standing = _standing(connection, list_name, question, nugget)
-    body = dict(standing.body or {})
-    named: dict[str, Any] = {"list_name": list_name, "question": question, "account": account}
-    first = write_nugget(
-        connection, **named, nugget=nugget, body={**body, "text": texts[0]}, expected=expected, key=key
-    )
-    second = write_nugget(connection, **named, nugget=None, body={**body, "text": texts[1]}, key=f"{key}.new")
-    order = [one.nugget for one in nuggets_of(connection, list_name, question) if one.nugget != second.nugget]
+    body = dict(_current(act, list_name, question, nugget).body or {})
+    first = write_nugget(act, list_name, question, nugget, {**body, "text": texts[0]}, expected=expected)
+    second = write_nugget(act.step("new"), list_name, question, None, {**body, "text": texts[1]})
+    order = _order(act, list_name, question, without=second.nugget)
     order.insert(order.index(nugget) + 1, second.nugget)
-    _reorder(connection, order, key=key, **named)
+    _reorder(act, list_name, question, order)
     return first, second
 
 
 def merge_nuggets(
-    connection: Connection,
-    *,
-    list_name: str,
-    question: str,
-    kept: str,
-    gone: str,
-    text: str,
-    expected: tuple[int, int],
-    key: str,
-    account: int | None = None,
+    act: Act, list_name: str, question: str, kept: str, gone: str, text: str, *, expected: tuple[int, int]
 ) -> Nugget:
-    """Make one nugget of two: one keeps its id and place, the other is taken off. Vital where either was."""
+    """Make one nugget of two: one keeps its id and place, the other leaves the list. Vital where either was."""
     if kept == gone:
         raise UsageError("a nugget is merged with another one")
-    one, other = (_standing(connection, list_name, question, name) for name in (kept, gone))
-    named: dict[str, Any] = {"list_name": list_name, "question": question, "account": account}
-    body = {**(one.body or {}), "text": text, "vital": one.vital or other.vital}
-    merged = write_nugget(connection, **named, nugget=kept, body=body, expected=expected[0], key=key)
-    write_nugget(connection, **named, nugget=gone, body=None, expected=expected[1], key=f"{key}.gone")
+    first, second = (_current(act, list_name, question, name) for name in (kept, gone))
+    body = {**(first.body or {}), "text": text, "vital": first.vital or second.vital}
+    merged = write_nugget(act, list_name, question, kept, body, expected=expected[0])
+    write_nugget(act.step("gone"), list_name, question, gone, None, expected=expected[1])
     return merged
 
 
-def move_nugget(
-    connection: Connection,
-    *,
-    list_name: str,
-    question: str,
-    nugget: str,
-    before: str | None,
-    expected: int,
-    key: str,
-    account: int | None = None,
-) -> None:
+def move_nugget(act: Act, list_name: str, question: str, nugget: str, before: str | None, *, expected: int) -> None:
     """Put a nugget before another one, or with None at the end."""
-    standing = _standing(connection, list_name, question, nugget)
-    if standing.version != expected:
-        raise NuggetConflictError(standing)
-    order = [one.nugget for one in nuggets_of(connection, list_name, question) if one.nugget != nugget]
+    current = _current(act, list_name, question, nugget)
+    if current.version != expected:
+        raise NuggetConflictError(current)
+    order = _order(act, list_name, question, without=nugget)
     if before is not None and before not in order:
         raise NuggetConflictError(None)
     order.insert(len(order) if before is None else order.index(before), nugget)
-    _reorder(connection, order, list_name=list_name, question=question, key=key, account=account)
+    _reorder(act, list_name, question, order)
 
 
-def _reorder(
-    connection: Connection, order: Sequence[str], *, list_name: str, question: str, key: str, account: int | None
-) -> None:
+def _order(act: Act, list_name: str, question: str, *, without: str) -> list[str]:
+    nuggets = nuggets_of(act.connection, list_name, question)
+    return [nugget.nugget for nugget in nuggets if nugget.nugget != without]
+
+
+def _reorder(act: Act, list_name: str, question: str, order: Sequence[str]) -> None:
     """Number the nuggets by their place; only those that move get a row."""
-    standing = {one.nugget: one for one in nuggets_of(connection, list_name, question)}
+    current = {nugget.nugget: nugget for nugget in nuggets_of(act.connection, list_name, question)}
     for place, name in enumerate(order, start=1):
-        one = standing[name]
-        if one.ordinal != place:
-            write_nugget(
-                connection,
-                list_name=list_name,
-                question=question,
-                nugget=name,
-                body=one.body,
-                ordinal=place,
-                key=f"{key}.{place}",
-                account=account,
-            )
+        if current[name].ordinal != place:
+            write_nugget(act.step(str(place)), list_name, question, name, current[name].body, ordinal=place)
 
 
-def _standing(connection: Connection, list_name: str, question: str, nugget: str) -> Nugget:
+def _current(act: Act, list_name: str, question: str, nugget: str) -> Nugget:
     """A nugget that is on the list; where it is not any more, somebody else was first."""
-    for one in nuggets_of(connection, list_name, question):
-        if one.nugget == nugget:
-            return one
+    for listed in nuggets_of(act.connection, list_name, question):
+        if listed.nugget == nugget:
+            return listed
     raise NuggetConflictError(None)
 
 

@@ -1,81 +1,29 @@
-"""Items: what one screen shows an assessor, made from the runs, each thing once (METHOD 4).
+"""The items of the pool in the store: read, and brought up to date with a new pool.
 
-Equal items of factoid and passage questions are one, and similar strings stand together. Lists, nugget responses,
-answers and justifications are one run's, in a random order drawn once for all assessors; their numbers are drawn too,
-so that neither number nor order tells the run.
+What a new pool changes is found first, and then stored. Items are numbered by a digest that tells neither run nor order.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-import polars as pl
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, insert, select, update
 
-from qassay.pools import THINGS, judged_as, rows_to_judge
-from qassay.questions import TestSet
-from qassay.runs import Runs
-from qassay.store.pool.things import digest
+from qassay.judging import Item
+from qassay.judging.items import unique_numbers
 from qassay.store.schema import item
 from qassay.store.settings import get_setting, put_once
-from qassay.tasks import Task
 
-# Room for numbers that JavaScript can hold.
-NUMBER_BITS = 52
-_ORDER_BITS = 31
+BATCH = 5_000
 _SEED = "order-seed"
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing to judge. `body` is what is shown; the run is for scoring, never for whoever judges."""
-
-    id: int
-    question: str
-    kind: str
-    run: str | None
-    ordinal: int
-    body: Mapping[str, Any]
-    parts: int
-    active: bool = True
-
-
-def pool_items(
-    runs: Runs,
-    questions: TestSet,
-    task: Task,
-    *,
-    seed: str,
-    justified: Iterable[str] = (),
-    holistic: bool = False,
-    citations: bool = False,
-) -> Iterator[Item]:
-    """Every item the runs give to judge; `seed` decides numbers and random orders.
-
-    `holistic` asks for content and organization of the responses to nugget questions, `citations` for the support of
-    each citation of long answers.
-    """
-    chosen = set(justified)
-    for type_, rules in task.types.items():
-        kind = judged_as(type_, rules)
-        asked = [one.id for one in questions.of_type(type_) if not chosen or one.id in chosen or kind != "rating"]
-        if not asked:
-            continue
-        if kind == "pair":
-            for question in asked:
-                yield _item(seed, kind, question, None, 0, {}, 1)
-            continue
-        rows = rows_to_judge(runs, asked)
-        if kind in ("item", "extract"):
-            yield from _pooled(seed, rows, kind)
-        elif kind == "rating":
-            yield from _justifications(seed, rows)
-        else:
-            yield from _responses(seed, rows, kind, holistic=holistic, citations=citations)
+# A row of the table, but for whether it is active: in this order.
+_NAMES = ("id", "question", "kind", "run", "ordinal", "body", "parts")
+Row = tuple[int, str, str, str | None, int, str, int]
 
 
 def order_seed(connection: Connection) -> str:
@@ -85,7 +33,7 @@ def order_seed(connection: Connection) -> str:
 
 
 def item_with_number(connection: Connection, number: int) -> Item | None:
-    """The item with this number, or nothing."""
+    """The item with this number, or None."""
     row = connection.execute(select(item).where(item.c.id == number)).one_or_none()
     return None if row is None else _read(row)
 
@@ -109,58 +57,109 @@ def _read(row: Any) -> Item:
     )
 
 
-def _pooled(seed: str, rows: pl.DataFrame, kind: str) -> Iterator[Item]:
-    """Distinct items, similar strings together; passages by document and place."""
-    things = rows.select(THINGS[kind]).unique()
-    if kind == "extract":
-        things = things.sort(THINGS[kind])
-    else:
-        similar = (
-            pl.col("text")
-            .str.to_lowercase()
-            .str.replace_all(r"[^\p{L}\p{N}]+", " ")
-            .str.strip_chars()
-            .str.replace(r"^(?:the|a|an) ", "")
-        )
-        things = things.with_columns(group=similar).sort("question", "group", "text", "doc", nulls_last=True)
-    things = things.with_columns(place=pl.int_range(pl.len()).over("question"))
-    for row in things.iter_rows(named=True):
-        place, question = row.pop("place"), row.pop("question")
-        yield _item(seed, kind, question, None, place, row, 1)
+# ---- bringing them up to date ---------------------------------------------------------------------------------------
 
 
-def _responses(seed: str, rows: pl.DataFrame, kind: str, *, holistic: bool, citations: bool) -> Iterator[Item]:
-    """One item for each run's response: its list, its strings for nuggets, or its answer with citations."""
-    names = [name for name in ("doc", "text", "citations") if name in rows.columns]
-    groups = rows.group_by("question", "run", maintain_order=True).agg(*names)
-    for row in groups.iter_rows(named=True):
-        elements = [
-            dict(zip(names, values, strict=True)) for values in zip(*(row[name] for name in names), strict=True)
-        ]
-        if kind == "list":  # equal items of one list are judged once
-            elements = list({(one["doc"], one["text"]): one for one in elements}.values())
-        body: dict[str, Any] = {"elements": elements}
-        if kind == "support":
-            body["citations"] = citations
-        parts = len(elements) if kind == "list" else 1
-        yield _drawn(seed, kind, row["question"], row["run"], body, parts)
-        if holistic and kind == "match":
-            yield _drawn(seed, "holistic", row["question"], row["run"], {"elements": elements}, 1)
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be done to the items of one question."""
+
+    fresh: list[Row] = field(default_factory=list)
+    # Numbers that are known, with something else to them.
+    moved: list[Row] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    # Questions that had one of these numbers before.
+    others: set[str] = field(default_factory=set)
 
 
-def _justifications(seed: str, rows: pl.DataFrame) -> Iterator[Item]:
-    if "justification" not in rows.columns:
-        return
-    for row in rows.filter(pl.col("justification").is_not_null()).iter_rows(named=True):
-        yield _drawn(seed, "rating", row["question"], row["run"], {"justification": row["justification"]}, 1)
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What pooling did: items now there, new, and no longer returned by any run; the questions whose items changed."""
+
+    items: int
+    added: int
+    retired: int
+    touched: frozenset[str] = frozenset()
 
 
-def _drawn(seed: str, kind: str, question: str, run: str, body: dict[str, Any], parts: int) -> Item:
-    place = int(digest(seed, "order", question, run), 16) >> (128 - _ORDER_BITS)
-    return _item(seed, kind, question, run, place, body, parts)
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a new pool changes, by question, and how many items of each kind every question has then."""
+
+    by_question: Mapping[str, Change]
+    kinds: Mapping[str, Mapping[str, int]]
+
+    def sizes(self) -> dict[str, int]:
+        """How many items each question has then, for those that have any."""
+        return {name: sum(counts.values()) for name, counts in self.kinds.items()}
+
+    def summary(self) -> Pooled:
+        """What is done when all of it is stored."""
+        added = sum(len(change.fresh) for change in self.by_question.values())
+        retired = sum(len(change.gone) for change in self.by_question.values())
+        return Pooled(sum(self.sizes().values()), added, retired, self.touched(self.by_question))
+
+    def touched(self, questions: Iterable[str]) -> frozenset[str]:
+        """The questions whose items change with those of some questions."""
+        return frozenset(name for question in questions for name in (question, *self.by_question[question].others))
 
 
-def _item(seed: str, kind: str, question: str, run: str | None, place: int, body: dict[str, Any], parts: int) -> Item:
-    shown = {} if run is not None else {name: value for name, value in body.items() if name != "group"}
-    number = int(digest(seed, kind, question, run, shown), 16) >> (128 - NUMBER_BITS)
-    return Item(number, question, kind, run, place, body, parts)
+def store_items(connection: Connection, items: Iterable[Item]) -> Pooled:
+    """Bring the table of items up to date: new ones are added, those that no run returns any more are set aside."""
+    changes = find_changes(connection, numbered(items))
+    store_changes(connection, changes.by_question.values())
+    return changes.summary()
+
+
+def numbered(items: Iterable[Item]) -> dict[int, Row]:
+    """Items as rows, by their numbers."""
+    return {pooled.id: _row(pooled) for pooled in unique_numbers(items)}
+
+
+def find_changes(connection: Connection, wanted: Mapping[int, Row]) -> Changes:
+    """Compare the rows that are wanted with those in the store, in one pass over both."""
+    columns = (item.c[name] for name in (*_NAMES, "active"))
+    stored = connection.execute(select(*columns).execution_options(yield_per=BATCH))
+    changes: dict[str, Change] = {}
+    known: set[int] = set()
+    for number, question, *rest, active in stored:
+        known.add(number)
+        row = wanted.get(number)
+        if row is None:
+            if active:
+                changes.setdefault(question, Change()).gone.append(number)
+        elif not active or row != (number, question, *rest):
+            change = changes.setdefault(row[1], Change())
+            change.moved.append(row)
+            change.others.add(question)
+    kinds: dict[str, Counter[str]] = {}
+    for number, row in wanted.items():
+        _, question, kind, *_ = row
+        kinds.setdefault(question, Counter())[kind] += 1
+        if number not in known:
+            changes.setdefault(question, Change()).fresh.append(row)
+    return Changes(changes, kinds)
+
+
+def store_changes(connection: Connection, changes: Iterable[Change]) -> None:
+    """Store what was found to have changed of some questions."""
+    c, listed = item.c, list(changes)
+    fresh = [row for change in listed for row in change.fresh]
+    for start in range(0, len(fresh), BATCH):
+        connection.execute(insert(item), [_values(row) for row in fresh[start : start + BATCH]])
+    moved = [_values(row, "new_") for change in listed for row in change.moved]
+    if moved:
+        changed: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _NAMES[1:]}
+        connection.execute(update(item).where(c.id == bindparam("new_id")).values(active=True, **changed), moved)
+    gone = [{"which": number} for change in listed for number in change.gone]
+    if gone:
+        connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), gone)
+
+
+def _row(pooled: Item) -> Row:
+    body = msgspec.json.encode(pooled.body).decode()
+    return (pooled.id, pooled.question, pooled.kind, pooled.run, pooled.ordinal, body, pooled.parts)
+
+
+def _values(row: Row, prefix: str = "") -> dict[str, Any]:
+    return {prefix + name: value for name, value in zip(_NAMES, row, strict=True)}

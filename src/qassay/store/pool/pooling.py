@@ -13,16 +13,18 @@ from sqlalchemy import Connection, func, select
 
 from qassay.errors import InputError, Problem
 from qassay.formats.times import now
+from qassay.judging import Item, Wanted
 from qassay.questions import TestSet
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.counting import recount_question
 from qassay.store.development.answers import in_parts
 from qassay.store.engine import Store
-from qassay.store.pool.items import Item
-from qassay.store.pool.storing import Changes, Pooled, find_changes, numbered, store_changes
+from qassay.store.pool.items import Changes, Pooled, find_changes, numbered, store_changes
 from qassay.store.pool.uploads import runs_mark
 from qassay.store.schema import assignment, question, run
 from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.tasks import Task
 
 SUMMARY = "pool"
 SIZES = "pool-sizes"
@@ -56,17 +58,17 @@ def store_pool(
     store: Store,
     made: Iterable[Item],
     questions: TestSet,
+    task: Task,
     *,
     mark: str,
-    holistic: bool,
-    citations: bool,
+    wanted: Wanted,
     account: int | None,
 ) -> Pooled:
     """Bring the items up to date with the runs, the assignments with the items, and sum it up.
 
-    It goes on for a moment at a time: whoever saves waits for a few questions and not for all. Every question is whole
-    at any moment. Until the last one the pool is not current, and is called so: where the work is broken off, it is
-    made anew. Of two who make it at the same time the first gives way.
+    It stores a few questions at a time, so that a save waits for a few questions and not for all. Every question is
+    whole at any moment. Until the last one the pool is not current, and is marked so: where the work is broken off, it
+    is done again. Of two who do it at the same time the first gives way.
     """
     rows = numbered(made)
     turn = secrets.token_hex(8)
@@ -80,14 +82,15 @@ def store_pool(
         with store.write() as connection:
             _go_on(connection, turn)
             until = time.monotonic() + HELD
-            _store_part(connection, changes, parts.popleft())
+            act = Act(connection, task)
+            _store_part(act, changes, parts.popleft())
             while parts and time.monotonic() < until:
-                _store_part(connection, changes, parts.popleft())
+                _store_part(act, changes, parts.popleft())
         time.sleep(_PAUSE)
     done = changes.summary()
     with store.write() as connection:
         _go_on(connection, turn)
-        _sum_up(connection, changes, questions, mark=mark, holistic=holistic, citations=citations)
+        _sum_up(connection, changes, questions, mark=mark, wanted=wanted)
         note_action(
             connection, "pool", account=account, items=done.items, added=done.added, retired=done.retired, mark=mark
         )
@@ -126,16 +129,14 @@ def _go_on(connection: Connection, turn: str) -> None:
         raise InputError(Problem("configuration", "the pool is being made by another server of this evaluation"))
 
 
-def _store_part(connection: Connection, changes: Changes, names: Sequence[str]) -> None:
-    """Store the changes of some questions, and count what is assigned of them anew."""
-    store_changes(connection, (changes.by_question[name] for name in names))
-    for name in sorted(_assigned(connection, changes.touched(names))):
-        recount_question(connection, name)
+def _store_part(act: Act, changes: Changes, names: Sequence[str]) -> None:
+    """Store the changes of some questions, and count again what is assigned of them."""
+    store_changes(act.connection, (changes.by_question[name] for name in names))
+    for name in sorted(_assigned(act.connection, changes.touched(names))):
+        recount_question(act, name)
 
 
-def _sum_up(
-    connection: Connection, changes: Changes, questions: TestSet, *, mark: str, holistic: bool, citations: bool
-) -> None:
+def _sum_up(connection: Connection, changes: Changes, questions: TestSet, *, mark: str, wanted: Wanted) -> None:
     sizes = changes.sizes()
     summary = PoolSummary(
         items=sum(sizes.values()),
@@ -144,8 +145,8 @@ def _sum_up(
         types=_types(questions, changes.kinds),
         mark=mark,
         at=now(),
-        holistic=holistic,
-        citations=citations,
+        holistic=wanted.holistic,
+        citations=wanted.citations,
     )
     put_setting(connection, SUMMARY, asdict(summary))
     put_setting(connection, SIZES, sizes)

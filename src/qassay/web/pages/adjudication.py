@@ -12,16 +12,15 @@ from fastapi import Query
 from pydantic import Field
 
 from qassay.errors import UsageError
-from qassay.store.adjudication.comparing import ADJUDICATED
-from qassay.store.adjudication.disagreements import Disagreement, disagreements
+from qassay.judging import ADJUDICATED, KINDS
+from qassay.store.acts import Act
 from qassay.store.adjudication.own_lists import LISTS, adopt, set_of_list
-from qassay.store.adjudication.rulings import rule, undo_ruling
+from qassay.store.adjudication.rulings import Disagreement, disagreements, rule, undo_ruling
 from qassay.store.adjudication.settling import NotClosedError, next_to_rule, overview, progress
 from qassay.store.assignment.assignments import reopen
 from qassay.store.judging.nuggets import list_for
-from qassay.store.pool.items import Item
 from qassay.web.errors import Refusal
-from qassay.web.judging import Key, OnPart, item_of, refusing
+from qassay.web.judging import Key, OnPart, acting, item_of
 from qassay.web.nugget_comparison import NuggetRow, compared
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
 from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, TheSite, Who
@@ -171,7 +170,7 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
     question = question_named(site, id)
     with site.store.read() as connection:
         try:
-            found = disagreements(connection, id, site.configuration.task)
+            found = disagreements(Act(connection, site.configuration.task), id)
         except NotClosedError as error:
             raise Refusal(409, str(error)) from error
         nuggets = list_for(connection, ADJUDICATED, id)[1]
@@ -180,7 +179,7 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(one) for one in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
-        disagreements=[_view(one) for one in found],
+        disagreements=[_view(disagreement) for disagreement in found],
         nuggets=[NuggetText(nugget=one.nugget, text=one.text) for one in nuggets],
         next=following,
         assessor=who.id,
@@ -191,45 +190,27 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
 @router.action("POST", "/adjudication/rulings", roles=ADJUDICATORS)
 def save_ruling(who: Who, site: TheSite, sent: Ruling) -> Ruled:
     """Rule on a part of an item."""
-    with site.store.write() as connection, refusing():
-        item = item_of(connection, sent.question, sent.item)
-        saved = rule(
-            connection,
-            item,
-            sent.part,
-            sent.verdict,
-            task=site.configuration.task,
-            who=who.assessor(),
-            expected=sent.expected,
-            key=sent.key,
-        )
+    with acting(site, who, sent.key) as act:
+        item = item_of(act.connection, sent.question, sent.item)
+        saved = rule(act, item, sent.part, sent.verdict, expected=sent.expected)
     return Ruled(version=saved.version, at=saved.at)
 
 
 @router.action("POST", "/adjudication/undo", roles=ADJUDICATORS)
-def take_back_ruling(who: Who, site: TheSite, sent: RulingUndone) -> Ruled:
-    """Take a ruling back; that too is kept."""
-    with site.store.write() as connection, refusing():
-        item = item_of(connection, sent.question, sent.item)
-        saved = undo_ruling(
-            connection,
-            item,
-            sent.part,
-            task=site.configuration.task,
-            who=who.assessor(),
-            expected=sent.expected,
-            to=sent.to,
-            key=sent.key,
-        )
+def undo_saved_ruling(who: Who, site: TheSite, sent: RulingUndone) -> Ruled:
+    """Undo a ruling; the undoing is kept as well."""
+    with acting(site, who, sent.key) as act:
+        item = item_of(act.connection, sent.question, sent.item)
+        saved = undo_ruling(act, item, sent.part, expected=sent.expected, to=sent.to)
     return Ruled(version=saved.version, at=saved.at)
 
 
 @router.action("POST", "/adjudication/adopt", roles=ADJUDICATORS)
 def adopt_list(who: Who, site: TheSite, sent: Adoption) -> Done:
     """Adopt one assessor's nuggets and matches for a question."""
-    with site.store.write() as connection, refusing():
-        set_name = set_of_list(connection, sent.question, sent.list)
-        adopt(connection, sent.question, set_name, who=who.assessor(), key=sent.key, seen=sent.seen)
+    with acting(site, who, sent.key) as act:
+        set_name = set_of_list(act.connection, sent.question, sent.list)
+        adopt(act, sent.question, set_name, seen=sent.seen)
     return Done()
 
 
@@ -245,28 +226,17 @@ def reopen_question(who: Who, site: TheSite, sent: Reopening) -> Done:
     return Done()
 
 
-def _view(one: Disagreement) -> DisagreementView:
+def _view(disagreement: Disagreement) -> DisagreementView:
+    item = disagreement.item
     return DisagreementView(
-        item=one.item.id if one.item else None,
-        part=one.part,
-        kind=one.kind,
-        left=one.left,
-        verdicts=[dict(verdict) for verdict in one.verdicts],
-        ruling=None if one.ruling is None else dict(one.ruling),
-        version=one.version,
-        seen=one.seen,
-        shown={} if one.item is None or one.kind == LISTS else _shown(one.item, one.part),
-        rows=compared(one.verdicts) if one.kind == LISTS else [],
+        item=item.id if item else None,
+        part=disagreement.part,
+        kind=disagreement.kind,
+        left=disagreement.left,
+        verdicts=[dict(verdict) for verdict in disagreement.verdicts],
+        ruling=None if disagreement.ruling is None else dict(disagreement.ruling),
+        version=disagreement.version,
+        seen=disagreement.seen,
+        shown={} if item is None else KINDS[item.kind].part_shown(item, disagreement.part),
+        rows=compared(disagreement.verdicts) if disagreement.kind == LISTS else [],
     )
-
-
-def _shown(item: Item, part: str) -> dict[str, Any]:
-    """What the assessors saw of a part: its string and document, or the whole response."""
-    body = dict(item.body)
-    elements = body.get("elements")
-    if item.kind == "list" and elements is not None:
-        return dict(elements[int(part)])
-    if part.startswith("citation:"):
-        _, sentence, doc = part.split(":", 2)
-        return {"doc": doc, "text": elements[int(sentence)]["text"] if elements else ""}
-    return body

@@ -9,7 +9,9 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
-from qassay.store.assignment.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
+from qassay.judging.sets import SLOTS
+from qassay.store.acts import Act
+from qassay.store.assignment.assignments import assign, assignment_with_number, reassign, withdraw_assignments
 from qassay.store.assignment.progress import Sort, State, hand_over, shares, unassigned_questions
 from qassay.store.people.accounts import Account, accounts
 from qassay.web.errors import Refusal
@@ -174,7 +176,12 @@ def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
         questions = questions_of(site, connection)
-        made = assign(connection, questions, assessors=sent.assessors, accounts=sent.accounts, by=who.id)
+        made = assign(
+            Act(connection, site.configuration.task, who.assessor()),
+            questions,
+            assessors=sent.assessors,
+            accounts=sent.accounts,
+        )
     return Counted(done=made)
 
 
@@ -208,7 +215,7 @@ def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
                 f"only the last assessor of the questions can be taken back, which is {max(there, default=0)}"
             )
         total = sum(one.questions for one in shares(connection) if one.slot == sent.slot)
-        gone = withdraw_assignments(connection, slot=sent.slot, by=who.id)
+        gone = withdraw_assignments(Act(connection, site.configuration.task, who.assessor()), slot=sent.slot)
     return Counted(done=gone, kept=total - gone)
 
 

@@ -8,6 +8,7 @@ from fastapi import Query
 from pydantic import Field
 
 from qassay.questions import Question
+from qassay.store.acts import Act
 from qassay.store.development import drafts as store
 from qassay.store.development import ordering
 from qassay.store.development.answers import add_answer
@@ -185,9 +186,8 @@ def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
         made = store.new_question(connection, site.configuration.task, asked, account=who.id)
         if sent.answer is not None and sent.type in NUGGET_TYPES:
             fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
-            write_nugget(
-                connection, list_name=DEVELOPMENT, question=made.question.id, nugget=None, body=fact, account=who.id
-            )
+            act = Act(connection, site.configuration.task, who.assessor())
+            write_nugget(act, DEVELOPMENT, made.question.id, None, fact)
         elif sent.answer is not None:
             add_answer(connection, made.question.id, sent.answer, sent.doc, account=who.id)
     return Made(question=made.question.id, series=made.question.series)

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
+from qassay.judging import KINDS
+from qassay.judging.kind import SUBJECT_COLUMNS
 from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
 from qassay.store.people.accounts import accounts
-from qassay.store.pool.parts import FIELDS
 from qassay.web.routing import ORGANISERS, Context, Number, Router, TheSite
 
 router = Router()
@@ -115,18 +116,13 @@ def verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
     """A verdict as a few words; None where there is none."""
     if row is None:
         return None
-    said = [(name, row[name]) for name in FIELDS[kind] if row.get(name) is not None]
-    words = []
-    for name, value in said:
-        shown = ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
-        words.append(shown if name in ("judgment", "support") else f"{name} {shown}")
     settled = f" ({row['settled']})" if row.get("settled") else ""
-    return "; ".join(words)[:LONGEST] + settled
+    return KINDS[kind].in_words(row)[:LONGEST] + settled
 
 
 def _view(one: Change) -> ChangeView:
     row = one.after or one.before or {}
-    names = ("run", "doc", "text", "start", "length", "item", "nugget", "sentence")
+    names = [name for name in SUBJECT_COLUMNS if name not in ("question", "assessor")]
     what = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)
     return ChangeView(
         id=one.id,

@@ -10,12 +10,13 @@ from typing import Any
 from pydantic import Field
 from sqlalchemy import Connection
 
+from qassay.judging import Item, Part
+from qassay.judging.items import label_of
 from qassay.store.assignment.assignments import Assignment, next_open
 from qassay.store.assignment.counting import completed, parts_for, recount
 from qassay.store.development.answers import note_answer as keep_answer
 from qassay.store.judging.decisions import Decided, decide, is_locked, undo
-from qassay.store.pool.items import Item, items_of
-from qassay.store.pool.parts import Part
+from qassay.store.pool.items import items_of
 from qassay.tables import plural
 from qassay.web.errors import Refusal
 from qassay.web.judging import (
@@ -23,11 +24,10 @@ from qassay.web.judging import (
     TITLES,
     ItemView,
     OnPart,
+    acting,
     item_of,
     item_view,
-    label_of,
     own_assignment,
-    refusing,
     saved_item,
 )
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
@@ -150,55 +150,33 @@ def show_item(who: Who, site: TheSite, assignment: Number, item: Number) -> Item
     with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         found = item_of(connection, one.question, item)
-        parts = parts_for(connection, one, found, who.name)
+        parts = parts_for(connection, one.set, found, who.name)
         return item_view(connection, one.set, found, parts)
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
 def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> DecidedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
-    with site.store.write() as connection, refusing():
-        one, item, part = _sought(connection, who, assignment, sent)
-        decided = decide(
-            connection,
-            one,
-            item,
-            part,
-            sent.verdict,
-            task=site.configuration.task,
-            who=who.assessor(),
-            expected=sent.expected,
-            key=sent.key,
-            seconds=sent.seconds,
-        )
+    with acting(site, who, sent.key) as act:
+        one, item, part = _sought(act.connection, who, assignment, sent)
+        decided = decide(act, one, item, part, sent.verdict, expected=sent.expected, seconds=sent.seconds)
     return _decided(sent.item, sent.part, decided)
 
 
 @router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
-def take_back(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> DecidedView:
-    """Take back a decision; the taking back is kept as well."""
-    with site.store.write() as connection, refusing():
-        one, item, part = _sought(connection, who, assignment, sent)
-        decided = undo(
-            connection,
-            one,
-            item,
-            part,
-            task=site.configuration.task,
-            who=who.assessor(),
-            expected=sent.expected,
-            to=sent.to,
-            key=sent.key,
-        )
+def undo_decision(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> DecidedView:
+    """Undo a decision; the undoing is kept as well."""
+    with acting(site, who, sent.key) as act:
+        one, item, part = _sought(act.connection, who, assignment, sent)
+        decided = undo(act, one, item, part, expected=sent.expected, to=sent.to)
     return _decided(sent.item, sent.part, decided)
 
 
 @router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
 def finish_again(who: Who, site: TheSite, assignment: Number) -> DecidedView:
     """Close a question that was opened again and needs no further change."""
-    with site.store.write() as connection, refusing():
-        one = own_assignment(connection, who, assignment)
-        done, total, closed = recount(connection, one)
+    with acting(site, who) as act:
+        done, total, closed = recount(act, own_assignment(act.connection, who, assignment))
     if not closed:
         raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
     return DecidedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
@@ -255,7 +233,7 @@ def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) 
     """What somebody decides on: a part of an item of an own assignment."""
     one = own_assignment(connection, who, assignment, key=sent.key)
     item = saved_item(connection, who, one, sent.item, sent.key)
-    for part in parts_for(connection, one, item, who.name):
+    for part in parts_for(connection, one.set, item, who.name):
         if part.name == sent.part:
             return one, item, part
     raise Refusal(404, f"this item has no part {sent.part!r}")

@@ -1,16 +1,17 @@
-"""What a judging screen shows beside an item: the nuggets to look for, the reference answer of a pair."""
+"""What a judging screen offers beside an item: nuggets to look for, the reference answer of a pair, classes of answers."""
 
 from __future__ import annotations
 
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.judgments import SETTLED_SETS
-from qassay.store.judging.judgments import standing_rows
+from qassay.judging import SETTLED_SETS, subject
+from qassay.store.judging.classes import ClassGoneError, KnownClass, known_classes, rename_class, undo_renaming
+from qassay.store.judging.judgments import current_rows
 from qassay.store.judging.nuggets import list_for
-from qassay.store.pool.things import thing
 from qassay.store.settings import note_action
-from qassay.web.judging import own_assignment
+from qassay.web.errors import Refusal
+from qassay.web.judging import acting, own_assignment
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
 
 router = Router()
@@ -46,13 +47,13 @@ class Kept(Context):
 def aids(who: Who, site: TheSite, assignment: Number) -> Aids:
     """The nuggets that answers are judged against; where justifications are rated, the reference answer."""
     with site.store.read() as connection:
-        one = own_assignment(connection, who, assignment)
+        own = own_assignment(connection, who, assignment)
         nuggets = [
             NuggetToFind(nugget=nugget.nugget, text=nugget.text)
-            for nugget in list_for(connection, one.set, one.question)[1]
+            for nugget in list_for(connection, own.set, own.question)[1]
         ]
         rated = site.configuration.task.has("justified")
-        return Aids(nuggets=nuggets, reference=_reference(connection, one.question) if rated else None)
+        return Aids(nuggets=nuggets, reference=_reference(connection, own.question) if rated else None)
 
 
 @router.action("POST", "/impressions", roles=ASSESSORS)
@@ -65,9 +66,69 @@ def keep_impressions(who: Who, site: TheSite, sent: Impressions) -> Kept:
 
 def _reference(connection: Connection, question: str) -> str | None:
     """The label of a pair in the key."""
-    named = thing("pair", {"question": question})
+    pair = subject("pair", {"question": question})
     for key in SETTLED_SETS:
-        _, row = standing_rows(connection, key, [named]).get(named, (0, None))
+        _, row = current_rows(connection, key, [pair]).get(pair, (0, None))
         if row is not None:
             return str(row["judgment"])
     return None
+
+
+# ---- classes of equivalent answers of a list question ---------------------------------------------------------------
+
+KEY = Field(min_length=16, max_length=64, pattern=r"^[0-9A-Za-z-]+$")
+
+
+class Classes(Context):
+    """The classes of a question, and how many judgments the last change touched."""
+
+    classes: list[KnownClass]
+    changed: int = 0
+
+
+class Renaming(Input):
+    """A class gets another name; the name of another class merges the two."""
+
+    key: str = KEY
+    before: str = Field(min_length=1, max_length=100_000)
+    after: str = Field(min_length=1, max_length=500)
+
+
+class UndoneRenaming(Input):
+    """An earlier renaming, named by its key, is undone."""
+
+    key: str = KEY
+    of: str = KEY
+
+
+@router.action("GET", "/judge/{assignment}/classes", roles=ASSESSORS)
+def show_classes(who: Who, site: TheSite, assignment: Number) -> Classes:
+    """The classes that this assessor may choose from: those of question development and their own."""
+    with site.store.read() as connection:
+        own = own_assignment(connection, who, assignment)
+        return _view(known_classes(connection, own))
+
+
+@router.action("POST", "/judge/{assignment}/classes/rename", roles=ASSESSORS)
+def rename(who: Who, site: TheSite, assignment: Number, sent: Renaming) -> Classes:
+    """Rename a class, or merge it into another: every judgment of this assessor that names it follows."""
+    with acting(site, who, sent.key) as act:
+        own = own_assignment(act.connection, who, assignment)
+        try:
+            count = rename_class(act, own, sent.before, sent.after)
+        except ClassGoneError as error:
+            raise Refusal(409, str(error)) from error
+        return _view(known_classes(act.connection, own), count)
+
+
+@router.action("POST", "/judge/{assignment}/classes/undo", roles=ASSESSORS)
+def undo(who: Who, site: TheSite, assignment: Number, sent: UndoneRenaming) -> Classes:
+    """Undo a renaming or merging."""
+    with acting(site, who, sent.key) as act:
+        own = own_assignment(act.connection, who, assignment)
+        count = undo_renaming(act, own, sent.of)
+        return _view(known_classes(act.connection, own), count)
+
+
+def _view(known: list[KnownClass], changed: int = 0) -> Classes:
+    return Classes(classes=known, changed=changed)

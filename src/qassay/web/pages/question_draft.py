@@ -16,7 +16,7 @@ from qassay.store.judging.nugget_changes import LONGEST_NUGGET
 from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
 from qassay.web.drafts import NUGGET_TYPES, QuestionRow, author_questions, forget, noted, question_row
 from qassay.web.errors import Refusal
-from qassay.web.judging import refusing
+from qassay.web.judging import acting
 from qassay.web.pages.development import Name, Text
 from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
@@ -214,37 +214,22 @@ def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
 @router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
 def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
-    with site.store.write() as connection, refusing():
-        if _held(connection, sent.id).question.type not in NUGGET_TYPES:
+    with acting(site, who) as act:
+        if _held(act.connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
-        standing = {one.nugget: one.body for one in nuggets_of(connection, DEVELOPMENT, sent.id)}
-        before = standing.get(sent.nugget) if sent.nugget is not None else None
-        made = write_nugget(
-            connection,
-            list_name=DEVELOPMENT,
-            question=sent.id,
-            nugget=sent.nugget,
-            body=noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before),
-            expected=sent.version,
-            account=who.id,
-        )
+        current = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
+        before = current.get(sent.nugget) if sent.nugget is not None else None
+        body = noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before)
+        made = write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version)
     return _nugget(made)
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
 def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
-    with site.store.write() as connection, refusing():
-        _held(connection, sent.id)
-        write_nugget(
-            connection,
-            list_name=DEVELOPMENT,
-            question=sent.id,
-            nugget=sent.nugget,
-            body=None,
-            expected=sent.version,
-            account=who.id,
-        )
+    with acting(site, who) as act:
+        _held(act.connection, sent.id)
+        write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
     return Done()
 
 

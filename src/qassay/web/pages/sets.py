@@ -6,7 +6,6 @@ Organisers only: a program that judges the pool sees runs, as an assessor never 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
@@ -18,14 +17,13 @@ from qassay.formats.jsonl import rows_table
 from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
-from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
+from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS, subject
+from qassay.judging.sets import judgment_set, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.gate import is_assigned
-from qassay.store.judging.judgments import append_many, standing_rows
-from qassay.store.judging.looking import things_after
+from qassay.store.judging.judgments import append_many, current_rows, subjects_after
 from qassay.store.pool.items import pooled_after
-from qassay.store.pool.things import thing
 from qassay.store.settings import note_action
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
@@ -87,7 +85,7 @@ def evaluation(site: TheSite) -> EvaluationView:
     """The task and the questions."""
     return EvaluationView(
         name=site.configuration.name,
-        task=_definition(site.configuration.task),
+        task=site.configuration.task.definition(),
         questions=[question_row(one) for one in questions_of(site)],
     )
 
@@ -111,7 +109,7 @@ def judged_things(
 ) -> Things:
     """What a set has judged already."""
     with site.store.read() as connection:
-        things = things_after(connection, name, after, limit=limit)
+        things = subjects_after(connection, name, after, limit=limit)
     return Things(things=things, after=things[-1] if len(things) == limit else None)
 
 
@@ -139,8 +137,8 @@ def _checked(
     """The rows with their kinds; the rules are those of files."""
     file = f"judgments/{name}.jsonl"
     table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=file)
-    sort_out(name, table, questions, task, file=file)
-    kinds = with_kinds(table, questions)["kind"].to_list()
+    judgment_set(name, table, questions, task, file=file)
+    kinds = with_kinds(table, questions, task)["kind"].to_list()
     return list(zip(kinds, rows, strict=True))
 
 
@@ -152,18 +150,7 @@ def _refuse_assessors_sets(connection: Connection, name: str) -> None:
 def _news(
     connection: Connection, name: str, rows: list[tuple[str, Mapping[str, Any]]]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """The rows that differ from what stands."""
-    things = [thing(kind, row) for kind, row in rows]
-    stands = standing_rows(connection, name, things)
-    return [one for one, named in zip(rows, things, strict=True) if stands.get(named, (0, None))[1] != dict(one[1])]
-
-
-def _definition(task: Task) -> dict[str, Any]:
-    """A task as the keys of its TOML file; what is not set is left out."""
-
-    def bare(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {name: bare(one) for name, one in value.items() if one is not None}
-        return list(value) if isinstance(value, tuple) else value
-
-    return {name: bare(value) for name, value in asdict(task).items() if value not in (None, {}, ())}
+    """The rows that differ from the current ones."""
+    subjects = [subject(kind, row) for kind, row in rows]
+    current = current_rows(connection, name, subjects)
+    return [typed for typed, named in zip(rows, subjects, strict=True) if current.get(named, (0, None))[1] != typed[1]]

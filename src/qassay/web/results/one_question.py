@@ -111,9 +111,9 @@ def _support(rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLo
     """The support of every nugget by every answer."""
     body: list[list[Cell]] = []
     for run in dict.fromkeys((row["question"], row["run"]) for row in rows):
-        given = [found.support.get(run, {}) for found in lookups.values()]
-        numbers = dict.fromkeys(number for one in given for number in one)
-        body += [[run[1], number, *(one.get(number) for one in given)] for number in numbers]
+        given = [lookup.support_of(*run) for lookup in lookups.values()]
+        nuggets = dict.fromkeys(nugget for support in given for nugget in support)
+        body += [[run[1], nugget, *(support.get(nugget) for support in given)] for nugget in nuggets]
     return table("Support of the nuggets", ["run", "nugget", *lookups], body)
 
 

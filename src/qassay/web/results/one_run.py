@@ -10,7 +10,8 @@ import polars as pl
 
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
-from qassay.judgments import JudgmentSet, Key
+from qassay.judging.keys import Key
+from qassay.judging.sets import JudgmentSet
 from qassay.matrix import TIE, defined
 from qassay.measures import measure as parse_measure
 from qassay.questions import Question

@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 
 from qassay.evaluation import Evaluation
-from qassay.judgments import JudgmentSet
+from qassay.judging import KINDS, ROW_KINDS, Kind, kind_of_type
+from qassay.judging.match import matched_nuggets
+from qassay.judging.sets import JudgmentSet
 from qassay.questions import Question
 from qassay.tasks import QuestionRules
 
@@ -19,63 +21,54 @@ EMPTY = "(empty response)"
 
 @dataclass(frozen=True)
 class JudgmentLookup:
-    """The judgments of one set on some questions, to be looked up."""
+    """The judgments of one set on some questions: rows by kind and subject, and the labels of pairs."""
 
-    items: Mapping[tuple[Any, ...], str]
-    lists: Mapping[tuple[Any, ...], str]
-    matches: Mapping[tuple[str, str], Mapping[int | None, list[str]]]
-    support: Mapping[tuple[str, str], Mapping[str, str]]
-    citations: Mapping[tuple[Any, ...], str]
-    whole: Mapping[tuple[str, str], str]
+    rows: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
     pairs: Mapping[str, str]
+
+    def row(self, record: Kind, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The judgment of a subject; None where it is not judged."""
+        identity = (name for name in record.identity if name != "assessor")
+        return self.rows[record.rows].get(tuple(subject.get(name) for name in identity))
+
+    def support_of(self, question: str, run: str) -> dict[str, str]:
+        """The support of each nugget by one answer."""
+        rows = self.rows["support"].values()
+        return {row["nugget"]: row["support"] for row in rows if (row["question"], row["run"]) == (question, run)}
 
 
 def judgment_lookup(
     judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, str] | None = None
 ) -> JudgmentLookup:
-    """The judgments of a set on these questions; `pairs` are labels that do not stand in the set itself."""
-
-    def rows(kind: str) -> list[dict[str, Any]]:
-        return judged.kind(kind).filter(pl.col("question").is_in(list(questions))).to_dicts()
-
-    matches: dict[tuple[str, str], dict[int | None, list[str]]] = {}
-    for row in rows("match"):
-        matches.setdefault((row["question"], row["run"]), {})[row["item"]] = row["nuggets"]
-    support: dict[tuple[str, str], dict[str, str]] = {}
-    for row in rows("support"):
-        support.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
-    return JudgmentLookup(
-        items={_place(row): row["judgment"] for row in rows("item")},
-        lists={_listed(row): _label(row) for row in rows("list")},
-        matches=matches,
-        support=support,
-        citations={(r["question"], r["run"], r["sentence"], r["doc"]): r["support"] for r in rows("citation")},
-        whole={(row["question"], row["run"]): _rated(row) for kind in ("rating", "holistic") for row in rows(kind)},
-        pairs=pairs if pairs is not None else {row["question"]: row["judgment"] for row in rows("pair")},
-    )
+    """The judgments of a set on these questions; `pairs` are labels that are not in the set itself."""
+    rows: dict[str, dict[tuple[Any, ...], Mapping[str, Any]]] = {}
+    for name, record in ROW_KINDS.items():
+        table = judged.kind(name).filter(pl.col("question").is_in(list(questions)))
+        # A rating names its judge; here the last one speaks for the set.
+        identity = [field for field in record.identity if field != "assessor"]
+        rows[name] = {tuple(row[field] for field in identity): row for row in table.iter_rows(named=True)}
+    labels = {row["question"]: row["judgment"] for row in rows["pair"].values()}
+    return JudgmentLookup(rows, pairs if pairs is not None else labels)
 
 
-def verdict(found: JudgmentLookup, row: Mapping[str, Any], kind: str, rules: QuestionRules) -> str | None:
-    """What the set says of one row of a run; None where it says nothing."""
-    response = (row["question"], row["run"])
-    match rules.response:
-        case "ranked" | "one" | "extract":
-            return found.items.get(_place(row))
-        case "decision":
-            return found.pairs.get(row["question"])
-        case "justified":
-            return found.whole.get(response)
-        case "answer":
-            return _cited(found, row)
-        case "set" if kind == "list":
-            return found.lists.get(_listed(row))
-        case "set":
-            return _matched(found, row)
+def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: QuestionRules) -> str | None:
+    """What the set says about one row of a run, in words; None where it says nothing."""
+    record = kind_of_type(type_, rules)
+    match record.name:
+        case "pair":
+            return lookup.pairs.get(row["question"])
+        case "match":
+            return _matched(lookup, row)
+        case "support":
+            return _cited(lookup, row)
+        case _:
+            judged = lookup.row(record, row)
+            return None if judged is None else record.in_words(judged)
 
 
-def support_counts(found: JudgmentLookup, question: str, run: str) -> str | None:
+def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
     """How many nuggets an answer supports fully, partially and not at all."""
-    given = Counter(found.support.get((question, run), {}).values())
+    given = Counter(lookup.support_of(question, run).values())
     return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
 
 
@@ -96,47 +89,33 @@ def documents_of(row: Mapping[str, Any]) -> str | None:
     return ", ".join(cited) if cited else row.get("doc")
 
 
-def _matched(found: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """Nuggets of a string; what is said of the response as a whole stands at its first string."""
-    given = found.matches.get((row["question"], row["run"]))
-    if given is None or row["rank"] == 0:
+def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
+    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
+    rows = lookup.rows["match"]
+    whole = rows.get((row["question"], row["run"], None))
+    own = rows.get((row["question"], row["run"], row["rank"] - 1))
+    if row["rank"] == 0 or (whole is None and own is None and not _has_links(lookup, row)):
         return None
-    there = list(given.get(row["rank"] - 1, ()))
+    nuggets = matched_nuggets(own or {})
     if row["rank"] == 1:
-        there += [one for one in given.get(None, ()) if one not in there]
-    told = f"nuggets {', '.join(there)}" if there else "none"
-    return told if there or None not in given or row["rank"] == 1 else None
+        nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
+    words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
+    return words if nuggets or whole is None or row["rank"] == 1 else None
 
 
-def _cited(found: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
+def _has_links(lookup: JudgmentLookup, row: Mapping[str, Any]) -> bool:
+    return any(subject[:2] == (row["question"], row["run"]) for subject in lookup.rows["match"])
+
+
+def _cited(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
     """The support of what a sentence cites."""
-    cited = row.get("citations") or ()
-    told = [
-        f"{doc}: {support}"
-        for doc in cited
-        if (support := found.citations.get((row["question"], row["run"], row["rank"] - 1, doc)))
-    ]
-    return ", ".join(told) or None
-
-
-def _rated(row: Mapping[str, Any]) -> str:
-    names = ("understandability", "correctness", "content", "organization")
-    return ", ".join(f"{name} {row[name]}" for name in names if row[name] is not None)
-
-
-def _label(row: Mapping[str, Any]) -> str:
-    same = row["answer"] or ("distinct" if row["distinct"] else None)
-    return f"{row['judgment']} ({same})" if same and row["judgment"] == "R" else str(row["judgment"])
-
-
-def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    if row.get("start") is not None:
-        return (row["question"], row["doc"], row["start"], row["length"])
-    return (row["question"], row["doc"], row.get("text"))
-
-
-def _listed(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (row["question"], row["run"], row["doc"], row["text"])
+    citation = KINDS["citation"]
+    words = []
+    for doc in row.get("citations") or ():
+        judged = lookup.row(citation, {**row, "sentence": row["rank"] - 1, "doc": doc})
+        if judged is not None:
+            words.append(f"{doc}: {citation.in_words(judged)}")
+    return ", ".join(words) or None
 
 
 def response_rows(evaluation: Evaluation, questions: Iterable[str], run: str | None = None) -> list[dict[str, Any]]:

@@ -10,20 +10,17 @@ from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.formats.sheets import SheetKey, SheetPart
-from qassay.judgments import SETTLED_SETS
+from qassay.judging import KINDS, SETTLED_SETS, Item, Part, digest
+from qassay.judging import Wanted as Judgments
+from qassay.judging.items import label_of, parts_of, pool_items, unique_numbers
+from qassay.judging.sets import list_shown
 from qassay.questions import Question
-from qassay.store.judging.nuggets import list_shown
-from qassay.store.pool.items import Item, pool_items
-from qassay.store.pool.parts import FIELDS, Part, parts_of
-from qassay.store.pool.things import digest
-from qassay.web.judging import SCREENS, TITLES, label_of
+from qassay.web.judging import SCREENS, TITLES
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView
 from qassay.web.sheet.documents import Documents
 
 Progress = Callable[[int, int], None]
-# Kinds of items that are judged against nuggets.
-_NUGGETED = ("match", "support")
 _DIGITS = 12
 
 
@@ -101,23 +98,17 @@ def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress:
 
 
 def _pool(evaluation: Evaluation, wanted: Wanted, seed: str) -> Iterable[Item]:
-    """The items; a number that was drawn twice goes to the first."""
-    taken: set[int] = set()
-    made = pool_items(
-        runs_to_pool(evaluation),
-        evaluation.questions,
-        evaluation.task,
-        seed=seed,
-        justified=evaluation.configuration.justified,
-        holistic=wanted.holistic,
-        citations=wanted.citations,
+    """The items under numbers of their own."""
+    return unique_numbers(
+        pool_items(
+            runs_to_pool(evaluation),
+            evaluation.questions,
+            evaluation.task,
+            seed=seed,
+            justified=evaluation.configuration.justified,
+            wanted=Judgments(wanted.holistic, wanted.citations),
+        )
     )
-    for item in made:
-        number = item.id
-        while number in taken:
-            number += 1
-        taken.add(number)
-        yield Item(number, item.question, item.kind, item.run, item.ordinal, item.body, item.parts)
 
 
 def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[str, Any] | None:
@@ -128,8 +119,8 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
     waits = False
     for item in sorted(pooled, key=lambda one: (one.kind, one.ordinal, one.id)):
         parts = _parts(making, item, nuggets)
-        waits |= item.kind in _NUGGETED and not nuggets
-        if not any(part.required for part in parts) or (item.kind == "match" and not nuggets):
+        waits |= KINDS[item.kind].by_nuggets and not nuggets
+        if not any(part.required for part in parts) or (KINDS[item.kind].linked and not nuggets):
             continue
         making.parts[str(item.id)] = {
             part.name: SheetPart(part.kind, {name: value for name, value in part.row.items() if value is not None})
@@ -141,7 +132,7 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
         making.waiting.append(question.id)
     if not items:
         return None
-    told = ("nugget", "text", "vital") if any(item["kind"] == "match" for item in items) else ("nugget", "text")
+    told = ("nugget", "text", "vital") if any(KINDS[item["kind"]].linked for item in items) else ("nugget", "text")
     return {
         "question": _view(question),
         "earlier": [_view(one) for one in _earlier(making.evaluation, question)],
@@ -189,7 +180,6 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         sheet=name,
         evaluation=evaluation.name,
         assessor=assessor,
-        fields={kind: list(names) for kind, names in FIELDS.items()},
         nuggets=used,
         items=making.parts,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.collections import open_collection
-from qassay.store.pool.items import Item
+from qassay.judging import KINDS, Item
 from qassay.web.documents import view_of
 
 # Characters of a document that a sheet holds; of a longer one, those around the string.
@@ -26,7 +26,8 @@ class Documents:
 
     def note(self, item: Item, shown: dict[str, list[Any]]) -> None:
         """Add what an item shows of its documents to `shown`, by what the page asks for."""
-        for doc, find, start, length in _places(item):
+        for place in KINDS[item.kind].places(item):
+            doc, find, start, length = place.doc, _asked(place.text), place.start, place.length
             asked = json.dumps(
                 [doc, find, None if start is None else str(start), None if length is None else str(length)],
                 ensure_ascii=False,
@@ -44,22 +45,6 @@ class Documents:
             self.texts.append({"id": doc, "title": title, "text": text})
             self._numbers[doc, text] = len(self.texts)
         return self._numbers[doc, text]
-
-
-def _places(item: Item) -> list[tuple[str, str | None, int | None, int | None]]:
-    """Which documents an item shows, and what is marked in them: string, or place and length."""
-    body = item.body
-    if item.kind == "extract":
-        return [(body["doc"], None, body["start"], body["length"])]
-    if item.kind == "item":
-        return [(body["doc"], _asked(body["text"]), None, None)]
-    if item.kind == "list":
-        return [(one["doc"], _asked(one["text"]), None, None) for one in body["elements"] if one.get("doc")]
-    if item.kind == "support" and body["citations"]:
-        return [
-            (doc, _asked(one["text"]), None, None) for one in body["elements"] for doc in one.get("citations") or ()
-        ]
-    return []
 
 
 def _asked(text: str | None) -> str | None:

@@ -20,23 +20,25 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
-from qassay.evaluation import side_by_side
-from qassay.evaluation.keys import DISAGREEMENT_UNKNOWN, TWO_WAY, disagreement_key, two_way_key, voted
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.judgments import (
-    JUDGMENT_COLUMNS,
-    SETTLED_SETS,
-    JudgmentSet,
+from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS
+from qassay.judging import sets as judgment_sets
+from qassay.judging.keys import (
+    DISAGREEMENT_UNKNOWN,
+    TWO_WAY,
     Key,
     check_known_answers,
-    check_nuggets,
+    disagreement_key,
     no_answers,
     no_nuggets,
+    two_way_key,
+    voted,
 )
+from qassay.judging.sets import JudgmentSet, check_nuggets
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
@@ -248,11 +250,11 @@ class Evaluation:
 
     def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
-        return side_by_side.labels(self._judgment_sets(sets))
+        return judgment_sets.labels(self._judgment_sets(sets))
 
     def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Ratings of justifications and holistic scores of several sets; the set stands for an unnamed assessor."""
-        return side_by_side.ratings(self._judgment_sets(sets))
+        return judgment_sets.ratings(self._judgment_sets(sets))
 
     @cached_property
     def _judged_by_assessors(self) -> frozenset[str]:

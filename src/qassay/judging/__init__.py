@@ -1,0 +1,157 @@
+"""Judging: what a judgment is, and what becomes of it, without files and without a database (METHOD 4).
+
+One file a kind, like the measures; everybody who handles judgments asks these records:
+
+    item         answers to factoid and passage questions      list_item    items of lists, with classes of answers
+    match        nuggets in a response                         support      support of a nugget by a long answer
+    citation     support of a sentence by what it cites        pair         entailment labels
+    holistic     content and organization, 0-10                rating       ratings of justifications
+    label        free-text answers, with the task's labels     context      support of such an answer by its contexts
+
+Beside them, rows in and rows out:
+
+    sets         a judgment set: rows checked and sorted by kind
+    keys         what scoring uses: a set with known answers, nuggets and the questions where NIL is right
+    pool         what is to be judged, and how much of it is not yet
+    items        what one screen shows, its parts, and the rows that verdicts become
+    settling     assessors side by side: what all agree on, what is left to an adjudicator
+    sharing      who judges which questions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from qassay.errors import unknown
+from qassay.judging import kind as _kind
+from qassay.judging.citation import CitationSupport
+from qassay.judging.context import ContextSupport
+from qassay.judging.holistic import HolisticScore
+from qassay.judging.item import AnswerItem, ExtractItem
+from qassay.judging.kind import Item, Kind, Label, Part, Place, Row, Verdict, Wanted, digest, subject
+from qassay.judging.label import LabelledAnswer
+from qassay.judging.list_item import ListItem
+from qassay.judging.match import NuggetMatch
+from qassay.judging.pair import EntailmentPair
+from qassay.judging.rating import JustificationRating
+from qassay.judging.support import NuggetSupport
+from qassay.tasks import QuestionRules, Task
+
+# In the order in which the stages of judging a question follow each other; the order of marks decides what a row is.
+KINDS: Final[Mapping[str, Kind]] = {
+    record.name: record
+    for record in (
+        AnswerItem(),
+        ExtractItem(),
+        ListItem(),
+        LabelledAnswer(),
+        NuggetMatch(),
+        NuggetSupport(),
+        CitationSupport(),
+        ContextSupport(),
+        HolisticScore(),
+        EntailmentPair(),
+        JustificationRating(),
+    )
+}
+ROW_KINDS: Final[Mapping[str, Kind]] = {name: record for name, record in KINDS.items() if record.rows == name}
+_kind.IDENTITY.update({name: record.identity for name, record in ROW_KINDS.items()})
+
+# The written schema of a judgment set; a kind of judgment uses some of the columns.
+JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
+    **_kind.SUBJECT_COLUMNS,
+    **{name: column for record in KINDS.values() for name, column in {**record.fields, **record.file_fields}.items()},
+}
+# Sets that nobody judged as an assessor.
+ADJUDICATED = "adjudicated"
+SETTLED_SETS = (ADJUDICATED, "reference")
+
+# How responses are judged, by their form; lists apart, which have the form of nugget responses.
+_KIND_OF_FORM: Mapping[str, str] = {
+    "ranked": "item",
+    "one": "item",
+    "extract": "extract",
+    "set": "match",
+    "decision": "pair",
+    "justified": "rating",
+    "answer": "support",
+    "text": "label",
+}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of judgment, or of item, with this name."""
+    if name not in KINDS:
+        raise unknown("kind of judgment", name, KINDS)
+    return KINDS[name]
+
+
+def kind_of_type(type_: str, rules: QuestionRules, *, has_nuggets: bool = True) -> Kind:
+    """How responses to a type of question are judged; long answers as a whole, as long as there are no nuggets.
+
+    >>> kind_of_type("list", QuestionRules("set", "list_f")).name
+    'list'
+    >>> kind_of_type("other", QuestionRules("set", "nugget_f")).name
+    'match'
+    """
+    if type_ == "list" and rules.response == "set":
+        return KINDS["list"]
+    name = _KIND_OF_FORM[rules.response]
+    return KINDS["match" if name == "support" and not has_nuggets else name]
+
+
+def kind_of_label(type_: str, task: Task) -> str:
+    """The kind of a row that has a plain label, by the type of its question: justified pairs have labels too."""
+    rules = task.types.get(type_)
+    if type_ == "pair" or rules is None:
+        return "pair" if type_ == "pair" else "item"
+    record = kind_of_type(type_, rules)
+    return record.rows if "judgment" in record.fields else "item"
+
+
+def kind_of_row(row: Mapping[str, Any], type_: str | None, task: Task) -> str | None:
+    """The kind of a judgment row: told by its fields, else by the type of its question; None where it has no verdict."""
+    for record in KINDS.values():
+        if any(row.get(mark) is not None for mark in record.marks):
+            return record.rows
+    return None if row.get("judgment") is None else kind_of_label(type_ or "", task)
+
+
+def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
+    """The same for a table with the columns of judgments: `types` are the types of the questions."""
+    marked = pl.coalesce(
+        pl.when(pl.col(mark).is_not_null()).then(pl.lit(record.rows))
+        for record in KINDS.values()
+        for mark in record.marks
+    )
+    of_type = {type_: kind_of_label(type_, task) for type_ in dict.fromkeys(types.values())}
+    by_question = {question: of_type[type_] for question, type_ in types.items()}
+    labelled = pl.col("question").replace_strict(by_question, default="item", return_dtype=pl.String)
+    return pl.coalesce(marked, pl.when(pl.col("judgment").is_not_null()).then(labelled))
+
+
+__all__ = [
+    "ADJUDICATED",
+    "JUDGMENT_COLUMNS",
+    "KINDS",
+    "ROW_KINDS",
+    "SETTLED_SETS",
+    "Item",
+    "Kind",
+    "Label",
+    "Part",
+    "Place",
+    "Row",
+    "Verdict",
+    "Wanted",
+    "digest",
+    "kind_named",
+    "kind_of_label",
+    "kind_of_row",
+    "kind_of_type",
+    "kinds_of_rows",
+    "subject",
+]

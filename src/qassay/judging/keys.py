@@ -1,0 +1,147 @@
+"""Keys: what scoring uses (METHOD 4).
+
+A key is a judgment set together with what follows from it: the questions where NIL is right and the known answers of list
+questions are derived here, never typed in. Some keys are derived from several sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qassay.errors import Problem
+from qassay.judging.sets import JudgmentSet
+from qassay.nuggets import NUGGET_COLUMNS, pyramid_weights
+from qassay.questions import TestSet
+
+ANSWER_COLUMNS: Mapping[str, Any] = {
+    "question": pl.String,
+    "answer": pl.String,
+    "doc": pl.String,
+    "withdrawn": pl.Boolean,
+}
+# Keys that entailment tasks derive from their sets.
+TWO_WAY = "two-way"
+DISAGREEMENT_UNKNOWN = "disagreement-unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """What scoring uses: judgments, and the nuggets and known answers that belong to them."""
+
+    judgments: JudgmentSet
+    nuggets: pl.DataFrame
+    answers: pl.DataFrame
+    # Ratings of justifications are read from all sets together; the judge is the assessor, or the set's name.
+    ratings: pl.DataFrame | None = None
+    # Labels of pairs where they are not those of the set itself (folded, or derived from several sets).
+    pairs: Mapping[str, str] | None = None
+    # Whether decisions are compared after folding UNKNOWN into NO.
+    two_way: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the key."""
+        return self.judgments.name
+
+    def pair_labels(self) -> Mapping[str, str]:
+        """Reference answer of every labelled pair."""
+        return self.judgments.pair_labels() if self.pairs is None else self.pairs
+
+    def developed_answers(self) -> pl.DataFrame:
+        """The answers known from question development that are not withdrawn."""
+        return self.answers.filter(~pl.col("withdrawn").fill_null(value=False)).select("question", "answer")
+
+    def nil_is_right(self, questions: TestSet) -> NDArray[np.bool_]:
+        """For each question, whether it has no known answer: none from development, no item judged R."""
+        right = self.judgments.kind("item").filter(pl.col("judgment") == "R")["question"]
+        answered = {*right, *self.developed_answers()["question"]}
+        return np.array([question.id not in answered for question in questions])
+
+    def answer_classes(self) -> pl.DataFrame:
+        """The known answers, each class once: those from development, and those of the R items of all runs."""
+        classes = self.right_list_items().drop_nulls("class").select("question", answer="class")
+        return pl.concat([self.developed_answers(), classes]).unique(maintain_order=True)
+
+    def known_answers(self, questions: TestSet) -> NDArray[np.int64]:
+        """S of each question: the number of its answer classes."""
+        sizes = dict(self.answer_classes().group_by("question").len().iter_rows())
+        return np.array([sizes.get(question.id, 0) for question in questions], dtype=np.int64)
+
+    def right_list_items(self) -> pl.DataFrame:
+        """R items of lists with their `class`: as named, else the string; null where only `distinct` is known."""
+        named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
+        rows = self.judgments.kind("list").filter(pl.col("judgment") == "R")
+        return rows.with_columns(named.alias("class"))
+
+
+def check_known_answers(key: Key, *, file: str) -> Iterator[Problem]:
+    """List questions whose judgments say only `distinct`, without a list of known answers to count against."""
+    unnamed = key.right_list_items().filter(pl.col("class").is_null())["question"].unique(maintain_order=True)
+    developed = set(key.developed_answers()["question"])
+    for question in unnamed:
+        if question not in developed:
+            message = f"question {question} is judged without answer classes and answers.jsonl has no answers for it"
+            yield Problem("missing-question", message, file, None, question)
+
+
+def two_way_key(base: Key) -> Key:
+    """The key of entailment in which UNKNOWN is NO."""
+    return replace(base, judgments=JudgmentSet(TWO_WAY, {}), pairs=folded(base.pair_labels()), two_way=True)
+
+
+def disagreement_key(assessors: Iterable[JudgmentSet], two_way: Iterable[JudgmentSet]) -> Key:
+    """The key of entailment in which what assessors disagree on is UNKNOWN."""
+    pairs = disagreement_unknown(
+        [judged.pair_labels() for judged in assessors], [judged.pair_labels() for judged in two_way]
+    )
+    return Key(JudgmentSet(DISAGREEMENT_UNKNOWN, {}), no_nuggets(), no_answers(), pairs=pairs)
+
+
+def voted(key: Key, lists: Mapping[str, pl.DataFrame]) -> Key:
+    """The key with the votes of these nugget lists as weights, in the questions that any of them votes on."""
+    weights = pyramid_weights(lists)
+    joined = key.nuggets.drop("weight").join(weights, on=["question", "nugget"], how="left", maintain_order="left")
+    has_votes = pl.col("weight").is_not_null().any().over("question")
+    return replace(key, nuggets=joined.with_columns(weight=pl.when(has_votes).then(pl.col("weight").fill_null(0.0))))
+
+
+def folded(labels: Mapping[str, str]) -> dict[str, str]:
+    """Three-way labels as two-way ones: UNKNOWN becomes NO."""
+    return {question: "NO" if label == "UNKNOWN" else label for question, label in labels.items()}
+
+
+def disagreement_unknown(
+    assessors: Iterable[Mapping[str, str]], two_way: Iterable[Mapping[str, str]] = ()
+) -> dict[str, str]:
+    """A label counts only where every assessor gave it and no two-way key contradicts it; else UNKNOWN [RTE08].
+
+    >>> disagreement_unknown([{"1": "YES", "2": "NO"}, {"1": "YES", "2": "YES"}])
+    {'1': 'YES', '2': 'UNKNOWN'}
+    """
+    sets, keys = list(assessors), list(two_way)
+    pairs = dict.fromkeys(question for labels in sets for question in labels)
+    return {question: _agreed(question, sets, keys) for question in pairs}
+
+
+def _agreed(question: str, sets: list[Mapping[str, str]], keys: list[Mapping[str, str]]) -> str:
+    given = {labels.get(question) for labels in sets}
+    label = given.pop() if len(given) == 1 else None
+    if label in ("YES", "NO") and all(key.get(question, label) == label for key in keys):
+        return label
+    return "UNKNOWN"
+
+
+def no_nuggets() -> pl.DataFrame:
+    """An empty nugget list."""
+    return pl.DataFrame(schema=dict(NUGGET_COLUMNS))
+
+
+def no_answers() -> pl.DataFrame:
+    """An empty list of known answers."""
+    return pl.DataFrame(schema=dict(ANSWER_COLUMNS))

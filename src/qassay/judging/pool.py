@@ -1,0 +1,110 @@
+"""The pool: what is to be judged, each subject once, and how much of it is not yet (METHOD 4).
+
+Answers to factoid and passage questions are pooled: equal answers of different runs are judged once. Lists, nugget
+responses and justifications are judged run by run; entailment pairs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from qassay.judging import Kind, kind_of_type
+from qassay.judging.sets import JudgmentSet
+from qassay.questions import TestSet
+from qassay.runs import Runs
+from qassay.tables import Cell, Column, Table, table
+from qassay.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class TypePool:
+    """The pool of one type of question: what runs returned, each distinct subject, and whether it is judged."""
+
+    type: str
+    record: Kind
+    returned: int
+    subjects: pl.DataFrame
+
+    @property
+    def left(self) -> pl.DataFrame:
+        """The subjects that are not judged yet."""
+        return self.subjects.filter(~pl.col("judged"))
+
+    def counts(self) -> dict[str, int]:
+        """How much is returned, to judge, judged and left."""
+        total, left = self.subjects.height, self.left.height
+        return {"returned": self.returned, "to_judge": total, "judged": total - left, "left": left}
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What is to be judged in an evaluation, by type of question."""
+
+    key: str | None
+    types: tuple[TypePool, ...]
+
+    def table(self) -> Table:
+        """What is returned, distinct, judged and left, by type of question."""
+        names = ("returned", "to judge", "judged", "left")
+        columns: list[Column | str] = ["type", "judged as", *(Column(name) for name in names)]
+        rows: list[list[Cell]] = [[part.type, part.record.counted, *part.counts().values()] for part in self.types]
+        against = f"against {self.key}" if self.key else "nothing is judged yet"
+        return table(f"What is to be judged: {against}", columns, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts by type of question."""
+        types = {part.type: {"kind": part.record.name, **part.counts()} for part in self.types}
+        return {"key": self.key, "types": types}
+
+    def sheet(self, questions: TestSet) -> list[dict[str, Any]]:
+        """The subjects left, as rows of a judgment set with the verdict still to be filled in."""
+        rows = []
+        for part in self.types:
+            for subject in part.left.drop("judged").iter_rows(named=True):
+                named = {name: value for name, value in subject.items() if value is not None}
+                asked = questions.by_id[subject["question"]]
+                rows.append({**named, **part.record.blank, "asked": asked.text or asked.target or ""})
+        return rows
+
+
+def pool(
+    runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet | None = None, nuggets: pl.DataFrame | None = None
+) -> Pool:
+    """What the runs give to judge, and what of it a judgment set has."""
+    types = []
+    for type_, rules in task.types.items():
+        asked = [question.id for question in questions.of_type(type_)]
+        if not asked:
+            continue
+        rows = rows_to_judge(runs, asked)
+        record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
+        if record.name == "support" and nuggets is not None:
+            rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
+        # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
+        order = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
+        subjects = rows.select(record.pooled).unique().sort(order)
+        types.append(TypePool(type_, record, rows.height, _marked(subjects, record, judged)))
+    return Pool(judged.name if judged else None, tuple(types))
+
+
+def rows_to_judge(runs: Runs, questions: Collection[str]) -> pl.DataFrame:
+    """What the runs returned to some questions, but for NIL and empty responses, which need no judging."""
+    rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(list(questions)))
+    rows = rows.with_columns(pl.col("question", "run").cast(pl.String))
+    return rows.filter(pl.col("rank") > 0) if "rank" in rows.columns else rows
+
+
+def _marked(subjects: pl.DataFrame, record: Kind, judged: JudgmentSet | None) -> pl.DataFrame:
+    """The subjects with a column that tells whether they are judged."""
+    if judged is None:
+        return subjects.with_columns(judged=pl.lit(value=False))
+    on = list(record.pooled)
+    rows = judged.kind(record.rows).select(pl.col(name).cast(subjects.schema[name]) for name in on)
+    marked = subjects.join(
+        rows.unique().with_columns(judged=True), on=on, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return marked.with_columns(pl.col("judged").fill_null(value=False))

@@ -1,0 +1,164 @@
+"""Judgment sets: rows of every kind in one table, checked and sorted by kind.
+
+The fields of a row tell its kind. The last row for a subject counts; earlier ones are its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from qassay.errors import InputError, Problem, Rule
+from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, ROW_KINDS, Kind, kinds_of_rows
+from qassay.questions import TestSet
+from qassay.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentSet:
+    """The current judgments of one set, by kind; a kind that does not occur is absent."""
+
+    name: str
+    kinds: Mapping[str, pl.DataFrame]
+
+    def kind(self, kind: str) -> pl.DataFrame:
+        """The judgments of one kind; empty where there are none."""
+        return self.kinds.get(kind, pl.DataFrame(schema={"line": pl.UInt32, **JUDGMENT_COLUMNS}))
+
+    def pair_labels(self) -> dict[str, str]:
+        """The label of every labelled pair."""
+        table = self.kind("pair")
+        return dict(zip(table["question"], table["judgment"], strict=True))
+
+
+def judgment_set(name: str, table: pl.DataFrame, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
+    """Check the rows of a judgment set and sort them by kind; of each subject the last row counts."""
+    rows = with_kinds(table, questions, task)
+    groups = {
+        kind: group
+        for (kind,), group in rows.partition_by("kind", as_dict=True, include_key=False).items()
+        if isinstance(kind, str)
+    }
+    problems = list(_row_faults(rows, questions, file))
+    for kind, group in groups.items():
+        problems += _verdict_faults(ROW_KINDS[kind], group, task, file)
+    if problems:
+        raise InputError(problems)
+    current = {
+        kind: group.unique(ROW_KINDS[kind].identity, keep="last", maintain_order=True) for kind, group in groups.items()
+    }
+    return JudgmentSet(name, current)
+
+
+def with_kinds(table: pl.DataFrame, questions: TestSet, task: Task) -> pl.DataFrame:
+    """The rows of a judgment set with their `kind`; null where a row has no verdict."""
+    types = {question.id: question.type for question in questions}
+    return table.with_columns(kind=kinds_of_rows(types, task))
+
+
+# The judgment sets of assessors: set i has every question's i-th assessor (METHOD 4).
+SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+DEVELOPMENT = "development"
+
+
+def list_shown(set_name: str, names: Collection[str]) -> str:
+    """The nugget list, of those there are, that an assessor is shown: the own one, or one that was given to all.
+
+    Nobody is shown what other assessors wrote; where there is nothing else, the own list is yet to be written.
+    """
+    if set_name in names:
+        return set_name
+    written = any(name in SLOTS for name in names)
+    if len(names) == 1 and not written:
+        return next(iter(names))
+    # Where assessors write their own, `adjudicated` is what was made of them.
+    given = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
+    return next((name for name in given if name in names), set_name)
+
+
+def labels(sets: Iterable[JudgmentSet], about: str = "items") -> pl.DataFrame:
+    """Labels of every judged item: columns question, item and one for each set (null: not judged)."""
+    records = [record for record in ROW_KINDS.values() if record.compared == about]
+    nothing = pl.DataFrame(schema={"question": pl.String, "nugget": pl.String, "text": pl.String})
+    return joined(
+        {
+            judged.name: pl.concat([record.labels_of(judged.kind(record.name), nothing) for record in records])
+            for judged in sets
+        }
+    )
+
+
+def joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Tables of question, item and label as one, with a column of labels for each, named like it."""
+    side_by_side = pl.DataFrame(schema={"question": pl.String, "item": pl.String})
+    for name, table in tables.items():
+        named = table.rename({"label": name})
+        side_by_side = side_by_side.join(
+            named, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
+        )
+    return side_by_side
+
+
+RATED: Sequence[str] = ("rating", "holistic")
+
+
+def ratings(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
+    """Ratings of justifications and holistic scores; the set stands for an unnamed assessor."""
+    values = [name for kind in RATED for name in ROW_KINDS[kind].fields]
+    tables = []
+    for judged in sets:
+        rows = pl.concat([judged.kind(kind) for kind in RATED], how="diagonal")
+        assessor = pl.col("assessor").fill_null(judged.name)
+        tables.append(rows.select(pl.lit(judged.name).alias("set"), assessor, "question", "run", *values))
+    if not tables:
+        return pl.DataFrame(schema={"set": pl.String, "assessor": pl.String, "question": pl.String, "run": pl.String})
+    return pl.concat(tables).unique(["assessor", "question", "run", "set"], keep="last", maintain_order=True)
+
+
+def check_nuggets(judgments: JudgmentSet, nuggets: pl.DataFrame, *, file: str) -> Iterator[Problem]:
+    """Nuggets that judgments name but the list does not have."""
+    listed = set(nuggets.select("question", "nugget").iter_rows())
+    for name, table in judgments.kinds.items():
+        record = ROW_KINDS[name]
+        for row in table.iter_rows(named=True) if record.by_nuggets else ():
+            for nugget in record.nuggets_named(row):
+                if (row["question"], nugget) not in listed:
+                    message = f"question {row['question']} has no nugget {nugget!r}; add it to the nugget list"
+                    place = (file, row["line"], row["question"])
+                    yield Problem("unknown-nugget", f"{message} or correct the id", *place)
+
+
+def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:
+    """Rows without a question or a verdict, and rows that do not say what they judge."""
+
+    def problems(rule: Rule, wrong: pl.Expr, message: str) -> Iterator[Problem]:
+        for line, question in rows.filter(wrong).select("line", "question").iter_rows():
+            yield Problem(rule, message.format(question=question), file, line, question)
+
+    asked, kind = pl.col("question").is_not_null(), pl.col("kind")
+    known = pl.col("question").is_in(list(questions.ids))
+    yield from problems("syntax", ~asked, 'the row has no "question"')
+    yield from problems("unknown-question", asked & ~known, "question {question} is not in the test set")
+    yield from problems("syntax", asked & known & kind.is_null(), "question {question}: the row has no verdict")
+    for record in ROW_KINDS.values():
+        identified = pl.any_horizontal(
+            pl.all_horizontal(pl.lit(value=True), *(pl.col(field).is_not_null() for field in fields))
+            for fields in record.identified
+        )
+        message = f"question {{question}}: {record.unidentified}"
+        yield from problems("syntax", (kind == record.name) & ~identified, message)
+
+
+def _verdict_faults(record: Kind, rows: pl.DataFrame, task: Task, file: str) -> Iterator[Problem]:
+    """What is wrong with the verdicts of one kind. Each distinct verdict is checked once: files have few of them."""
+    fields = [*record.fields, *record.file_fields]
+    distinct = rows.select(fields).unique(maintain_order=True)
+    faults = [record.fault(verdict, task) for verdict in distinct.iter_rows(named=True)]
+    if not any(faults):
+        return
+    wrong = distinct.with_columns(fault=pl.Series(faults, dtype=pl.String)).drop_nulls("fault")
+    for row in rows.join(wrong, on=fields, nulls_equal=True, maintain_order="left").iter_rows(named=True):
+        message = f"question {row['question']}: {row['fault']}"
+        yield Problem("bad-label", message, file, row["line"], row["question"])

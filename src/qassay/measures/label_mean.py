@@ -1,0 +1,28 @@
+"""The mean value of the labels of free-text answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from qassay.matrix import Floats
+from qassay.measures.base import Measure, block
+from qassay.tally import Block, LabelCounts
+
+
+@dataclass(frozen=True)
+class LabelMean(Measure):
+    """Mean over the questions of the value of the answer's label: correct 1, partly 0.5, incorrect 0 by default.
+
+    The labels and their values are the task's. An empty response counts as the lowest value. Undefined (and unjudged)
+    where an answer has no label. With two labels of value 1 and 0 it is accuracy.
+    """
+
+    name: ClassVar[str] = "label_mean"
+    title: ClassVar[str] = "mean value of the labels"
+    source: ClassVar[str] = "today's practice"
+    needs = LabelCounts
+
+    def per_question(self, counts: Block) -> Floats:
+        """The value of the label; NaN where the answer is not judged."""
+        return block(counts, LabelCounts).value

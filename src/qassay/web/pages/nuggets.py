@@ -1,0 +1,403 @@
+"""Nuggets: writing the list (step 1), what it is written from, and what matching (step 2) needs.
+
+Every change names the version it has seen and carries a key: a second tab gets a conflict, and a change sent twice is one.
+As soon as a response is done, a change of what the list says has to say which responses are to be judged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+from sqlalchemy import Connection
+
+from qassay.judging import Item, digest
+from qassay.judging.match import matched_nuggets
+from qassay.store.assignment.assignments import Assignment, own_on
+from qassay.store.assignment.counting import completed
+from qassay.store.judging.classes import developed_answers, right_answers
+from qassay.store.judging.nugget_changes import LONGEST_NUGGET, NuggetChange, begin_list, begin_matching, match_rows
+from qassay.store.judging.nuggets import nuggets_of
+from qassay.store.pool.items import items_of
+from qassay.web.errors import Refusal
+from qassay.web.judging import acting, own_assignment
+from qassay.web.questions import earlier_in_series, question_named
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.similar_strings import grouped, is_like
+from qassay.web.site import Person, Site
+
+router = Router()
+
+# Questions whose groups of strings are kept at hand.
+KEPT = 50
+
+Again: TypeAlias = Literal["all", "linked", "similar", "none"]
+KEY = Field(min_length=16, max_length=64, pattern=r"^[0-9A-Za-z-]+$")
+TEXT = Field(min_length=1, max_length=LONGEST_NUGGET)
+NAME = Field(min_length=1, max_length=200)
+VERSION = Field(ge=1)
+
+
+class Sent(Input):
+    """What every change carries; `again` says which responses are to be looked at again."""
+
+    key: str = KEY
+    again: Again | None = None
+
+
+class Adding(Sent):
+    """A new nugget."""
+
+    text: str = TEXT
+    vital: bool
+
+
+class Rewriting(Sent):
+    """A nugget, with another text or another mark."""
+
+    nugget: str = NAME
+    expected: int = VERSION
+    text: str = TEXT
+    vital: bool
+
+
+class Removing(Sent):
+    """A nugget that comes off the list."""
+
+    nugget: str = NAME
+    expected: int = VERSION
+
+
+class Splitting(Sent):
+    """A nugget that is two; the first text keeps its links."""
+
+    nugget: str = NAME
+    expected: int = VERSION
+    texts: tuple[str, str]
+
+
+class Merging(Sent):
+    """Two nuggets that are one."""
+
+    nugget: str = NAME
+    expected: int = VERSION
+    other: str = NAME
+    other_expected: int = VERSION
+    text: str = TEXT
+
+
+class Moving(Input):
+    """A nugget that goes before another one, or to the end."""
+
+    key: str = KEY
+    nugget: str = NAME
+    expected: int = VERSION
+    before: str | None = Field(default=None, max_length=200)
+
+
+class Undoing(Input):
+    """An earlier change, named by its key, is undone."""
+
+    key: str = KEY
+    of: str = KEY
+
+
+class NuggetView(Context):
+    """A nugget of the assessor's list, with the number of responses that have it."""
+
+    nugget: str
+    text: str
+    vital: bool
+    version: int
+    ordinal: int
+    linked: int
+
+
+class NuggetList(Context):
+    """The assessor's list for a question, and how far matching is."""
+
+    nuggets: list[NuggetView]
+    step: int
+    looked_through: int
+    done: int
+    total: int
+    closed: bool
+
+
+@router.action("GET", "/judge/{assignment}/nuggets", roles=ASSESSORS)
+def show_nuggets(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+    """The assessor's own list."""
+    with site.store.read() as connection:
+        return _view(connection, who, assignment)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/begin", roles=ASSESSORS)
+def begin(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+    """The assessor's own list; the first time, a copy of the one from question development."""
+    with acting(site, who) as act:
+        own = own_assignment(act.connection, who, assignment)
+        _responses(act.connection, own)
+        begin_list(act, own)
+        return _view(act.connection, who, assignment)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/add", roles=ASSESSORS)
+def add(who: Who, site: TheSite, assignment: Number, sent: Adding) -> NuggetList:
+    """Write a nugget."""
+    return _change(who, site, assignment, sent, lambda change: change.add(sent.text, vital=sent.vital))
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
+def rewrite(who: Who, site: TheSite, assignment: Number, sent: Rewriting) -> NuggetList:
+    """Change the text of a nugget, or mark it vital or okay."""
+
+    def do(change: NuggetChange) -> None:
+        change.rewrite(sent.nugget, sent.text, vital=sent.vital, expected=sent.expected)
+
+    return _change(who, site, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
+def remove(who: Who, site: TheSite, assignment: Number, sent: Removing) -> NuggetList:
+    """Take a nugget off the list, and its links with it."""
+    return _change(who, site, assignment, sent, lambda change: change.remove(sent.nugget, expected=sent.expected))
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
+def split(who: Who, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
+    """Make two nuggets of one."""
+
+    def do(change: NuggetChange) -> None:
+        change.split(sent.nugget, sent.texts, expected=sent.expected)
+
+    return _change(who, site, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
+def merge(who: Who, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
+    """Make one nugget of two."""
+
+    def do(change: NuggetChange) -> None:
+        change.merge(sent.nugget, sent.other, sent.text, expected=(sent.expected, sent.other_expected))
+
+    return _change(who, site, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
+def move(who: Who, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
+    """Put a nugget elsewhere in the list."""
+
+    def do(change: NuggetChange) -> None:
+        change.move(sent.nugget, sent.before, expected=sent.expected)
+
+    return _change(who, site, assignment, sent, do)
+
+
+@router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
+def undo(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> NuggetList:
+    """Undo a change of the list, with everything that hung on it."""
+    return _change(who, site, assignment, sent, lambda change: change.undo(sent.of))
+
+
+@router.action("POST", "/judge/{assignment}/matching", roles=ASSESSORS)
+def go_on(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+    """Go on to step 2."""
+    with acting(site, who) as act:
+        own = own_assignment(act.connection, who, assignment)
+        _responses(act.connection, own)
+        begin_matching(act, own)
+        return _view(act.connection, who, assignment)
+
+
+def _change(
+    who: Person,
+    site: Site,
+    assignment: int,
+    sent: Sent | Moving | Undoing,
+    do: Callable[[NuggetChange], object],
+) -> NuggetList:
+    """Make a change once, open the responses that are to be judged again, and show the list."""
+    with acting(site, who, sent.key) as act:
+        own = own_assignment(act.connection, who, assignment)
+        responses = _responses(act.connection, own)
+        change = NuggetChange(act, own, _names_in(sent), _texts_in(sent))
+        if change.is_new():
+            again = _to_judge_again(act.connection, own, responses, sent) if isinstance(sent, Sent) else []
+            do(change)
+            change.judge_again(again)
+            change.finish()
+        return _view(act.connection, who, assignment)
+
+
+def _responses(connection: Connection, own: Assignment) -> list[Item]:
+    responses = [item for item in items_of(connection, own.question) if item.kind == "match"]
+    if not responses:
+        raise Refusal(404, "this question takes no nuggets")
+    return responses
+
+
+def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
+    own = own_assignment(connection, who, assignment)
+    responses = _responses(connection, own)
+    linked: dict[str, set[str | None]] = {}
+    for _, row in match_rows(connection, own.set, own.question):
+        for name in matched_nuggets(row):
+            linked.setdefault(name, set()).add(row.get("run"))
+    return NuggetList(
+        nuggets=[
+            NuggetView(
+                nugget=nugget.nugget,
+                text=nugget.text,
+                vital=nugget.vital,
+                version=nugget.version,
+                ordinal=nugget.ordinal,
+                linked=len(linked.get(nugget.nugget, ())),
+            )
+            for nugget in nuggets_of(connection, own.set, own.question)
+        ],
+        step=own.step,
+        looked_through=sum(completed(connection, own, responses)),
+        done=own.done,
+        total=own.total,
+        closed=own.closed is not None,
+    )
+
+
+# ---- which responses a change opens again ---------------------------------------------------------------------------
+
+
+def _names_in(sent: Input) -> list[str]:
+    """The nuggets that a change is about; one that is moved may keep its number while the others go."""
+    names = (getattr(sent, "nugget", None), getattr(sent, "other", None)) if isinstance(sent, Sent) else ()
+    return [name for name in names if name is not None]
+
+
+def _texts_in(sent: Input) -> list[str]:
+    """The texts of nuggets that a change sends."""
+    return [text for text in (getattr(sent, "text", ""), *getattr(sent, "texts", ())) if text]
+
+
+def _to_judge_again(connection: Connection, own: Assignment, responses: list[Item], sent: Sent) -> list[Item]:
+    """The responses that a change opens again; the assessor is asked for them where any response is done."""
+    if not _changes_matches(connection, own, sent):
+        return []
+    done = [item for item, is_done in zip(responses, completed(connection, own, responses), strict=True) if is_done]
+    if not done or sent.again == "none":
+        return []
+    if sent.again is None:
+        message = "responses have been looked through with the list as it was: say which to look at again"
+        raise Refusal(409, message, asks="again")
+    if sent.again == "all":
+        return done
+    if sent.again == "linked":
+        names = set(_names_in(sent))
+        rows = match_rows(connection, own.set, own.question)
+        runs = {row.get("run") for _, row in rows if names & set(matched_nuggets(row))}
+        return [item for item in done if item.run in runs]
+    wanted = [
+        *_texts_in(sent),
+        *(text for name in _names_in(sent) for text in _texts_of(connection, own, name) if text),
+    ]
+    return [
+        item
+        for item in done
+        if any(is_like(text, element["text"] or "") for text in wanted for element in item.body["elements"])
+    ]
+
+
+def _changes_matches(connection: Connection, own: Assignment, sent: Sent) -> bool:
+    """Whether a change touches what is matched: marking a nugget vital does not, nor does removing an unused one."""
+    if isinstance(sent, Rewriting):
+        return all(text != sent.text for text in _texts_of(connection, own, sent.nugget))
+    if isinstance(sent, Removing):
+        rows = match_rows(connection, own.set, own.question)
+        return any(sent.nugget in matched_nuggets(row) for _, row in rows)
+    return True
+
+
+def _texts_of(connection: Connection, own: Assignment, name: str) -> list[str]:
+    nuggets = nuggets_of(connection, own.set, own.question)
+    return [nugget.text for nugget in nuggets if nugget.nugget == name]
+
+
+# ---- what nuggets are written from ----------------------------------------------------------------------------------
+
+
+class StringView(Context):
+    """A string that some response holds, and a document that it came from."""
+
+    text: str
+    doc: str | None
+
+
+class Strings(Context):
+    """The strings of all responses of a question, each once, in groups of similar ones."""
+
+    groups: list[list[StringView]]
+
+
+class EarlierView(Context):
+    """An earlier question of the series and what is known to answer it: nothing of this is a nugget."""
+
+    id: str
+    type: str
+    text: str
+    answers: list[str]
+
+
+class Earlier(Context):
+    """The questions of a series that come before this one."""
+
+    questions: list[EarlierView]
+
+
+@router.action("GET", "/judge/{assignment}/strings", roles=ASSESSORS)
+def strings(who: Who, site: TheSite, assignment: Number) -> Strings:
+    """All strings of all responses; their order depends on the strings alone."""
+    with site.store.read() as connection:
+        assigned = own_assignment(connection, who, assignment)
+        items = [item for item in items_of(connection, assigned.question) if item.kind == "match"]
+    docs: dict[str, str | None] = {}
+    for item in items:
+        for element in item.body["elements"]:
+            text, doc = str(element.get("text") or ""), element.get("doc")
+            if text.strip():
+                docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
+    kept: dict[str, list[list[str]]] = site.kept.setdefault("strings", {})
+    mark = digest(assigned.question, sorted(docs))
+    # What another request throws out of the kept ones meanwhile is still here.
+    groups = kept.get(mark)
+    if groups is None:
+        groups = grouped(docs)
+        for old in list(kept)[: max(0, len(kept) + 1 - KEPT)]:
+            kept.pop(old, None)
+        kept[mark] = groups
+    return Strings(groups=[[StringView(text=text, doc=docs[text]) for text in group] for group in groups])
+
+
+@router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
+def earlier(who: Who, site: TheSite, assignment: Number) -> Earlier:
+    """The earlier questions of the series, each with its known answers and what the assessor called right."""
+    with site.store.read() as connection:
+        assigned = own_assignment(connection, who, assignment)
+        before = earlier_in_series(site, question_named(site, assigned.question, connection), connection)
+        own = own_on(connection, who.id, [question.id for question in before])
+        found = [
+            EarlierView(
+                id=question.id,
+                type=question.type,
+                text=question.text,
+                answers=_answers(connection, question.id, own.get(question.id), who.id),
+            )
+            for question in before
+        ]
+    return Earlier(questions=found)
+
+
+def _answers(connection: Connection, question: str, own: Assignment | None, account: int) -> list[str]:
+    found = [
+        *developed_answers(connection, question, account),
+        *(right_answers(connection, own) if own is not None else ()),
+    ]
+    return list(dict.fromkeys(answer for answer in found if answer))
