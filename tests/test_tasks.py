@@ -46,6 +46,6 @@ def test_all_faults_are_told_at_once() -> None:
         "my.toml: assessors: is 'two'; it takes a whole number",
         "my.toml: title: is missing; a task needs it",
         "my.toml: unit: is 'turn'; it is question or series",
-        "my.toml: labels: 'Q' is no label that can be scored; they are among R X U W",
+        "my.toml: labels: 'Q' is not a label that can be scored; they are among R X U W",
         "my.toml: without.other: is 1; it takes a table",
     ]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import qassay
-from qassay.assessors import Match, Patterns, judge_items, open_assessor
+from qassay.assessors import Case, Match, Patterns, judge_items, open_assessor
 from qassay.assessors.match import normalised
 from qassay.errors import InputError, QassayError
 from qassay.evaluation import open_evaluation
 from qassay.formats.jsonl import rows_table
-from qassay.judging import JUDGMENT_COLUMNS, Part
+from qassay.judging import JUDGMENT_COLUMNS, Item, Part
 from qassay.judging.items import pool_items
 from qassay.judging.sets import judgment_set
 from qassay.questions import Question
@@ -29,6 +29,10 @@ ROWS = [
 
 def _part(text: str, doc: str = "D1", kind: str = "item") -> Part:
     return Part("", kind, {"question": "1", "doc": doc, "text": text})
+
+
+def _case(part: Part, question: Question = QUESTION) -> Case:
+    return Case(question, Item(1, question.id, part.kind, None, 0, dict(part.row), 1), part)
 
 
 @pytest.mark.parametrize(
@@ -49,28 +53,28 @@ def test_patterns(text: str, doc: str, label: str, exact: str) -> None:
         (label, Patterns.from_rows(ROWS, task("confidence"))),
         (exact, Patterns.from_rows(ROWS, task("confidence"), exact=True)),
     ):
-        opinion = assessor.judge(QUESTION, _part(text, doc))
+        opinion = assessor.judge(_case(_part(text, doc)))
         assert opinion is not None
         assert opinion.verdict["judgment"] == wanted
 
 
 def test_patterns_never_call_inexact_what_the_task_does_not() -> None:
-    opinion = Patterns.from_rows(ROWS, task("ranked5"), exact=True).judge(QUESTION, _part("in Warsaw"))
+    opinion = Patterns.from_rows(ROWS, task("ranked5"), exact=True).judge(_case(_part("in Warsaw")))
     assert opinion is not None
     assert opinion.verdict == {"judgment": "R"}
 
 
 def test_a_question_without_patterns_is_not_judged() -> None:
     assessor = Patterns.from_rows(ROWS, task("confidence"))
-    assert assessor.judge(Question("2", "factoid", "Who?"), _part("Warsaw")) is None
-    assert assessor.judge(QUESTION, Part("", "pair", {"question": "1"})) is None
+    assert assessor.judge(_case(_part("Warsaw"), Question("2", "factoid", "Who?"))) is None
+    assert assessor.judge(_case(Part("", "pair", {"question": "1"}))) is None
 
 
 def test_a_pattern_that_runs_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qassay.assessors.patterns.SECONDS", 0.05)
     assessor = Patterns.from_rows([{"question": "1", "pattern": r"(?:(\w+)+\1)+$", "docs": []}], task("confidence"))
     with pytest.raises(InputError, match="takes too long"):
-        assessor.judge(QUESTION, _part("a" * 200 + "!"))
+        assessor.judge(_case(_part("a" * 200 + "!")))
 
 
 @pytest.mark.parametrize(
@@ -91,14 +95,14 @@ def test_match(text: str, doc: str, plain: str, loose: str) -> None:
         {"question": "1", "answer": "Irène", "doc": None, "withdrawn": True},
     ]
     for wanted, normalise in ((plain, False), (loose, True)):
-        opinion = Match.from_rows(rows, normalise=normalise).judge(QUESTION, _part(text, doc))
+        opinion = Match.from_rows(rows, normalise=normalise).judge(_case(_part(text, doc)))
         assert opinion is not None
         assert opinion.verdict["judgment"] == wanted
 
 
 def test_a_right_list_item_gets_the_class_of_its_answer() -> None:
     rows = [{"question": "1", "answer": "Marie Curie", "doc": None}]
-    opinion = Match.from_rows(rows, normalise=True).judge(QUESTION, _part("MARIE CURIE", kind="list"))
+    opinion = Match.from_rows(rows, normalise=True).judge(_case(_part("MARIE CURIE", kind="list")))
     assert opinion is not None
     assert opinion.verdict == {"judgment": "R", "answer": "Marie Curie"}
 
@@ -110,7 +114,7 @@ def test_normalising_never_turns_an_answer_into_nothing_or_another() -> None:
     assert normalised("Vitamin A") != normalised("vitamin")
     rows = [{"question": "1", "answer": "A", "doc": None}]
     for text in ("?!", "", "the"):
-        opinion = Match.from_rows(rows, normalise=True).judge(QUESTION, _part(text))
+        opinion = Match.from_rows(rows, normalise=True).judge(_case(_part(text)))
         assert opinion is not None
         assert opinion.verdict["judgment"] == "W"
 

@@ -250,10 +250,10 @@ def test_what_was_taken_back_is_warned_of_where_it_stands(folder: Path, tmp_path
         ({"part": "3"}, "has no part '3'"),
         ({"part": None}, "has no part None"),
         ({"verdict": {"judgment": "Z"}}, "'Z' is not a label"),
-        ({"verdict": {"judgment": 5}}, "'5' is not a label"),
-        ({"verdict": {"judgment": ["R"]}}, "it takes a string"),
+        ({"verdict": {"judgment": 5}}, "5 is not a label"),
+        ({"verdict": {"judgment": ["R"]}}, "['R'] is not a label"),
         ({"verdict": {"support": "full"}}, "has no 'support'"),
-        ({"verdict": {}}, "the verdict has no 'judgment'"),
+        ({"verdict": {}}, "None is not a label"),
         ({"verdict": "R"}, "it takes an object"),
         ({"verdict": {"judgment": "R", "run": "badger"}}, "has no 'run'"),
         ({"verdict": {"judgment": "R", "note": "x" * 2001}}, "at most 2000 characters"),
@@ -295,7 +295,7 @@ def test_a_broken_key_is_told(folder: Path, tmp_path: Path, key: Any, output: Ma
 
 def test_a_name_is_written_as_a_file_name(tmp_path: Path) -> None:
     made = Folder(tmp_path)
-    path = write_key(made, SheetKey("a:b-1", "E", "a:b", {}, [], {}))
+    path = write_key(made, SheetKey("a:b-1", "E", "a:b", [], {}))
     assert path.name == "a%3Ab-1.json"
 
 

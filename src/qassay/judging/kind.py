@@ -22,7 +22,7 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Rule
 from qassay.tasks import Task
 
 Row: TypeAlias = dict[str, Any]
@@ -298,7 +298,7 @@ def check_verdict(kind: Kind, part: Part, verdict: Verdict, task: Task, *, nugge
     if fault := kind.fault(verdict, task):
         raise _refused(part, fault)
     if unlisted := [name for name in kind.nuggets_named({**part.row, **verdict}) if name not in nuggets]:
-        raise _refused(part, f"the list has no nugget {unlisted[0]!r}")
+        raise _refused(part, f"the list has no nugget {unlisted[0]!r}", "unknown-nugget")
     for value in verdict.values():
         if isinstance(value, str) and not _is_text(value):
             raise _refused(
@@ -314,8 +314,8 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _refused(part: Part, message: str) -> InputError:
-    return InputError(Problem("bad-label", f"question {part.row['question']}: {message}", None, None))
+def _refused(part: Part, message: str, rule: Rule = "bad-label") -> InputError:
+    return InputError(Problem(rule, f"question {part.row['question']}: {message}", None, None))
 
 
 def responses(rows: pl.DataFrame) -> Iterator[tuple[str, str, list[Row]]]:
