@@ -18,7 +18,7 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judgments", "pools", "tally"),
+    *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judging", "tally"),
     *("measures", "scores", "meta", "figures", "reports"),
 )
 ADAPTERS = (
@@ -47,8 +47,21 @@ META = (
 # not been thought about.
 HARMLESS = {
     *("__future__", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
-    *("functools", "heapq", "inspect", "itertools", "math", "operator", "re", "string", "textwrap", "types", "typing"),
-    *("unicodedata", "warnings", "numba", "numpy", "polars", "scipy"),
+    *(
+        "functools",
+        "hashlib",
+        "heapq",
+        "inspect",
+        "itertools",
+        "math",
+        "operator",
+        "re",
+        "string",
+        "textwrap",
+        "types",
+        "typing",
+    ),
+    *("abc", "unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {

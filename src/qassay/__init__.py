@@ -6,8 +6,8 @@ The map, in the order data flows; a module imports only what stands above it:
     tables        what every result knows how to become
     matrix        runs x units: the one input of every analysis
     questions     what is asked                    tasks/      the rules of one kind of evaluation, as data
-    runs          what systems returned            judgments   what assessors said, and keys
-    nuggets       atomic facts                     pools       what is to be judged, each thing once
+    runs          what systems returned            nuggets     atomic facts
+    judging/      what a judgment is: one file a kind; pool, items, keys, settling
     tally/        runs joined with a key, once     measures/   one small file a measure
     scores/       question -> unit -> run
     meta/         the evaluation of the evaluation
@@ -15,7 +15,7 @@ The map, in the order data flows; a module imports only what stands above it:
     formats/      read_* and write_*               direct      HTTP to a named address and no other
     collections/  documents, index and search      demo/       the built-in evaluation
     store/        the database of a served evaluation
-    evaluation/   a folder, opened                 checking    all that is wrong, at once
+    evaluation    a folder, opened                 checking    all that is wrong, at once
     analysis/     meta on an opened evaluation     assessors/  automatic assessors
     systems/      reference systems, the harness   client      a program's way to a served evaluation
     web/          the assessors' application       cli/        one file a verb

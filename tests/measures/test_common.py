@@ -19,10 +19,10 @@ import qassay
 import random_evaluations as evaluations
 from qassay.errors import UsageError
 from qassay.measures import MEASURES, Measure, measure, misspelled
-from qassay.tally import AnswerCounts, Block, ItemCounts, ListCounts, NuggetCounts, PairCounts
+from qassay.tally import AnswerCounts, Block, ItemCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts
 from qassay.tasks import names, task
 
-SOURCES = {"EVAL02", "DEF03", "QA03", "SERIES05", "RTE08", "TREC 2006", "TREC RAG 2024"}
+SOURCES = {"EVAL02", "DEF03", "QA03", "SERIES05", "RTE08", "TREC 2006", "TREC RAG 2024", "today's practice"}
 SINGLE = {name: kind for name, kind in MEASURES.items() if kind.needs is not None}
 # What a parameter may be, and the values at which a measure keeps its declared range.
 PARAMETERS = st.floats(0, 1e9, allow_nan=False).filter(lambda value: value == 0 or value > 1e-300)
@@ -151,6 +151,9 @@ def counts(kind: type[Block], rng: np.random.Generator, runs: int, questions: in
             understandability=np.where(rated, 1 + 4 * rng.random(shape), np.nan),
             correctness=np.where(rated, 5 * rng.random(shape), np.nan),
         )
+    if kind is LabelCounts:
+        values = rng.choice([0.0, 0.5, 1.0, np.nan], shape)
+        return LabelCounts(values, {"correct": values == 1.0}, np.where(rng.random(shape) < 0.5, 1.0, np.nan))
     vital, okay = some(4, questions).astype(float), some(4, questions).astype(float)
     vital_full, okay_full = some(vital.astype(int)), some(okay.astype(int))
     cited = rng.random(shape) < 0.5

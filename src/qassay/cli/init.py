@@ -155,4 +155,6 @@ def _task_list() -> str:
 
 def _toml(value: object) -> str:
     """A value as TOML writes it; JSON's strings, numbers and lists are TOML's too, but for one character."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(name)} = {_toml(part)}" for name, part in value.items()) + "}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -233,7 +233,10 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
             message = f"task: {unknown('task', name, tasks.names())}"
             raise InputError(Problem("configuration", message, CONFIGURATION)) from None
     changes = {key: value for key, value in keys.items() if key not in OWN_KEYS}
-    return tasks.from_definition(merged({"name": keys.get("name", "own"), **base}, changes), file=CONFIGURATION)
+    definition = merged({"name": keys.get("name", "own"), **base}, changes)
+    if "labels" in changes:  # other labels, not more of them
+        definition["labels"] = changes["labels"]
+    return tasks.from_definition(definition, file=CONFIGURATION)
 
 
 def _task_file(path: Path) -> Mapping[str, Any]:

@@ -30,6 +30,7 @@ _FORMS = {
     "extract": '{"items": [{"doc": "id", "start": first character, "length": at most 250}]} or {"nil": true}',
     "set": f'every answer as an item of its own: {_ITEMS}; {{"items": []}} where there is none',
     "answer": '{"items": [{"text": "a sentence", "citations": ["ids of documents that support it"]}]}',
+    "text": '{"items": [{"text": "the answer"}]} with one item; {"items": []} where there is no answer',
     "decision": '{"decision": "..."} with one of: {labels}',
     "justified": '{"decision": "...", "justification": "why"} with one of: {labels}',
 }
