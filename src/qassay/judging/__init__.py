@@ -63,6 +63,7 @@ _kind.IDENTITY.update({name: record.identity for name, record in ROW_KINDS.items
 # The written schema of a judgment set; a kind of judgment uses some of the columns.
 JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
     **_kind.SUBJECT_COLUMNS,
+    "note": pl.String,
     **{name: column for record in KINDS.values() for name, column in {**record.fields, **record.file_fields}.items()},
 }
 # Sets that nobody judged as an assessor.

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.judging import KINDS, Item, Part
+from qassay.judging import KINDS, Item, Label, Part
 from qassay.judging.items import verdict_of
 from qassay.judging.kind import REMARKS
 from qassay.store.acts import Act
@@ -21,6 +21,7 @@ from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, by_key, current_rows
 from qassay.store.judging.nuggets import Nugget, NuggetConflictError
 from qassay.store.pool.items import item_with_number
+from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.routing import Context, Input, Number
 from qassay.web.site import Person, Site
@@ -66,6 +67,19 @@ class ItemView(Context):
     body: dict[str, Any]
     parts: list[PartView]
     complete: bool
+
+
+class Choices(Context):
+    """The labels that a verdict of one kind chooses from, and the field of the verdict that takes the label."""
+
+    field: str
+    labels: list[Label]
+
+
+def choices_of(kind: str, task: Task) -> Choices:
+    """What assessors choose from when they judge items of a kind; no labels where it takes numbers or nuggets."""
+    record = KINDS[kind]
+    return Choices(field=next(iter(record.fields)), labels=list(record.labels(task)))
 
 
 def own_assignment(connection: Connection, who: Person, number: int, *, key: str | None = None) -> Assignment:

@@ -24,6 +24,8 @@ class QuestionView(Context):
     target_type: str | None = None
     definition: str | None = None
     hypothesis: str | None = None
+    # Answers that are known to be right, of free-text questions.
+    gold: tuple[str, ...] = ()
 
 
 def questions_of(site: Site, connection: Connection | None = None) -> TestSet:

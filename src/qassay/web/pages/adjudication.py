@@ -20,7 +20,7 @@ from qassay.store.adjudication.settling import NotClosedError, next_to_rule, ove
 from qassay.store.assignment.assignments import reopen
 from qassay.store.judging.nuggets import list_for
 from qassay.web.errors import Refusal
-from qassay.web.judging import Key, OnPart, acting, item_of
+from qassay.web.judging import Choices, Key, OnPart, acting, choices_of, item_of
 from qassay.web.nugget_comparison import NuggetRow, compared
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
 from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, TheSite, Who
@@ -82,6 +82,8 @@ class AdjudicationSheet(Context):
     question: QuestionView
     earlier: list[QuestionView]
     labels: list[str]
+    # What a ruling chooses from, by the kind of judgment.
+    choices: dict[str, Choices]
     disagreements: list[DisagreementView]
     nuggets: list[NuggetText]
     next: str | None
@@ -179,6 +181,11 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(one) for one in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
+        choices={
+            kind: choices_of(kind, site.configuration.task)
+            for kind in dict.fromkeys(disagreement.kind for disagreement in found)
+            if kind != LISTS
+        },
         disagreements=[_view(disagreement) for disagreement in found],
         nuggets=[NuggetText(nugget=one.nugget, text=one.text) for one in nuggets],
         next=following,

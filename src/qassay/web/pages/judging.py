@@ -18,13 +18,16 @@ from qassay.store.development.answers import note_answer as keep_answer
 from qassay.store.judging.decisions import Decided, decide, is_locked, undo
 from qassay.store.pool.items import items_of
 from qassay.tables import plural
+from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.judging import (
     SCREENS,
     TITLES,
+    Choices,
     ItemView,
     OnPart,
     acting,
+    choices_of,
     item_of,
     item_view,
     own_assignment,
@@ -73,6 +76,8 @@ class Sheet(Context):
     question: QuestionView
     earlier: list[QuestionView]
     labels: list[str]
+    # What a verdict on this screen chooses from.
+    choices: Choices | None
     items: list[PlaceView]
     total: int
     done: int
@@ -133,6 +138,7 @@ def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None)
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(before) for before in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
+        choices=screen_choices(shown.screen, site.configuration.task),
         items=[two for two in places if SCREENS[two.kind] == shown.screen],
         total=one.total,
         done=one.done,
@@ -203,6 +209,12 @@ def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) 
         one = own_assignment(connection, who, assignment)
         keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
     return Noted(question=one.question, answer=sent.answer)
+
+
+def screen_choices(screen: str, task: Task) -> Choices | None:
+    """What a verdict on a screen chooses from; the kinds of items that share a screen have the same labels."""
+    kind = next((name for name, own in SCREENS.items() if own == screen), None)
+    return None if kind is None else choices_of(kind, task)
 
 
 def stages_of(places: list[PlaceView], step: int) -> list[Stage]:

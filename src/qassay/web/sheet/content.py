@@ -15,7 +15,7 @@ from qassay.judging import Wanted as Judgments
 from qassay.judging.items import label_of, parts_of, pool_items, unique_numbers
 from qassay.judging.sets import list_shown
 from qassay.questions import Question
-from qassay.web.judging import SCREENS, TITLES
+from qassay.web.judging import SCREENS, TITLES, choices_of
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView
 from qassay.web.sheet.documents import Documents
@@ -171,6 +171,11 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         "labels": list(evaluation.task.labels),
         "has_collection": evaluation.folder.collection.is_dir(),
         "screens": SCREENS,
+        "choices": {
+            screen: choices_of(kind, evaluation.task).model_dump()
+            for kind, screen in SCREENS.items()
+            if kind in {item["kind"] for one in questions for item in one["items"]}
+        },
         # Nuggets are written before a sheet is made.
         "titles": TITLES | {"matches": "Match nuggets"},
         "questions": [{**one, "text": one["text"][:300]} for one in listed],

@@ -1,6 +1,7 @@
 // Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
 import { announce, byId, fill, h, notify, pageData, plural } from "./dom.js";
 import { besideDocument, documentPanel } from "./document.js";
+import { contextList, goldAnswers } from "./free_text.js";
 import { keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
 import { named, said } from "./labels.js";
@@ -56,19 +57,22 @@ const outbox = new Outbox(`${page.assessor}-rulings`, {
   },
 });
 
-// The keys of labels are their own letters, those of accepting are numbers.
-const LETTERS = /** @type {Record<string, string>} */ ({ R: "r", X: "x", U: "u", W: "w", YES: "y", NO: "n", UNKNOWN: "k" });
-const SUPPORT = /** @type {Record<string, string>} */ ({ full: "f", partial: "p", none: "o" });
+// The keys of labels are letters of their own, those of accepting are numbers.
+const LETTERS = /** @type {Record<string, string>} */ ({ UNKNOWN: "k", none: "o" });
+/** @type {Record<string, import("./labels.js").Choices>} What a ruling chooses from, by the kind of judgment. */
+const choices = page.choices;
 
 const most = Math.max(2, ...all.map((one) => one.verdicts.length));
 for (let place = 0; place < Math.min(most, 9); place += 1) {
   register(`adjudicate.accept${place + 1}`, String(place + 1), `Accept verdict ${letter(place)}`, () => accept(place));
 }
-if (all.some((one) => ["item", "list", "pair"].includes(one.kind))) {
-  for (const label of page.labels) register(`adjudicate.${label}`, LETTERS[label] ?? label, `Rule ${label}`, () => own({ judgment: label }));
-}
-if (all.some((one) => ["support", "citation"].includes(one.kind))) {
-  for (const [support, key] of Object.entries(SUPPORT)) register(`adjudicate.${support}`, key, `Rule ${support}`, () => own({ support }));
+const taken = new Set(["g", "z"]);
+for (const { field, labels } of Object.values(choices)) {
+  for (const { label } of labels) {
+    const key = LETTERS[label] ?? [...label.toLowerCase()].find((character) => /[a-z]/.test(character) && !taken.has(character)) ?? "";
+    taken.add(key);
+    register(`adjudicate.${label}`, key, `Rule ${label}`, () => own({ [field]: label }));
+  }
 }
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
@@ -99,8 +103,8 @@ function accept(place) {
 function own(verdict) {
   const one = all[at];
   if (!one || one.kind === "lists") return;
-  const labelled = ["item", "list", "pair"].includes(one.kind);
-  if (("judgment" in verdict && !labelled) || ("support" in verdict && !["support", "citation"].includes(one.kind))) return;
+  const { field, labels } = choices[one.kind];
+  if (!labels.some(({ label }) => label === verdict[field])) return;
   if (one.kind === "list" && verdict.judgment === "R") {
     const known = one.verdicts.find((other) => other.answer)?.answer ?? one.shown.text;
     const field = document.getElementById("class");
@@ -193,7 +197,8 @@ function what(one) {
     const nugget = one.part.startsWith("nugget:") ? nuggets.get(one.part.slice(7)) : null;
     return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
   }
-  return h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
+  const answer = h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
+  return one.shown.contexts ? [answer, goldAnswers(page.question), contextList(one.shown.contexts)] : answer;
 }
 
 /** @param {Disagreement} one */
@@ -226,15 +231,14 @@ function words(one, verdict) {
 /** @param {Disagreement} one */
 function newRuling(one) {
   const parts = [];
-  if (["item", "list", "pair"].includes(one.kind)) {
-    parts.push(page.labels.map((/** @type {string} */ label) => button(`adjudicate.${label}`, label, () => own({ judgment: label }))));
+  const { field, labels } = choices[one.kind];
+  if (labels.length) {
+    parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => own({ [field]: label }))));
     if (one.kind === "list") {
       const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
       parts.push(h("label", null, "Class, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
         h("datalist", { id: "classes" }, known.map((name) => h("option", { value: name })))));
     }
-  } else if (["support", "citation"].includes(one.kind)) {
-    parts.push(Object.keys(SUPPORT).map((support) => button(`adjudicate.${support}`, support, () => own({ support }))));
   } else if (one.kind === "holistic") {
     parts.push(...holisticFields(one));
   } else if (one.kind === "match") {

@@ -1,20 +1,18 @@
-// Labels in words, in the order in which they are decided (METHOD 4).
+// Labels in words. What a screen offers comes with its page, from the kind of judgment.
 
-/** @type {{label: string, name: string, tone: string}[]} */
-export const ITEM_LABELS = [
-  { label: "W", name: "Incorrect", tone: "" },
-  { label: "U", name: "Not supported", tone: "warn" },
-  { label: "X", name: "Not exact", tone: "warn" },
-  { label: "R", name: "Correct", tone: "good" },
-];
+/**
+ * @typedef {{label: string, name: string, key: string, meaning: string, tone: string}} Label
+ * @typedef {{field: string, labels: Label[]}} Choices  The field of a verdict and the labels that it takes.
+ */
+
+const ITEM_NAMES = /** @type {Record<string, string>} */ ({ W: "Incorrect", U: "Not supported", X: "Not exact", R: "Correct" });
 
 /**
  * A label with its name, where it has one.
  * @param {string} label
  */
 export function named(label) {
-  const found = ITEM_LABELS.find((one) => one.label === label);
-  return found ? `${found.name} (${label})` : label;
+  return label in ITEM_NAMES ? `${ITEM_NAMES[label]} (${label})` : label;
 }
 
 /**

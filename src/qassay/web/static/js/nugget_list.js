@@ -9,7 +9,7 @@ import { Outbox, STATES } from "./outbox.js";
  * @typedef {object} ListEvents
  * @property {() => void} changed  The list is another one now.
  * @property {(message: string) => void} told  Something cannot be done.
- * @property {(message: string, letter: import("./outbox.js").Letter) => void} refused
+ * @property {(message: string, letter: import("./outbox.js").PendingSave) => void} refused
  */
 
 export class NuggetList {

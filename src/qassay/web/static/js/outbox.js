@@ -7,12 +7,12 @@ import { keepRefusal, placeOfRefusals, refusals, showRefusals } from "./refusals
 import { recall, remember } from "./remembered.js";
 
 /**
- * @typedef {{key: string, url: string, body: Record<string, unknown>, at: number, about?: string}} Letter  `about`: its question.
+ * @typedef {{key: string, url: string, body: Record<string, unknown>, at: number, about?: string}} PendingSave  `about`: its question.
  * @typedef {"saved" | "saving" | "waiting" | "signed-out" | "refused"} OutboxState
  * @typedef {object} OutboxEvents
  * @property {(state: OutboxState, waiting: number) => void} state  What the page says of the saves.
- * @property {(letter: Letter, answer: any) => void} delivered
- * @property {(letter: Letter, status: number, answer: any) => boolean} refused  The server said no: it will never be taken.
+ * @property {(letter: PendingSave, answer: any) => void} delivered
+ * @property {(letter: PendingSave, status: number, answer: any) => boolean} refused  The server said no: it will never be taken.
  *   Whether the page asks what to do; else it is told until somebody has seen it.
  */
 
@@ -49,7 +49,7 @@ export class Outbox {
     });
   }
 
-  /** @returns {Letter[]} */
+  /** @returns {PendingSave[]} */
   letters() {
     return recall(this.place);
   }
@@ -87,7 +87,7 @@ export class Outbox {
   async deliver() {
     for (let letter = this.letters()[0]; letter; letter = this.letters()[0]) {
       this.tell();
-      const answer = await this.carry(letter);
+      const answer = await this.deliver(letter);
       if (answer === null) return;
       this.drop(letter);
       this.pause = FIRST_PAUSE;
@@ -99,10 +99,10 @@ export class Outbox {
   }
 
   /**
-   * @param {Letter} letter
+   * @param {PendingSave} letter
    * @returns {Promise<{status: number, body: any} | null>} Nothing where it has to be tried again.
    */
-  async carry(letter) {
+  async deliver(letter) {
     try {
       const response = await fetch(letter.url, {
         method: "POST",
@@ -137,7 +137,7 @@ export class Outbox {
     }
   }
 
-  /** @param {Letter} letter */
+  /** @param {PendingSave} letter */
   drop(letter) {
     remember(this.place, this.letters().filter((one) => one.key !== letter.key));
   }

@@ -15,7 +15,7 @@ export const refusals = (owner) => recall(placeOfRefusals(owner));
 
 /**
  * @param {string} owner
- * @param {import("./outbox.js").Letter} letter
+ * @param {import("./outbox.js").PendingSave} letter
  * @param {string} message
  */
 export function keepRefusal(owner, { key, url, body, about = "" }, message) {

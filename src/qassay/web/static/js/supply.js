@@ -16,6 +16,7 @@ import { firstOpen } from "./order.js";
  * @property {boolean} has_collection
  * @property {Record<string, any>} question
  * @property {string[]} labels
+ * @property {import("./labels.js").Choices | null} choices  What a verdict on this screen chooses from.
  * @property {Place[]} items
  * @property {number} total
  * @property {number} done
@@ -31,7 +32,7 @@ const KEPT = 60;
 export class Supply {
   /**
    * @param {Sheet} sheet  The question that is shown.
-   * @param {() => import("./outbox.js").Letter[]} letters  Decisions on their way to the server.
+   * @param {() => import("./outbox.js").PendingSave[]} letters  Decisions on their way to the server.
    */
   constructor(sheet, letters) {
     this.sheet = sheet;

@@ -17,7 +17,7 @@ import { showComplaint, showEnd, showLock, showProgress, showQuestion, showState
  * @typedef {import("./supply.js").PartView} PartView
  * @typedef {import("./supply.js").ItemView} ItemView
  * @typedef {import("./supply.js").Sheet} Sheet
- * @typedef {import("./outbox.js").Letter} Letter
+ * @typedef {import("./outbox.js").PendingSave} PendingSave
  * @typedef {object} Screen
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
@@ -225,7 +225,7 @@ export class Workbench {
   }
 
   /**
-   * @param {Letter} letter
+   * @param {PendingSave} letter
    * @param {any} answer
    */
   delivered(letter, answer) {
@@ -242,7 +242,7 @@ export class Workbench {
 
   /**
    * The server said no: show what stands, beside what was decided here, and let the assessor choose.
-   * @param {Letter} letter
+   * @param {PendingSave} letter
    * @param {number} status
    * @param {any} answer
    * @returns {boolean} Whether the assessor is asked.

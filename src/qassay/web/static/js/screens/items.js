@@ -2,18 +2,15 @@
 import { post } from "../api.js";
 import { announce, byId, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
-import { ITEM_LABELS } from "../labels.js";
 import { besideDocument, documentPanel } from "../document.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
 const bench = new Workbench({ draw });
-const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
+const decisions = bench.sheet.choices?.labels ?? [];
 
-decisions.forEach((one, index) => {
-  register(`items.${one.label}`, String(index + 1), `${one.name} (${one.label})`, () => decide(one.label));
-});
+for (const one of decisions) register(`items.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
 register("items.note", "m", "Write a note on this item", () => byId("note").focus());
 
 /** @param {string} label */

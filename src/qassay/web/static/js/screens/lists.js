@@ -5,7 +5,6 @@ import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { KnownClasses } from "../known_classes.js";
-import { ITEM_LABELS } from "../labels.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
@@ -38,10 +37,8 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
   void known.refresh();
   return refused(...told);
 };
-const decisions = ITEM_LABELS.filter((one) => bench.sheet.labels.includes(one.label));
-decisions.forEach((one, index) => {
-  register(`lists.${one.label}`, String(index + 1), `${one.name} (${one.label})`, () => decide(one.label));
-});
+const decisions = bench.sheet.choices?.labels ?? [];
+for (const one of decisions) register(`lists.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Element before", () => box.move(-1));
 register("lists.note", "m", "Write a note on this element", () => note.focus());
@@ -112,7 +109,7 @@ function layout() {
 function line(view, index) {
   const { text } = view.body.elements[index];
   const verdict = view.parts[index].verdict;
-  const decision = ITEM_LABELS.find((one) => one.label === verdict?.judgment);
+  const decision = decisions.find((one) => one.label === verdict?.judgment);
   return h(
     "li",
     null,

@@ -5,19 +5,10 @@ import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-const MEANING = /** @type {Record<string, string>} */ ({
-  YES: "follows from the text",
-  NO: "does not follow",
-  UNKNOWN: "cannot be told",
-});
-
 const bench = new Workbench({ draw, begin });
-// Three-way, NO is a contradiction; two-way, it is everything that does not follow.
-if (bench.sheet.labels.includes("UNKNOWN")) MEANING.NO = "is contradicted";
+const decisions = bench.sheet.choices?.labels ?? [];
 
-bench.sheet.labels.forEach((label, index) => {
-  register(`pairs.${label}`, String(index + 1), `${label}: the hypothesis ${MEANING[label] ?? ""}`, () => decide(label));
-});
+for (const { label, key, meaning } of decisions) register(`pairs.${label}`, key, `${label}: the hypothesis ${meaning}`, () => decide(label));
 
 /** @param {string} label */
 function decide(label) {
@@ -44,14 +35,14 @@ function draw(here, view) {
       h("h2", null, "Hypothesis"),
       h("p", { class: "answer-string", dir: "auto" }, question.hypothesis ?? "")),
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" },
-      here.sheet.labels.map((label) =>
+      decisions.map(({ label, meaning }) =>
         h("button", {
           type: "button",
           class: "decision",
           "aria-pressed": String(verdict?.judgment === label),
           dataset: { label },
           onclick: () => decide(label),
-        }, h("kbd", null, keyFor(`pairs.${label}`)), h("span", null, h("strong", null, label), ` ${MEANING[label] ?? ""}`)))),
+        }, h("kbd", null, keyFor(`pairs.${label}`)), h("span", null, h("strong", null, label), ` ${meaning}`)))),
   );
 }
 

@@ -8,12 +8,6 @@ import { Workbench } from "../workbench.js";
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 /** @typedef {import("../workbench.js").PartView} PartView */
 
-const SUPPORT = [
-  { value: "full", key: "1", name: "Full" },
-  { value: "partial", key: "2", name: "Partial" },
-  { value: "none", key: "3", name: "None" },
-];
-
 /** @type {Map<string, string>} */
 let nuggets = new Map();
 let chosen = "";
@@ -21,7 +15,9 @@ let drawn = 0;
 
 const bench = new Workbench({ draw, begin });
 
-for (const one of SUPPORT) register(`support.${one.value}`, one.key, `${one.name} support`, () => decide(chosen, one.value));
+const levels = bench.sheet.choices?.labels ?? [];
+
+for (const one of levels) register(`support.${one.label}`, one.key, one.name, () => decide(chosen, one.label));
 register("support.down", "ArrowDown", "Next nugget or citation", () => move(1));
 register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1));
 
@@ -120,13 +116,13 @@ function list(parts, name, beside) {
       h("p", { dir: "auto" }, name(part)),
       part.part === chosen ? beside : null,
       h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
-        SUPPORT.map((one) =>
+        levels.map((one) =>
           h("button", {
             type: "button",
             class: "small",
-            "aria-pressed": String(part.verdict?.support === one.value),
-            onclick: () => decide(part.part, one.value),
-          }, part.part === chosen ? h("kbd", null, keyFor(`support.${one.value}`)) : null, ` ${one.name}`))))));
+            "aria-pressed": String(part.verdict?.support === one.label),
+            onclick: () => decide(part.part, one.label),
+          }, part.part === chosen ? h("kbd", null, keyFor(`support.${one.label}`)) : null, ` ${one.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));
 }
 
 void bench.start();

@@ -13,6 +13,7 @@ import { byId } from "../dom.js";
  * @property {string} assessor
  * @property {string} file  What a saved file is called.
  * @property {string[]} labels
+ * @property {Record<string, import("../labels.js").Choices>} choices  What verdicts choose from, by screen.
  * @property {boolean} has_collection
  * @property {Record<string, string>} screens  The screen of each kind of item.
  * @property {Record<string, string>} titles

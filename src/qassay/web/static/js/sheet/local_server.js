@@ -104,6 +104,7 @@ export function sheetOf(number, wanted = null) {
     question: here.question,
     earlier: here.earlier,
     labels: data.labels,
+    choices: data.choices[shown.screen] ?? null,
     items: places.filter((one) => data.screens[one.kind] === shown.screen),
     total,
     done,

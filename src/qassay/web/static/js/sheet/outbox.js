@@ -5,7 +5,7 @@ import { decide, takeBack } from "./local_server.js";
 import { isFailing } from "./kept.js";
 
 /**
- * @typedef {import("../outbox.js").Letter} Letter
+ * @typedef {import("../outbox.js").PendingSave} PendingSave
  * @typedef {import("../outbox.js").OutboxEvents} OutboxEvents
  */
 
@@ -29,7 +29,7 @@ export class Outbox {
     this.events = events;
   }
 
-  /** @returns {Letter[]} */
+  /** @returns {PendingSave[]} */
   letters() {
     return [];
   }

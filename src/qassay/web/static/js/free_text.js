@@ -1,0 +1,76 @@
+// Free-text answers: the answer, the gold answers of the question and the contexts, with one key for each label.
+import { byId, fill, h } from "./dom.js";
+import { keyFor, register } from "./keys.js";
+import { Workbench } from "./workbench.js";
+
+/** @typedef {import("./workbench.js").ItemView} ItemView */
+/** @typedef {{text: string, doc?: string}} Passage */
+
+/**
+ * A screen on which each item takes one label.
+ * @param {string} screen  Begins the names of its shortcuts.
+ * @param {{gold: boolean}} shows  Whether the gold answers are shown.
+ */
+export function freeTextScreen(screen, { gold }) {
+  const bench = new Workbench({ draw });
+  const { field, labels } = bench.sheet.choices ?? { field: "judgment", labels: [] };
+  for (const { label, name, key } of labels) register(`${screen}.${label}`, key, name, () => decide(label));
+  register(`${screen}.note`, "m", "Write a note on this answer", () => byId("note").focus());
+
+  /** @param {string} label */
+  function decide(label) {
+    const note = /** @type {HTMLTextAreaElement} */ (byId("note")).value.trim();
+    bench.decide("", { [field]: label, ...(note ? { note } : {}) }, { advance: true, said: label });
+  }
+
+  /**
+   * @param {Workbench} here
+   * @param {ItemView} view
+   */
+  function draw(here, view) {
+    const { verdict } = view.parts[0];
+    const buttons = labels.map(({ label, name, meaning, tone }) =>
+      h("button", {
+        type: "button",
+        class: "decision",
+        "aria-pressed": String(verdict?.[field] === label),
+        dataset: { label, tone },
+        onclick: () => decide(label),
+      }, h("kbd", null, keyFor(`${screen}.${label}`)), h("span", null, name, meaning ? `: ${meaning}` : "")));
+    const answer = h("div", { class: "judge-answer" },
+      h("h2", null, "Answer"),
+      h("p", { class: "answer-string free-text", dir: "auto" }, view.body.text),
+      h("div", { class: "decisions labels", role: "group", "aria-label": "Decision" }, buttons),
+      gold ? goldAnswers(here.sheet.question) : null,
+      h("label", { class: "note" }, "Note (optional, saved with the decision)",
+        h("textarea", { id: "note", rows: "2", maxlength: "2000", value: verdict?.note ?? "" })));
+    const contexts = contextList(view.body.contexts ?? []);
+    fill(here.stage, contexts ? h("div", { class: "judge-columns" }, answer, contexts) : answer);
+  }
+
+  void bench.start();
+}
+
+/**
+ * The gold answers of a question; nothing where it has none.
+ * @param {Record<string, any>} question
+ */
+export function goldAnswers(question) {
+  const answers = /** @type {string[]} */ (question.gold ?? []);
+  if (!answers.length) return null;
+  return h("section", { class: "gold", "aria-label": "Gold answers" },
+    h("h2", null, answers.length === 1 ? "Gold answer" : "Gold answers"),
+    h("ul", null, answers.map((answer) => h("li", { dir: "auto" }, answer))));
+}
+
+/**
+ * The contexts of an answer; nothing where it has none.
+ * @param {Passage[]} contexts
+ */
+export function contextList(contexts) {
+  if (!contexts.length) return null;
+  return h("section", { class: "judge-answer contexts", tabindex: "0", role: "region", "aria-label": "Contexts" },
+    h("h2", null, contexts.length === 1 ? "Context" : `Contexts (${contexts.length})`),
+    h("ol", { class: "strings" }, contexts.map(({ text, doc }) =>
+      h("li", null, doc ? h("p", { class: "faint" }, h("bdi", null, doc)) : null, h("p", { class: "context", dir: "auto" }, text)))));
+}

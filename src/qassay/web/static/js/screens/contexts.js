@@ -1,0 +1,4 @@
+// Judging whether the contexts of a free-text answer support it.
+import { freeTextScreen } from "../free_text.js";
+
+freeTextScreen("contexts", { gold: false });
