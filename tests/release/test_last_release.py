@@ -2,8 +2,8 @@
 
 `scripts/release_sample.py` made the samples with that release. Scores, pools, agreement and stability are compared to
 the last bit, exported files by their digest, stored judgments row by row; a store that is filled from the export has
-the same digests of what is judged; and assessors who sign in see what they said. Keys that came later are allowed,
-and sentences may be worded otherwise.
+the same digests of what is judged; and assessors who sign in see what they said, and can say it again. Keys that came
+later are allowed, and sentences may be worded otherwise.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -102,12 +104,29 @@ def test_a_sample_gives_what_it_gave(name: str, tmp_path: Path) -> None:
     assert list(differences(then, json.loads(json.dumps(now)))) == []
 
 
+@dataclass(frozen=True)
+class Served:
+    """A sample that the code of today serves."""
+
+    address: str
+    database: Path
+    people: list[Any]
+
+    def sign_in(self, name: str) -> Any:
+        """Somebody who judged then."""
+        served = script("served")
+        person = served.Person(self.address, name)
+        self.people.append(person)
+        person.post("/sign-in", name=name, password=served.PASSWORD)
+        return person
+
+
 @pytest.fixture(scope="module")
-def served_samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Addresses of the samples whose screens were recorded, served by the code of today."""
+def served_samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Served]]:
+    """The samples whose screens were recorded."""
     sample, served = script("release_sample"), script("served")
     context = nursery(Path(qassay.__file__).parent.parent)
-    processes, logs = [], {}
+    processes, logs, people = [], {}, []
     for name in sample.SEEN:
         place = tmp_path_factory.mktemp(name)
         store = sample.unpack(HERE / "samples" / f"{name}.tar.gz", place)
@@ -117,8 +136,13 @@ def served_samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
         processes.append(context.Process(target=call, args=(command, str(logs[name]))))
         processes[-1].start()
     try:
-        yield {name: served.one_time_link(log).partition("/welcome#")[0] for name, log in logs.items()}
+        yield {
+            name: Served(served.one_time_link(log).partition("/welcome#")[0], log.parent / "eval" / "qassay.db", people)
+            for name, log in logs.items()
+        }
     finally:
+        for person in people:
+            person.browser.close()
         for process in processes:
             process.terminate()
         for process in processes:
@@ -126,16 +150,40 @@ def served_samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
 
 
 @pytest.mark.parametrize("name", script("release_sample").SEEN)
-def test_assessors_see_what_they_said(name: str, served_samples: dict[str, str]) -> None:
-    sample, served = script("release_sample"), script("served")
-    then = recorded(name)["seen"]
-    now = {}
-    for assessor in then:
-        person = served.Person(served_samples[name], assessor)
-        person.post("/sign-in", name=assessor, password=served.PASSWORD)
-        now[assessor] = sample.shown(person)
-        person.browser.close()
+def test_assessors_see_what_they_said_and_say_it_again(name: str, served_samples: dict[str, Served]) -> None:
+    """What is saved again is stored under the same digest, in the same words but for the time."""
+    sample, then = script("release_sample"), recorded(name)["seen"]
+    here = served_samples[name]
+    people = {assessor: here.sign_in(assessor) for assessor in then}
+    now = {assessor: sample.shown(person) for assessor, person in people.items()}
     assert list(differences(then, now)) == []
+    before = bodies(sample.stored(here.database))
+    adjudicator = here.sign_in("Jo")
+    saved = 0
+    for piece in people["Ada"].pieces():
+        adjudicator.post("/adjudication/reopen", question=piece["question"], reason="to judge again")
+        for item in now["Ada"][piece["question"]][:3]:
+            for part in item["parts"]:
+                if part["verdict"] is not None:
+                    place = (piece["assignment"], item["id"], part["part"])
+                    people["Ada"].decide(*place, part["verdict"], expected=part["version"])
+                    saved += 1
+    after = bodies(sample.stored(here.database))
+    again = [
+        (place, rows) for place, rows in after.items() if place[0] != "adjudicated" and len(rows) > len(before[place])
+    ]
+    assert len(again) == saved
+    for place, rows in again:
+        assert rows[-1] == before[place][-1]
+
+
+def bodies(rows: list[list[Any]]) -> dict[tuple[str, str], list[str | None]]:
+    """The bodies of every set and thing by version, without the time."""
+    found: dict[tuple[str, str], list[str | None]] = {}
+    for set_name, _, thing, _, body in rows:
+        timeless = None if body is None else re.sub(r'"at":"[^"]*"', '"at":""', body)
+        found.setdefault((set_name, thing), []).append(timeless)
+    return found
 
 
 @pytest.mark.parametrize(
