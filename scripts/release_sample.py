@@ -165,7 +165,7 @@ class Maker:
         rows: list[Row] = []
         for number, one in enumerate(self.questions):
             said: Row = {"assessor": PEOPLE[number % 2], "at": f"2004-07-21T09:30:{number:02}Z", "strange": {"kept": 1}}
-            rows += [{**row, **said} for row in self._verdicts(one)]
+            rows += [{**said, **row} for row in self._verdicts(one)]
         self._rows("judgments/panel.jsonl", rows)
         if self.task in PAIRS:
             labels = [{"question": one["id"], "judgment": self.rng.choice(("YES", "NO"))} for one in self.questions]
@@ -188,7 +188,7 @@ class Maker:
             if self.task == "justification":
                 for judge, (understood, correct) in {"Dan": (4, 3), "Eve": (5, 5), "Fay": (2, None)}.items():
                     rating: Row = {"understandability": understood, "correctness": correct}
-                    yield {**of_run, "judge": judge, **{key: value for key, value in rating.items() if value}}
+                    yield {**of_run, "assessor": judge, **{key: value for key, value in rating.items() if value}}
         elif self.task == "nuggets":
             for nugget, support in (("1", "full"), ("2", "partial"), ("3", "none"), ("3", "full")):
                 yield {**of_run, "nugget": nugget, "support": support}

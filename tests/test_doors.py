@@ -16,7 +16,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,14 +27,51 @@ import pytest
 
 import qassay
 from nursery import call, nursery
+from qassay import assessors
+from qassay.client import Client
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 Verdict = dict[str, Any]
+
+# ---- what neither commands nor HTTP reach ----------------------------------------------------------------------------
+
+
+def _script(name: str) -> Any:
+    """A module of the folder of scripts: how a served evaluation is reached."""
+    if str(SCRIPTS) not in sys.path:
+        sys.path.insert(0, str(SCRIPTS))
+    return importlib.import_module(name)
+
+
+class MadeUp:
+    """An automatic assessor who has one verdict on the first thing of a kind, and no opinion on any other."""
+
+    name = "made-up"
+
+    def __init__(self, kind: str, verdict: Verdict) -> None:
+        self.kind, self.verdict, self.asked = kind, verdict, False
+
+    def judge(self, _question: Any, part: Any, *_: Any) -> Any:
+        """The verdict, once."""
+        if part.kind != self.kind or self.asked:
+            return None
+        self.asked = True
+        return assessors.Opinion(self.verdict)
+
+    @contextmanager
+    def on_duty(self, token: str) -> Iterator[None]:
+        """Have `qassay judge` take this assessor, whatever it is asked for, to judge with a token for a server."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(assessors, "open_assessor", lambda *_: self)
+            patch.setenv("QASSAY_TOKEN", token)
+            yield
+
 
 # ---- the rules, from METHOD 4 and FORMATS 4 -------------------------------------------------------------------------
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "item": ("judgment",),
+    "extract": ("judgment",),
     "list": ("judgment", "answer"),
     "match": ("nuggets",),
     "support": ("support",),
@@ -44,7 +81,14 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "rating": ("understandability", "correctness"),
 }
 KINDS = tuple(FIELDS)
-LABELS = {"item": ("R", "X", "U", "W"), "list": ("R", "X", "U", "W"), "pair": ("YES", "NO", "UNKNOWN")}
+# Extracts are items of another shape, in a task with fewer labels.
+STORED_AS = {"extract": "item"}
+LABELS = {
+    "item": ("R", "X", "U", "W"),
+    "extract": ("R", "U", "W"),
+    "list": ("R", "X", "U", "W"),
+    "pair": ("YES", "NO", "UNKNOWN"),
+}
 NUGGETS = ("1", "2", "3")
 # In files and from programs, `distinct` stands in place of `answer` where classes are unknown.
 ONLY_IN_ROWS = {"list": ("distinct",)}
@@ -119,6 +163,7 @@ NOTES = ("", "a note", "x" * 2_000, "x" * 2_001, "\u2028", 5, True, ["a"], {"a":
 # Values to try in a field, by kind and name; no whole numbers for a class or a nugget, whose digits files read.
 VALUES: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "item": {"judgment": ("R", "X", "U", "W", "YES", *NOT_LABELS)},
+    "extract": {"judgment": ("R", "X", "U", "W", *NOT_LABELS[:5])},
     "pair": {"judgment": ("YES", "NO", "UNKNOWN", "R", "ENTAILMENT", *NOT_LABELS)},
     "list": {
         "judgment": ("R", "X", "U", "W", *NOT_LABELS),
@@ -139,6 +184,7 @@ VALUES: Mapping[str, Mapping[str, Sequence[Any]]] = {
 }
 GOOD: Mapping[str, Verdict] = {
     "item": {"judgment": "R"},
+    "extract": {"judgment": "U"},
     "list": {"judgment": "R"},
     "match": {"nuggets": ["1"]},
     "support": {"support": "full"},
@@ -221,6 +267,7 @@ EVALUATIONS: Mapping[str, Evaluation] = {
         {"item": ("1.1", "2.1"), "list": ("1.2", "2.2"), "match": ("1.3", "2.3")},
         [*_series("1"), *_series("2")],
     ),
+    "passages": Evaluation("passages", {"extract": ("q1", "q2")}, _asked("factoid", 2)),
     "definition": Evaluation(
         "definition", {"holistic": ("q1", "q2")}, _asked("definition", 2), {"holistic": True}, ["--holistic"]
     ),
@@ -238,6 +285,7 @@ HOME = {kind: name for name, evaluation in EVALUATIONS.items() for kind in evalu
 # The fields of a row that say what is judged.
 ABOUT: Mapping[str, dict[str, Any]] = {
     "item": {"doc": "D1", "text": "Atlanta"},
+    "extract": {"doc": "D1", "start": 3, "length": 7},
     "list": {"run": "alpha", "doc": "D1", "text": "Atlanta"},
     "match": {"run": "alpha"},
     "support": {"run": "alpha", "nugget": "2"},
@@ -252,9 +300,8 @@ def write_evaluation(folder: Path, evaluation: Evaluation) -> None:
     """The files of an evaluation with one run."""
     folder.mkdir()
     (folder / "qassay.toml").write_text(f'task = "{evaluation.task}"\n')
-    items = [{"doc": "D1", "text": "Atlanta", "citations": ["D1"]}]
-    if evaluation.task != "nuggets":
-        del items[0]["citations"]
+    shapes = {"nuggets": {"text": "Atlanta", "citations": ["D1"]}, "passages": {"start": 3, "length": 7}}
+    items = [{"doc": "D1", **shapes.get(evaluation.task, {"text": "Atlanta"})}]
     said = {"decision": "YES", "justification": "because"} if "hypothesis" in evaluation.questions[0] else None
     asked = [question["id"] for question in evaluation.questions]
     rows = [{"run": "alpha", "question": question, **(said or {"items": items})} for question in asked]
@@ -321,7 +368,7 @@ class House:
         number = next(piece["assignment"] for piece in self.olga.pieces() if piece["question"] == question)
         for item in self.olga.items(number):
             for part in item["parts"]:
-                if part["kind"] == kind:
+                if part["kind"] == STORED_AS.get(kind, kind):
                     return number, item["id"], part["part"]
         raise LookupError(kind)
 
@@ -332,7 +379,8 @@ class House:
             for part in item["parts"]:
                 if part["required"] and part["verdict"] is None:
                     place = (number, item["id"], part["part"])
-                    self.olga.decide(*place, GOOD[part["kind"]], expected=part["version"])
+                    verdict = {"judgment": "R"} if part["kind"] == "item" else GOOD[part["kind"]]
+                    self.olga.decide(*place, verdict, expected=part["version"])
 
 
 @pytest.fixture(scope="module")
@@ -362,13 +410,6 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, House
 
 def _connect(folder: Path) -> sqlite3.Connection:
     return sqlite3.connect(folder / "qassay.db")
-
-
-def _script(name: str) -> Any:
-    """A module of the folder of scripts."""
-    if str(SCRIPTS) not in sys.path:
-        sys.path.insert(0, str(SCRIPTS))
-    return importlib.import_module(name)
 
 
 # ---- the doors ------------------------------------------------------------------------------------------------------
@@ -477,6 +518,7 @@ def _imported(
         status, said = run("import", folder, *left, "--as", "judgments")
         if status == 0:
             break
+        assert status == 1, said
         wrong |= {name.removeprefix(prefix): text for name, text in by_file(said["errors"]).items()}
         assert rows() == before, "something of a refused import was written"
     assert status == 0, said
@@ -504,8 +546,6 @@ def program_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
 
 def client_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     """`qassay.client.Client`."""
-    from qassay.client import Client
-
     client = Client(house.olga.address, token=house.token)
     found = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
@@ -593,7 +633,7 @@ def sheet_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
         (int(number), name)
         for number, parts in key["items"].items()
         for name, part in parts.items()
-        if part["kind"] == kind and part["row"]["question"] == question
+        if part["kind"] == STORED_AS.get(kind, kind) and part["row"]["question"] == question
     )
     place = house.place / f"sheet-sent-{kind}"
     place.mkdir()
@@ -608,6 +648,7 @@ def sheet_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
         status, said = run("import", folder, *left, "--as", "sheet")
         if status == 0:
             break
+        assert status == 1, said
         wrong |= by_file(said["errors"])
         assert not target.exists(), "something of a refused sheet was written"
     assert status == 0, said
@@ -621,39 +662,19 @@ def sheet_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     return found
 
 
-class MadeUp:
-    """An automatic assessor who has one verdict on the first thing of a kind, and no opinion on any other."""
-
-    name = "made-up"
-
-    def __init__(self, kind: str, verdict: Verdict) -> None:
-        self.kind, self.verdict, self.asked = kind, verdict, False
-
-    def judge(self, _question: Any, part: Any, *_: Any) -> Any:
-        """The verdict, once."""
-        from qassay.assessors import Opinion
-
-        if part.kind != self.kind or self.asked:
-            return None
-        self.asked = True
-        return Opinion(self.verdict)
-
-
 def assessor_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     """An automatic assessor with this verdict, judging for the server: its pool has all that can be asked for."""
     found = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
-        assessor = MadeUp(kind, verdict)
+        assessor = MadeUp(STORED_AS.get(kind, kind), verdict)
         before = last(house.database)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("qassay.assessors.open_assessor", lambda *_, assessor=assessor: assessor)
-            patch.setenv("QASSAY_TOKEN", house.token)
-            options = ("--with", "made-up", "--set", f"made-{kind}-{name}", "--server", house.olga.address)
-            try:
+        options = ("--with", "made-up", "--set", f"made-{kind}-{name}", "--server", house.olga.address)
+        try:
+            with assessor.on_duty(house.token):
                 status, said = run("judge", house.folder, *options)
-            except Exception as error:  # noqa: BLE001  # whatever else it raises is a fault to be told
-                found.append(f"{type(error).__name__}: {error}")
-                continue
+        except Exception as error:  # noqa: BLE001  # as above
+            found.append(f"{type(error).__name__}: {error}")
+            continue
         if not assessor.asked:
             outcome = "never asked"
         elif status == 0:
@@ -695,7 +716,8 @@ def test_a_door_accepts_what_is_allowed_and_refuses_everything_else(
             allowed = False
         if outcome != (ACCEPTED if allowed else REFUSED):
             wrong.append(f"{shortened(verdict)}: {outcome}")
-    assert not wrong, f"{kind} by {door}: {len(wrong)} of {len(cases)}\n" + "\n".join(wrong)
+    if wrong:
+        pytest.fail(f"{kind} by {door}: {len(wrong)} of {len(cases)}\n" + "\n".join(wrong), pytrace=False)
 
 
 def shortened(verdict: Verdict) -> str:
