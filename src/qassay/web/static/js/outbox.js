@@ -87,7 +87,7 @@ export class Outbox {
   async deliver() {
     for (let letter = this.letters()[0]; letter; letter = this.letters()[0]) {
       this.tell();
-      const answer = await this.deliver(letter);
+      const answer = await this.request(letter);
       if (answer === null) return;
       this.drop(letter);
       this.pause = FIRST_PAUSE;
@@ -102,7 +102,7 @@ export class Outbox {
    * @param {PendingSave} letter
    * @returns {Promise<{status: number, body: any} | null>} Nothing where it has to be tried again.
    */
-  async deliver(letter) {
+  async request(letter) {
     try {
       const response = await fetch(letter.url, {
         method: "POST",
