@@ -19,11 +19,9 @@ from sqlalchemy.exc import DBAPIError
 from qassay.errors import InputError, Problem
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
 from qassay.formats.times import now
-from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
-from qassay.store.fingerprint import EVALUATION
-from qassay.store.migrating import migrate
+from qassay.store.engine import Store, connect, migrate, open_database, sqlite_url, store_url
 from qassay.store.schema import invitation, metadata, session, share, stage, token
-from qassay.store.settings import put_setting
+from qassay.store.settings import EVALUATION, put_setting
 
 # Rows copied at once.
 _MANY = 2_000

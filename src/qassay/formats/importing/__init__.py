@@ -10,17 +10,17 @@ from typing import Any
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.plan import Added, Options, Plan, Source
-from qassay.formats.importing.questions import existing_questions, import_questions
+from qassay.formats.importing.questions import import_assignments, import_questions, import_runs
 from qassay.formats.importing.rows import (
     import_answers,
     import_information,
     import_judgments,
     import_nuggets,
     import_patterns,
+    import_sheet,
 )
-from qassay.formats.importing.runs import import_assignments, import_runs
-from qassay.formats.importing.sheets import import_sheet
 from qassay.formats.names import name_fault
+from qassay.formats.questions import read_questions
 from qassay.formats.recognise import recognise
 
 __all__ = ["Added", "Options", "Plan", "plan_import"]
@@ -47,15 +47,16 @@ def plan_import(
 ) -> Plan:
     """What importing these files would do, or every error in every one of them.
 
-    Questions come first and nuggets before judgments, whatever the order of the files: each is checked against what
-    it refers to, as it will be.
+    Questions come first and nuggets before judgments, whatever the order of the files: each is checked against the
+    rows that it refers to, as they will be.
     """
     options = options or Options()
     if options.set_name is not None and (fault := name_fault(options.set_name)):
         raise UsageError(f"the set name {options.set_name!r} {fault}")
     plan = Plan(folder, read_configuration(folder), options)
     if any(path.is_file() for path in folder.contents.glob("questions.*")):
-        plan.carried = existing_questions(folder)
+        path = folder.questions()
+        plan.carried = read_questions(path, file=folder.name(path))
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
     for wanted, step in _ONE_BY_ONE.items():
@@ -63,7 +64,7 @@ def plan_import(
         for source in sources:
             if source.kind == wanted:
                 _attempt(plan, step, source)
-        # Without these questions nothing can be said of what refers to them: only its own faults are told.
+        # Without these questions, files that refer to them are checked for their own faults alone.
         plan.questions_unknown |= wanted in ("questions", "rag-assignments") and len(plan.problems) > before
     runs = [source for source in sources if source.kind == "run"]
     if runs:
@@ -75,18 +76,18 @@ def plan_import(
 
 
 def _by_file(added: Sequence[Added], sources: Sequence[Source]) -> list[Added]:
-    """One line a file, in the order of the files."""
+    """One line per file, in the order of the files."""
     lines = []
     for source in sources:
-        own = [one for one in added if one.file == source.name]
-        places = [place for one in own for place in one.to]
-        message = "; ".join(one.message for one in own)
-        lines.append(Added(source.name, source.kind, message, sum(one.count for one in own), tuple(places)))
+        own = [part for part in added if part.file == source.name]
+        places = [place for part in own for place in part.to]
+        message = "; ".join(part.message for part in own)
+        lines.append(Added(source.name, source.kind, message, sum(part.count for part in own), tuple(places)))
     return lines
 
 
 def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Source]:
-    """The files with their kinds; what cannot be opened or told becomes a problem."""
+    """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
     for path in dict.fromkeys(paths):
@@ -104,7 +105,7 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
 
 
 def _attempt(plan: Plan, step: Callable[[Plan, Any], None], subject: object) -> None:
-    """Take a step, and gather what is wrong instead of stopping at it."""
+    """Run a step, and gather its problems instead of stopping at them."""
     try:
         step(plan, subject)
     except InputError as error:

@@ -1,1 +1,298 @@
-"""Who may sign in, and who is signed in."""
+"""Who may do what: accounts, and the one-time links that make them. `sessions`: who is signed in.
+
+An account needs an invitation, which is used once, even by two requests at the same moment, because using it is one
+conditional update in the transaction that makes the account. Of a link only a digest is kept. Passwords are hashed and
+verified outside a transaction (it takes a while on purpose), so the functions here take and give hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, RowMapping, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from qassay.errors import UsageError, unknown
+from qassay.formats.times import later, now
+from qassay.store.schema import ROLES, account, invitation, session
+from qassay.store.schema import token as token_table
+from qassay.store.settings import note_action
+
+INVITATION_LIFE = timedelta(days=7)
+# The role of an invitation that gives an existing account a new password.
+RESET = "reset"
+SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody who may sign in."""
+
+    id: int
+    name: str
+    role: str
+    active: bool
+    created: str
+    has_password: bool
+    subject: str | None = None
+    preferences: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A one-time link, without its token."""
+
+    id: int
+    role: str
+    name: str | None
+    created: str
+    expires: str
+    by: str | None
+
+
+def digest(token: str) -> str:
+    """What is kept of a secret that the server made itself: long and random, so a plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def clean_name(name: str) -> str:
+    """A name as it is kept: composed, without white space around; an error where it cannot be one."""
+    cleaned = unicodedata.normalize("NFC", name).strip()
+    if not 1 <= len(cleaned) <= 100:
+        raise UsageError("a name has 1 to 100 characters")
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in cleaned):
+        raise UsageError("a name holds no control or invisible characters")
+    return cleaned
+
+
+def folded(name: str) -> str:
+    """The common form of all spellings of a name, by which it is looked up: composed, in small letters."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
+
+
+# ---- accounts -------------------------------------------------------------------------------------------------------
+
+
+def accounts(connection: Connection) -> list[Account]:
+    """Everybody, by name."""
+    rows = connection.execute(select(account).order_by(account.c.name)).mappings()
+    return [as_account(row) for row in rows]
+
+
+def get_account(connection: Connection, number: int) -> Account:
+    """One account; an error where there is none."""
+    row = connection.execute(select(account).where(account.c.id == number)).mappings().first()
+    if row is None:
+        raise unknown("account", str(number), ())
+    return as_account(row)
+
+
+def find_account(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+    """The account with this name, whatever its capitals, and its password hash."""
+    names, wanted = connection.execute(select(account.c.id, account.c.name)).all(), folded(name)
+    number = next((number for number, known in names if known.casefold() == wanted), None)
+    if number is None:
+        return None, None
+    row = connection.execute(select(account).where(account.c.id == number)).mappings().one()
+    return as_account(row), row["password"]
+
+
+def find_subject(connection: Connection, subject: str) -> Account | None:
+    """The account of somebody who is known elsewhere under this subject."""
+    row = connection.execute(select(account).where(account.c.subject == subject)).mappings().first()
+    return None if row is None else as_account(row)
+
+
+def password_of(connection: Connection, number: int) -> str | None:
+    """The password hash of an account."""
+    return connection.execute(select(account.c.password).where(account.c.id == number)).scalar()
+
+
+def has_organiser(connection: Connection) -> bool:
+    """Whether anybody can organise."""
+    return _organisers(connection) > 0
+
+
+def add_account(
+    connection: Connection, name: str, role: str, *, password: str | None = None, subject: str | None = None
+) -> Account:
+    """Make an account; `password` is a hash."""
+    name = clean_name(name)
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    if find_account(connection, name)[0] is not None:
+        raise UsageError(f"there is an account {name!r} already; choose another name")
+    if subject is not None and find_subject(connection, subject) is not None:
+        raise UsageError("this identity has an account already; sign in with it")
+    values = {"name": name, "role": role, "password": password, "subject": subject, "created": now()}
+    try:
+        number = connection.execute(insert(account).values(**values).returning(account.c.id)).scalar_one()
+    except IntegrityError:  # another process was faster by a moment
+        raise UsageError(f"there is an account {name!r} already; choose another name") from None
+    return get_account(connection, number)
+
+
+def change_account(
+    connection: Connection, number: int, *, by: int, role: str | None = None, active: bool | None = None
+) -> Account:
+    """Change role or activity; sessions and tokens of the account end at once. The last organiser stays one."""
+    before = get_account(connection, number)
+    role = before.role if role is None else role
+    active = before.active if active is None else active
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    # On PostgreSQL two organisers could demote each other at the same moment: the rows are taken first.
+    connection.execute(select(account.c.id).where(account.c.role == "organiser").with_for_update()).all()
+    organises = before.role == "organiser" and before.active
+    if organises and not (role == "organiser" and active) and _organisers(connection) == 1:
+        raise UsageError(f"{before.name} is the only organiser; make somebody else one first")
+    if (role, active) == (before.role, before.active):
+        return before
+    connection.execute(update(account).where(account.c.id == number).values(role=role, active=active))
+    end_access(connection, number)
+    note_action(connection, "account", account=by, of=before.name, role=role, active=active)
+    return get_account(connection, number)
+
+
+def end_access(connection: Connection, number: int) -> int:
+    """End every session of an account and revoke every token; how many of both."""
+    ended = 0
+    for table in (session, token_table):
+        current = update(table).where(table.c.account == number, table.c.ended.is_(None))
+        ended += connection.execute(current.values(ended=now())).rowcount
+    return ended
+
+
+def change_password(connection: Connection, number: int, hashed: str) -> None:
+    """Set the password hash of an account."""
+    connection.execute(update(account).where(account.c.id == number).values(password=hashed))
+
+
+def change_preferences(connection: Connection, number: int, preferences: Mapping[str, Any]) -> None:
+    """Keep what somebody prefers: shortcuts and the like."""
+    text = msgspec.json.encode(preferences).decode()
+    connection.execute(update(account).where(account.c.id == number).values(preferences=text))
+
+
+def as_account(row: RowMapping) -> Account:
+    """An account from its row."""
+    return Account(
+        id=row["id"],
+        name=row["name"],
+        role=row["role"],
+        active=row["active"],
+        created=row["created"],
+        has_password=row["password"] is not None,
+        subject=row["subject"],
+        preferences=msgspec.json.decode(row["preferences"]),
+    )
+
+
+def _organisers(connection: Connection) -> int:
+    organising = (account.c.role == "organiser") & account.c.active
+    return connection.execute(select(func.count()).select_from(account).where(organising)).scalar_one()
+
+
+# ---- invitations ----------------------------------------------------------------------------------------------------
+
+
+def invite(
+    connection: Connection,
+    role: str,
+    *,
+    name: str | None = None,
+    by: int | None = None,
+    life: timedelta = INVITATION_LIFE,
+) -> str:
+    """Make an invitation and return its token, which is shown once and kept nowhere."""
+    if role not in (*ROLES, RESET):
+        raise unknown("role", role, ROLES)
+    if name is not None:
+        name = clean_name(name)
+        if role != RESET and find_account(connection, name)[0] is not None:
+            raise UsageError(f"there is an account {name!r} already; choose another name")
+    token = secrets.token_urlsafe(32)
+    values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
+    connection.execute(insert(invitation).values(**values))
+    note_action(connection, "invite", account=by, role=role, name=name)
+    return token
+
+
+def open_invitations(connection: Connection) -> list[Invitation]:
+    """Invitations that can still be used, the oldest first."""
+    rows = connection.execute(
+        select(invitation, account.c.name.label("inviter"))
+        .join(account, account.c.id == invitation.c.by, isouter=True)
+        .where(invitation.c.used.is_(None), invitation.c.expires > now())
+        .order_by(invitation.c.id)
+    ).mappings()
+    return [
+        Invitation(row["id"], row["role"], row["name"], row["created"], row["expires"], row["inviter"]) for row in rows
+    ]
+
+
+def look_at_invitation(connection: Connection, token: str) -> Invitation:
+    """What an invitation offers, without using it; an error where it can no longer be used."""
+    c = invitation.c
+    usable = (c.digest == digest(token), c.used.is_(None), c.expires > now())
+    row = connection.execute(select(invitation).where(*usable)).mappings().first()
+    if row is None:
+        raise UsageError(SPENT)
+    return Invitation(row["id"], row["role"], row["name"], row["created"], row["expires"], None)
+
+
+def accept_invitation(
+    connection: Connection, token: str, *, name: str | None, password: str | None = None, subject: str | None = None
+) -> Account:
+    """Use an invitation up: make its account, or give the account it names a new password. `password` is a hash."""
+    offered = look_at_invitation(connection, token)
+    used = connection.execute(
+        update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None)).values(used=now())
+    )
+    if used.rowcount != 1:
+        raise UsageError(SPENT)
+    if offered.role != RESET:
+        return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
+    known, _ = find_account(connection, offered.name or "")
+    if known is None or password is None:
+        raise UsageError(SPENT)
+    change_password(connection, known.id, password)
+    end_access(connection, known.id)
+    return known
+
+
+def is_invited(connection: Connection, name: str) -> bool:
+    """Whether an invitation waits for somebody of this name."""
+    return bool(_waiting_for(connection, name))
+
+
+def admit_invited(connection: Connection, name: str) -> Account | None:
+    """Use up the invitation that waits for this name, for somebody whom a trusted proxy vouches for."""
+    waiting, known = _waiting_for(connection, name), find_account(connection, name)[0]
+    if not waiting or known is not None:
+        return known
+    connection.execute(update(invitation).where(invitation.c.id == waiting[0].id).values(used=now()))
+    return add_account(connection, name, waiting[0].role, subject=name)
+
+
+def _waiting_for(connection: Connection, name: str) -> list[Invitation]:
+    return [waiting for waiting in open_invitations(connection) if waiting.name == name and waiting.role != RESET]
+
+
+def withdraw_invitation(connection: Connection, number: int, *, by: int) -> None:
+    """Make an invitation useless."""
+    done = connection.execute(
+        update(invitation)
+        .where(invitation.c.id == number, invitation.c.used.is_(None), invitation.c.expires > now())
+        .values(expires=now())
+    )
+    if done.rowcount != 1:
+        raise UsageError(SPENT)
+    note_action(connection, "withdraw", account=by, invitation=number)

@@ -1,24 +1,31 @@
-"""How somebody stays signed in: sessions of browsers, tokens of programs.
+"""How people sign in and stay signed in: passwords, sessions of browsers, tokens of programs.
 
-Both live in the store, so that a restart signs nobody out and an organiser can end them: `accounts.end_access` ends all
-of both, as do a new role, a new password by a link and the end of an account. Of the secret only a digest is kept. A
-session ends after a time without use, after a longest time in any case, and when it is ended; a token, when it is
-revoked.
+Passwords are hashed with argon2id; ten characters or more, and no other rule. Sessions and tokens live in the store, so
+that a restart signs nobody out and an organiser can end them: `people.end_access` ends all of both, as do a new role, a
+new password by a link and the end of an account. Of the secret only a digest is kept. A session ends after a time
+without use, after a longest time in any case, and when it is ended; a token, when it is revoked.
 """
 
 from __future__ import annotations
 
+import functools
 import secrets
+import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import argon2
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from qassay.errors import UsageError
 from qassay.formats.times import later, now
-from qassay.store.people.accounts import Account, as_account, clean_name, digest
+from qassay.store.people import Account, as_account, clean_name, digest
 from qassay.store.schema import account, session, token
 
+PASSWORD_LENGTH = (10, 200)
+HASHER = argon2.PasswordHasher()
+# Hashing takes 64 MiB and a core; a crowd at the door must not take all of either.
+_AT_ONCE = threading.BoundedSemaphore(2)
 IDLE = timedelta(hours=12)
 LONGEST = timedelta(days=14)
 TOKEN_PREFIX = "qsy_"  # noqa: S105  # makes a token that leaked into a file easy to find
@@ -46,6 +53,42 @@ class Token:
     name: str
     created: str
     used: str | None
+
+
+# ---- passwords ------------------------------------------------------------------------------------------------------
+
+
+def hash_password(password: str) -> str:
+    """The argon2id hash of a password; an error where it is too short or too long."""
+    shortest, longest = PASSWORD_LENGTH
+    if not shortest <= len(password) <= longest:
+        raise UsageError(f"a password has {shortest} to {longest} characters; this one has {len(password)}")
+    with _AT_ONCE:
+        return HASHER.hash(password)
+
+
+def verify_password(hashed: str | None, password: str) -> bool:
+    """Whether this is the password; without a hash, the same work is done and the answer is no."""
+    with _AT_ONCE:
+        try:
+            # Else the time of the answer would show that there is no such account.
+            return HASHER.verify(hashed or _nobody(HASHER), password) and hashed is not None
+        except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+            return False
+
+
+def outdated(hashed: str | None) -> bool:
+    """Whether a hash was made with weaker parameters than today's."""
+    return hashed is not None and HASHER.check_needs_rehash(hashed)
+
+
+@functools.cache
+def _nobody(hasher: argon2.PasswordHasher) -> str:
+    """A hash of a random secret, made with the same parameters as the others."""
+    return hasher.hash(secrets.token_hex())
+
+
+# ---- sessions -------------------------------------------------------------------------------------------------------
 
 
 def begin_session(connection: Connection, number: int, *, address: str | None, agent: str | None) -> str:
@@ -139,7 +182,7 @@ def count_sessions(connection: Connection) -> int:
 
 
 def make_token(connection: Connection, number: int, name: str) -> str:
-    """Make a token for an account and return it: it is told once."""
+    """Make a token for an account and return it: it is shown once."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     connection.execute(
         insert(token).values(digest=digest(secret), account=number, name=clean_name(name), created=now())

@@ -17,11 +17,10 @@ from qassay.formats.names import LONGEST_FILE_NAME, file_name
 from qassay.formats.runs import file_suffix
 from qassay.formats.times import now
 from qassay.runs import RunInformation
-from qassay.store.fingerprint import WAITING
 from qassay.store.pool.things import digest
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
-from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.settings import WAITING, get_setting, note_action, put_setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from qassay.errors import UsageError
 from qassay.store.assignment.assignments import SLOTS, assign, assignment_with_number, reassign, withdraw_assignments
 from qassay.store.assignment.progress import Sort, State, hand_over, shares, unassigned_questions
-from qassay.store.people.accounts import Account, accounts
+from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.progress import (

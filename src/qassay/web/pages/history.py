@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
-from qassay.store.people.accounts import accounts
+from qassay.store.people import accounts
 from qassay.store.pool.parts import FIELDS
 from qassay.web.routing import ORGANISERS, Context, Number, Router, TheSite
 

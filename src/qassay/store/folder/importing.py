@@ -1,0 +1,470 @@
+"""Import into the store, all or nothing: the files of a folder, or the rows of a planned import.
+
+Nothing is ever removed: questions and runs that only the store has stay. Rows of judgments, nuggets and answers that
+the store has are not repeated, so importing the same file twice adds nothing; a row that was undone in the meantime is
+not there any more, and is imported again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+from sqlalchemy import Connection, insert, select, update
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
+from qassay.formats import judgments as reading
+from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
+from qassay.formats.importing import Plan
+from qassay.formats.importing.plan import Batch, Incoming, RowKind, RunFile, line_of
+from qassay.formats.importing.questions import check_types
+from qassay.formats.importing.rows import by_fields, canonical, missing
+from qassay.formats.names import LONGEST_NAME, file_name, name_fault
+from qassay.formats.questions import question_row, read_questions, reference_rows
+from qassay.formats.runs import read_runs
+from qassay.formats.times import now
+from qassay.judgments import JUDGMENT_COLUMNS, check_nuggets, sort_out, with_kinds
+from qassay.nuggets import NUGGET_COLUMNS, list_of_key
+from qassay.questions import Question, TestSet, gather
+from qassay.store.assignment.assignments import keep_others_out, refresh_totals
+from qassay.store.development import test_set
+from qassay.store.engine import Store
+from qassay.store.judging.judgments import append_many
+from qassay.store.pool.things import thing
+from qassay.store.schema import answer, judgment, nugget, question, run, standing
+from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
+
+# Pairs of question and nugget, by list.
+NuggetLists = Mapping[str, set[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one file brought: the number of things that are new, and of things that changed."""
+
+    file: str
+    kind: str
+    added: int
+    changed: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """The row for machines."""
+        return {"file": self.file, "kind": self.kind, "added": self.added, "changed": self.changed}
+
+
+def import_folder(store: Store, folder: Folder, *, replace: bool = False, account: int | None = None) -> list[Imported]:
+    """Import the files of a folder and say what was added; files that add nothing are left out.
+
+    With `replace`, a run that differs from the one with its tag takes its place; else that is an error.
+    """
+    configuration = read_configuration(folder)
+    with store.read() as connection:
+        known, nuggets = test_set(connection).by_id, _nugget_lists(connection)
+    incoming = read_incoming(folder, configuration, known, nuggets)
+    return _import(store, incoming, folder, configuration, replace=replace, account=account)
+
+
+def import_plan(store: Store, plan: Plan, *, account: int | None = None) -> list[Imported]:
+    """Carry out an import that was planned on the contents of the store (`snapshot`).
+
+    The plan has asked for leave to replace where that was needed. Configuration and patterns are files of the folder.
+    """
+    if problems := list(_name_faults(plan.incoming)):
+        raise InputError(problems)
+    imported = _import(store, plan.incoming, plan.folder, plan.configuration, replace=True, account=account)
+    plan.write_own_files()
+    return imported
+
+
+def _import(
+    store: Store,
+    incoming: Incoming,
+    folder: Folder,
+    configuration: Configuration,
+    *,
+    replace: bool,
+    account: int | None,
+) -> list[Imported]:
+    """Compare with the store's own rows and insert, in one transaction that keeps other writers out."""
+    with store.write() as connection:
+        keep_others_out(connection)
+        if connection.dialect.name == "postgresql":  # where writers do not wait for each other
+            connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
+        if get_setting(connection, EVALUATION) is None:  # the database belongs to the evaluation that is first
+            put_setting(connection, EVALUATION, configuration.name)
+        importing = _Import(connection, incoming, replace=replace, account=account)
+        importing.everything()
+        if importing.problems:
+            raise InputError(importing.problems)
+        if incoming.two_way:
+            _mark_two_way(folder)
+        imported = list(importing.imported.values())
+        if imported:
+            refresh_totals(connection)  # somebody may be assigned to judge what is new
+            note_action(connection, "take-in", account=account, files=[part.as_json() for part in imported])
+    return imported
+
+
+def _nugget_lists(connection: Connection) -> NuggetLists:
+    """The nuggets that are on each list now."""
+    c = nugget.c
+    lists: dict[str, set[tuple[str, str]]] = {}
+    for row in connection.execute(select(c.list, c.question, c.nugget, c.body).order_by(c.id)):
+        pairs = lists.setdefault(row.list, set())
+        (pairs.discard if row.body is None else pairs.add)((row.question, row.nugget))
+    return lists
+
+
+def _mark_two_way(folder: Folder) -> None:
+    """Labels leave their file of pairs: that their NO means "not entailed" goes to `qassay.toml`."""
+    old = files.read_text(folder.configuration)
+    marked = with_two_way(old, "reference")
+    if marked is None:
+        message = 'add "reference" to two_way: the labels of the pairs are two-way (NO ENTAILMENT)'
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    if marked != old:
+        files.write_text(folder.configuration, marked)
+
+
+# ---- reading a folder -----------------------------------------------------------------------------------------------
+
+
+def read_incoming(
+    folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: NuggetLists
+) -> Incoming:
+    """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
+
+    `known` and `nuggets` are the questions and nugget lists of the store, which the files may refer to.
+    """
+    reader = _Reader(folder, configuration, known, nuggets)
+    reader.attempt(reader.read_questions)
+    # Without the questions, files that refer to them cannot be checked.
+    if not reader.problems:
+        reader.read_others()
+        reader.problems += _name_faults(reader.incoming)
+    if reader.problems:
+        raise InputError(reader.problems)
+    return reader.incoming
+
+
+def _laid_over(known: Mapping[str, Question], incoming: Incoming) -> TestSet:
+    """The incoming questions laid over those of the store.
+
+    A file with all questions of the store gives the order too; questions that only the store has stay.
+    """
+    new = incoming.questions
+    in_order = incoming.whole and new.keys() >= known.keys()
+    return gather((new if in_order else {**known, **new}).values(), file=incoming.questions_file)
+
+
+class _Reader:
+    """The files of one folder, read one kind after the other."""
+
+    def __init__(
+        self, folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: NuggetLists
+    ) -> None:
+        self.folder = folder
+        self.task = configuration.task
+        self.known = known
+        self.nuggets = {name: set(pairs) for name, pairs in nuggets.items()}
+        self.questions = TestSet(tuple(known.values()))
+        self.labels: list[jsonl.Row] = []
+        self.incoming = Incoming()
+        self.problems: list[Problem] = []
+
+    def attempt(self, step: Callable[..., object], *arguments: object) -> None:
+        """Run a step, and gather its problems instead of stopping at them."""
+        try:
+            step(*arguments)
+        except InputError as error:
+            self.problems += error.problems
+
+    def read_questions(self) -> None:
+        """The questions of the file, laid over those of the store for the files that refer to them."""
+        if not any(path.is_file() for path in self.folder.contents.glob("questions.*")):
+            return
+        path = self.folder.questions()
+        file = self.folder.name(path)
+        read = read_questions(path, file=file)
+        check_types(read.questions, self.task, file)
+        self.labels = reference_rows(read)
+        self.incoming = Incoming(dict(read.questions.by_id), file, whole=True, two_way=read.two_way)
+        self.questions = _laid_over(self.known, self.incoming)
+
+    def read_others(self) -> None:
+        """All other files; nuggets come before the judgments that name them."""
+        folder, questions = self.folder, self.questions
+        self.attempt(self.read_rows, "run-information", "", folder.run_information, reading.read_run_information)
+        read_answers = partial(reading.read_answers, questions=questions)
+        self.attempt(self.read_rows, "answers", "", folder.answers, read_answers)
+        self.attempt(self.read_runs)
+        read_nuggets = partial(reading.read_nuggets, questions=questions)
+        for name, path in folder.nugget_lists().items():
+            self.attempt(self.read_rows, "nuggets", name, path, read_nuggets)
+        for batch in self.incoming.of_kind("nuggets"):
+            pairs = (_nugget(msgspec.json.decode(text)) for text in batch.texts)
+            self.nuggets.setdefault(batch.name, set()).update(pairs)
+        for name, path in folder.judgment_sets().items():
+            self.attempt(self.read_judgments, name, path)
+        if self.labels and "reference" not in folder.judgment_sets():
+            self.attempt(self.read_labels)
+
+    def read_rows(self, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
+        """A file of rows, to the byte; `check` reads it as for scoring."""
+        if path.exists():
+            file = self.folder.name(path)
+            check(path, file=file)
+            self.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
+
+    def read_runs(self) -> None:
+        """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
+        names = {path: self.folder.name(path) for path in self.folder.runs()}
+        if not names:
+            return
+        read = read_runs(list(names), task=self.task, questions=self.questions, names=names)
+        if read.problems:
+            raise InputError(read.problems)
+        places = {name: path for path, name in names.items()}
+        for tag, name in read.files.items():
+            self.incoming.runs[tag] = RunFile(name, places[name].read_bytes())
+
+    def read_judgments(self, name: str, path: Path) -> None:
+        """One judgment set, checked against questions, task and nuggets."""
+        file = self.folder.name(path)
+        table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
+        self.add_judgments(name, table, _lines(path, file), file)
+
+    def read_labels(self) -> None:
+        """The labels of a file of pairs, as the judgment set `reference`."""
+        file = self.incoming.questions_file
+        table = jsonl.rows_table([(0, row) for row in self.labels], JUDGMENT_COLUMNS, file=file)
+        self.add_judgments("reference", table, [line_of(row) for row in self.labels], file)
+
+    def add_judgments(self, name: str, table: pl.DataFrame, texts: Sequence[str], file: str) -> None:
+        """Check judgments, and add them with their kinds."""
+        judged = sort_out(name, table, self.questions, self.task, file=file)
+        chosen = list_of_key(name, self.nuggets)
+        pairs = list(self.nuggets[chosen]) if chosen is not None else []
+        columns = {column: NUGGET_COLUMNS[column] for column in ("question", "nugget")}
+        if problems := list(check_nuggets(judged, pl.DataFrame(pairs, schema=columns, orient="row"), file=file)):
+            raise InputError(problems)
+        kinds = with_kinds(table, self.questions)["kind"].to_list()
+        self.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
+
+
+def _lines(path: Path, file: str) -> list[str]:
+    """The lines of a file that are not blank."""
+    lines = files.decode(files.read_bytes(path), file=file).split("\n")
+    return [stripped for line in lines if (stripped := line.strip(" \t\r"))]
+
+
+def _name_faults(incoming: Incoming) -> Iterator[Problem]:
+    """Names of sets that are not allowed, and ids that not every database can hold."""
+    ids = [("question", number, incoming.questions_file) for number in incoming.questions]
+    for batch in incoming.batches:
+        if batch.name and (fault := name_fault(batch.name)):
+            yield Problem("configuration", f"the name {batch.name!r} {fault}", batch.file)
+        if batch.kind == "nuggets":
+            ids += [("nugget", _nugget(msgspec.json.decode(text))[1], batch.file) for text in batch.texts]
+    for kind, number, file in dict.fromkeys(ids):
+        if len(number) > LONGEST_NAME or "\0" in number:
+            message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or holds a NUL"
+            yield Problem("syntax", message, file)
+
+
+# ---- comparing and inserting ----------------------------------------------------------------------------------------
+
+
+class _Import:
+    """One import, within its transaction: incoming rows compared with those of the store, kind by kind."""
+
+    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool, account: int | None) -> None:
+        self.connection = connection
+        self.incoming = incoming
+        self.replace = replace
+        self.by: dict[str, Any] = {"account": account, "at": now()}
+        self.imported: dict[tuple[str, str], Imported] = {}
+        self.problems: list[Problem] = []
+
+    def everything(self) -> None:
+        """All kinds, questions first."""
+        if self.incoming.questions:
+            self.questions()
+        for batch in self.incoming.of_kind("answers"):
+            self.answers(batch)
+        for tag, run_file in self.incoming.runs.items():
+            self.run(tag, run_file)
+        self.information()
+        for batch in self.incoming.of_kind("nuggets"):
+            self.nuggets(batch)
+        for batch in self.incoming.of_kind("judgments"):
+            self.judgments(batch)
+        self.empty_files()
+
+    def note(self, file: str, kind: str, added: int, changed: int = 0) -> None:
+        """Remember what a file brought; several sources may bring rows to one file."""
+        if added or changed:
+            before = self.imported.get((file, kind), Imported(file, kind, 0))
+            self.imported[file, kind] = Imported(file, kind, before.added + added, before.changed + changed)
+
+    def questions(self) -> None:
+        """New questions, and those that differ from the store's current ones, whose earlier form is recorded."""
+        c = question.c
+        known = test_set(self.connection).by_id
+        rows = {row.id: row for row in self.connection.execute(select(question))}
+        added = changed = 0
+        for place, asked in enumerate(_laid_over(known, self.incoming)):
+            row = rows.get(asked.id)
+            values: dict[str, Any] = {"ordinal": place}
+            if row is None or known.get(asked.id) != asked:
+                values |= {"body": line_of(question_row(asked)), "draft": False, **self.by}
+            if row is None:
+                self.connection.execute(insert(question).values(id=asked.id, version=1, **values))
+                added += 1
+                continue
+            if "body" in values:
+                self._refuse_other_type(known.get(asked.id), asked)
+                before = msgspec.json.decode(row.body)
+                account = self.by["account"]
+                note_action(self.connection, "change-question", account=account, question=asked.id, before=before)
+                changed += 1
+            elif row.ordinal == place:
+                continue
+            self.connection.execute(update(question).where(c.id == asked.id).values(version=row.version + 1, **values))
+        self.note(self.incoming.questions_file, "questions", added, changed)
+
+    def answers(self, batch: Batch) -> None:
+        """Known answers that the store lacks."""
+        identity = by_fields("question", "answer", "doc")
+        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars()
+        stored = ((identity(msgspec.json.decode(body)), body) for body in bodies)
+        rows = [msgspec.json.decode(text) for text in batch.texts]
+        new = [
+            {"question": str(rows[place]["question"]), "body": batch.texts[place], **self.by}
+            for place in _missing(batch, ((identity(row), row) for row in rows), stored)
+        ]
+        if new:
+            self.connection.execute(insert(answer), new)
+        self.note(batch.file, "answers", len(new))
+
+    def run(self, tag: str, run_file: RunFile) -> None:
+        """A run, to the byte."""
+        c = run.c
+        path = Path(run_file.file)
+        name = path.name
+        stored = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
+        if self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first() is not None:
+            name = file_name(tag) + "".join(path.suffixes[-2:])  # another run came in a file of this name
+        values = {"file": name, "data": run_file.data, "withdrawn": False, **self.by}
+        if stored is None:
+            self.connection.execute(insert(run).values(tag=tag, **values))
+            self.note(run_file.file, "run", 1)
+            return
+        same = files.unpack(bytes(stored.data), path) == files.unpack(run_file.data, path)
+        if same and not (stored.withdrawn and self.replace):
+            return
+        if not self.replace:
+            withdrawn = ", which is withdrawn" if stored.withdrawn else ""
+            message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
+            self.problems.append(Problem("second-tag", message, run_file.file))
+            return
+        details = {"run": tag, "file": stored.file, "at": stored.at}
+        note_action(self.connection, "replace-run", account=self.by["account"], **details)
+        self.connection.execute(update(run).where(c.tag == tag).values(**values))
+        self.note(run_file.file, "run", 0, 1)
+
+    def information(self) -> None:
+        """Descriptions of runs: stored with the run, or kept until it comes. The last row of a run counts."""
+        c = run.c
+        waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
+        known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
+        described = {tag: text for tag, text in waiting.items() if tag in known and known[tag] is None}
+        batches = self.incoming.of_kind("run-information")
+        given = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
+        added = sum(not _same_row(known.get(tag) or waiting.get(tag), text) for tag, text in given.items())
+        for tag, text in {**described, **given}.items():
+            if tag in known and not _same_row(known[tag], text):
+                self.connection.execute(update(run).where(c.tag == tag).values(information=text))
+        left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
+        if left != waiting:
+            put_setting(self.connection, WAITING, left or None)
+        if batches:
+            self.note(batches[0].file, "run-information", added)
+
+    def nuggets(self, batch: Batch) -> None:
+        """Nuggets that the list lacks; a changed one moves to its end, as in a file."""
+        c = nugget.c
+        versions: dict[Hashable, int] = {}
+        ordinals: dict[str, int] = {}
+        stored = []
+        for row in self.connection.execute(select(nugget).where(c.list == batch.name).order_by(c.id)):
+            key = (row.question, row.nugget)
+            versions[key] = max(row.version, versions.get(key, 0))
+            ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
+            stored.append((key, row.body))
+        rows = [msgspec.json.decode(text) for text in batch.texts]
+        new = []
+        for place in _missing(batch, ((_nugget(row), row) for row in rows), stored):
+            number, name = key = _nugget(rows[place])
+            versions[key] = versions.get(key, 0) + 1
+            ordinals[number] = ordinals.get(number, 0) + 1
+            values = {"version": versions[key], "ordinal": ordinals[number], "body": batch.texts[place]}
+            new.append({"list": batch.name, "question": number, "nugget": name, **values, **self.by})
+        if new:
+            self.connection.execute(insert(nugget), new)
+        self.note(batch.file, "nuggets", len(new))
+
+    def judgments(self, batch: Batch) -> None:
+        """Judgments that the set lacks, in the order of the file."""
+        c = judgment.c
+        stored = self.connection.execute(select(c.thing, c.body).where(c.set == batch.name).order_by(c.id))
+        parsed = ((kind, msgspec.json.decode(text)) for kind, text in zip(batch.kinds, batch.texts, strict=True))
+        places = _missing(batch, ((thing(kind, row), row) for kind, row in parsed), stored)
+        rows = [(batch.kinds[place], batch.texts[place]) for place in places]
+        self.note(batch.file, "judgments", append_many(self.connection, set_name=batch.name, rows=rows, **self.by))
+
+    def empty_files(self) -> None:
+        """Remember sets and lists without rows: scoring takes an empty set for a set, not for no set."""
+        known: dict[str, list[str]] = get_setting(self.connection, EMPTY_FILES) or {}
+        names = {kind: set(names) for kind, names in known.items()}
+        for batch in self.incoming.batches:
+            if batch.name and not batch.texts:
+                names.setdefault(batch.kind, set()).add(batch.name)
+        if (empty := {kind: sorted(names[kind]) for kind in sorted(names)}) != known:
+            put_setting(self.connection, EMPTY_FILES, empty)
+
+    def _refuse_other_type(self, old: Question | None, new: Question) -> None:
+        """Judgments of a question of one type say nothing of a question of another."""
+        if old is None or old.type == new.type:
+            return
+        judged = select(standing.c.thing).where(standing.c.question == new.id, standing.c.body.is_not(None)).limit(1)
+        if self.connection.execute(judged).first() is not None:
+            message = f"question {new.id} is judged as {old.type} and cannot become {new.type}; give it another id"
+            self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
+
+
+def _missing(
+    batch: Batch, rows: Iterable[tuple[Hashable, jsonl.Row]], stored: Iterable[tuple[Hashable, str | None]]
+) -> Sequence[int]:
+    """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
+    known: dict[Hashable, list[bytes]] = {}
+    for key, body in stored:
+        if body is None:
+            known.pop(key, None)
+        else:
+            known.setdefault(key, []).append(canonical(msgspec.json.decode(body)))
+    return missing(((key, canonical(row)) for key, row in rows), known) if known else range(len(batch.texts))
+
+
+def _same_row(old: str | None, new: str) -> bool:
+    return old is not None and canonical(msgspec.json.decode(old)) == canonical(msgspec.json.decode(new))
+
+
+def _nugget(row: jsonl.Row) -> tuple[str, str]:
+    return (str(row["question"]), str(row["nugget"]))
