@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from sqlalchemy import func, select, update
+from written import write_out
 
 import qassay
 from qassay.errors import InputError
@@ -19,7 +20,7 @@ from qassay.formats.importing import Options, Plan, plan_import
 from qassay.formats.times import now
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import Imported, import_folder, import_plan
-from qassay.store.folder.snapshot import snapshot, write_out
+from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.judgments import append
 from qassay.store.schema import answer, judgment, metadata, nugget, question, record, run, standing
 

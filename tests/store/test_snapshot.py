@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import insert, update
+from written import write_out
 
 import qassay
 import random_evaluations as evaluations
@@ -20,7 +21,7 @@ from qassay.formats.times import now
 from qassay.store import as_stored
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
-from qassay.store.folder.snapshot import snapshot, write_out
+from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.judgments import append
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.schema import question, run

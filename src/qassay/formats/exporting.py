@@ -64,7 +64,9 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     path = folder.questions()
     found = read_questions(path, file=folder.name(path))
     questions = found.questions
-    contents = dict(_copied(folder, [folder.configuration, *own_task(folder), folder.patterns, folder.run_information]))
+    contents = dict(
+        _copied(folder, [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information])
+    )
     contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, questions)).encode()
     contents |= _copied(folder, folder.runs())
     notes: list[str] = []
@@ -138,7 +140,7 @@ def _move_labels(contents: dict[str, bytes], found: QuestionFile, notes: list[st
             contents[CONFIGURATION] = marked.encode()
 
 
-def own_task(folder: Folder) -> list[Path]:
+def _own_task(folder: Folder) -> list[Path]:
     """The file that defines the task, where the evaluation brings its own."""
     task = tomllib.loads(files.read_text(folder.configuration)).get("task")
     if not isinstance(task, str) or not task.endswith(".toml"):

@@ -59,6 +59,7 @@ def plan_import(
         plan.carried = read_questions(path, file=folder.name(path))
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
+    plan.reports = {source: Added(source.name, source.kind, "") for source in sources}
     for wanted, step in _ONE_BY_ONE.items():
         before = len(plan.problems)
         for source in sources:
@@ -71,19 +72,7 @@ def plan_import(
         _attempt(plan, import_runs, runs)
     if plan.problems:
         raise InputError(plan.problems)
-    plan.added = _by_file(plan.added, sources)
     return plan
-
-
-def _by_file(added: Sequence[Added], sources: Sequence[Source]) -> list[Added]:
-    """One line per file, in the order of the files."""
-    lines = []
-    for source in sources:
-        own = [part for part in added if part.file == source.name]
-        places = [place for part in own for place in part.to]
-        message = "; ".join(part.message for part in own)
-        lines.append(Added(source.name, source.kind, message, sum(part.count for part in own), tuple(places)))
-    return lines
 
 
 def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Source]:

@@ -7,7 +7,7 @@ all of them, and compares them with its own rows within its transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -114,7 +114,7 @@ class Plan:
     appended: dict[Path, list[str]] = field(default_factory=dict)
     replaced: dict[Path, str] = field(default_factory=dict)
     removed: set[Path] = field(default_factory=set)
-    added: list[Added] = field(default_factory=list)
+    reports: dict[Source, Added] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     # Whether the questions to come are unknown, because their file has faults.
@@ -143,9 +143,16 @@ class Plan:
             raise InputError(Problem("configuration", message, self.folder.name(path.parent)))
 
     def report(self, source: Source, message: str, *, count: int = 0, to: Path | None = None) -> None:
-        """Note what a source adds."""
-        places = () if to is None else (self.folder.name(to),)
-        self.added.append(Added(source.name, source.kind, message, count, places))
+        """Note what a source adds; several reports on a source become one."""
+        before = self.reports[source]
+        message = f"{before.message}; {message}" if before.message else message
+        places = before.to if to is None else (*before.to, self.folder.name(to))
+        self.reports[source] = replace(before, message=message, count=before.count + count, to=places)
+
+    @property
+    def added(self) -> list[Added]:
+        """What the sources add, in their order."""
+        return list(self.reports.values())
 
     def test_set(self, source: Source) -> TestSet:
         """The questions that the sources are about; an error where there are none yet."""

@@ -24,7 +24,7 @@ from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_con
 from qassay.formats.importing import Plan
 from qassay.formats.importing.plan import Batch, Incoming, RowKind, RunFile, line_of
 from qassay.formats.importing.questions import check_types
-from qassay.formats.importing.rows import by_fields, canonical, missing
+from qassay.formats.importing.rows import canonical, missing
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
@@ -35,13 +35,12 @@ from qassay.questions import Question, TestSet, gather
 from qassay.store.assignment.assignments import keep_others_out, refresh_totals
 from qassay.store.development import test_set
 from qassay.store.engine import Store
+from qassay.store.folder.snapshot import nugget_lines
 from qassay.store.judging.judgments import append_many
 from qassay.store.pool.things import thing
 from qassay.store.schema import answer, judgment, nugget, question, run, standing
 from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
-
-# Pairs of question and nugget, by list.
-NuggetLists = Mapping[str, set[tuple[str, str]]]
+from qassay.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +57,32 @@ class Imported:
         return {"file": self.file, "kind": self.kind, "added": self.added, "changed": self.changed}
 
 
-def import_folder(store: Store, folder: Folder, *, replace: bool = False, account: int | None = None) -> list[Imported]:
+def import_folder(store: Store, folder: Folder, *, replace: bool = False) -> list[Imported]:
     """Import the files of a folder and say what was added; files that add nothing are left out.
 
     With `replace`, a run that differs from the one with its tag takes its place; else that is an error.
     """
     configuration = read_configuration(folder)
     with store.read() as connection:
-        known, nuggets = test_set(connection).by_id, _nugget_lists(connection)
+        known, nuggets = test_set(connection).by_id, nugget_lines(connection)
     incoming = read_incoming(folder, configuration, known, nuggets)
-    return _import(store, incoming, folder, configuration, replace=replace, account=account)
+    return _import(store, incoming, folder, configuration, replace=replace)
 
 
-def import_plan(store: Store, plan: Plan, *, account: int | None = None) -> list[Imported]:
+def import_plan(store: Store, plan: Plan) -> list[Imported]:
     """Carry out an import that was planned on the contents of the store (`snapshot`).
 
     The plan has asked for leave to replace where that was needed. Configuration and patterns are files of the folder.
     """
     if problems := list(_name_faults(plan.incoming)):
         raise InputError(problems)
-    imported = _import(store, plan.incoming, plan.folder, plan.configuration, replace=True, account=account)
+    imported = _import(store, plan.incoming, plan.folder, plan.configuration, replace=True)
     plan.write_own_files()
     return imported
 
 
 def _import(
-    store: Store,
-    incoming: Incoming,
-    folder: Folder,
-    configuration: Configuration,
-    *,
-    replace: bool,
-    account: int | None,
+    store: Store, incoming: Incoming, folder: Folder, configuration: Configuration, *, replace: bool
 ) -> list[Imported]:
     """Compare with the store's own rows and insert, in one transaction that keeps other writers out."""
     with store.write() as connection:
@@ -98,7 +91,7 @@ def _import(
             connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
         if get_setting(connection, EVALUATION) is None:  # the database belongs to the evaluation that is first
             put_setting(connection, EVALUATION, configuration.name)
-        importing = _Import(connection, incoming, replace=replace, account=account)
+        importing = _Import(connection, incoming, replace=replace)
         importing.everything()
         if importing.problems:
             raise InputError(importing.problems)
@@ -107,18 +100,8 @@ def _import(
         imported = list(importing.imported.values())
         if imported:
             refresh_totals(connection)  # somebody may be assigned to judge what is new
-            note_action(connection, "take-in", account=account, files=[part.as_json() for part in imported])
+            note_action(connection, "take-in", account=None, files=[part.as_json() for part in imported])
     return imported
-
-
-def _nugget_lists(connection: Connection) -> NuggetLists:
-    """The nuggets that are on each list now."""
-    c = nugget.c
-    lists: dict[str, set[tuple[str, str]]] = {}
-    for row in connection.execute(select(c.list, c.question, c.nugget, c.body).order_by(c.id)):
-        pairs = lists.setdefault(row.list, set())
-        (pairs.discard if row.body is None else pairs.add)((row.question, row.nugget))
-    return lists
 
 
 def _mark_two_way(folder: Folder) -> None:
@@ -136,13 +119,13 @@ def _mark_two_way(folder: Folder) -> None:
 
 
 def read_incoming(
-    folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: NuggetLists
+    folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
 ) -> Incoming:
     """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
 
-    `known` and `nuggets` are the questions and nugget lists of the store, which the files may refer to.
+    `known` are the questions and `nuggets` the rows of the nugget lists of the store: the files may refer to them.
     """
-    reader = _Reader(folder, configuration, known, nuggets)
+    reader = _Reader(folder, configuration.task, known, nuggets)
     reader.attempt(reader.read_questions)
     # Without the questions, files that refer to them cannot be checked.
     if not reader.problems:
@@ -167,12 +150,12 @@ class _Reader:
     """The files of one folder, read one kind after the other."""
 
     def __init__(
-        self, folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: NuggetLists
+        self, folder: Folder, task: Task, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
     ) -> None:
         self.folder = folder
-        self.task = configuration.task
+        self.task = task
         self.known = known
-        self.nuggets = {name: set(pairs) for name, pairs in nuggets.items()}
+        self.nuggets = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
         self.questions = TestSet(tuple(known.values()))
         self.labels: list[jsonl.Row] = []
         self.incoming = Incoming()
@@ -208,8 +191,7 @@ class _Reader:
         for name, path in folder.nugget_lists().items():
             self.attempt(self.read_rows, "nuggets", name, path, read_nuggets)
         for batch in self.incoming.of_kind("nuggets"):
-            pairs = (_nugget(msgspec.json.decode(text)) for text in batch.texts)
-            self.nuggets.setdefault(batch.name, set()).update(pairs)
+            self.nuggets.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
         for name, path in folder.judgment_sets().items():
             self.attempt(self.read_judgments, name, path)
         if self.labels and "reference" not in folder.judgment_sets():
@@ -271,7 +253,7 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
         if batch.name and (fault := name_fault(batch.name)):
             yield Problem("configuration", f"the name {batch.name!r} {fault}", batch.file)
         if batch.kind == "nuggets":
-            ids += [("nugget", _nugget(msgspec.json.decode(text))[1], batch.file) for text in batch.texts]
+            ids += [("nugget", _nugget(text)[1], batch.file) for text in batch.texts]
     for kind, number, file in dict.fromkeys(ids):
         if len(number) > LONGEST_NAME or "\0" in number:
             message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or holds a NUL"
@@ -284,11 +266,11 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
 class _Import:
     """One import, within its transaction: incoming rows compared with those of the store, kind by kind."""
 
-    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool, account: int | None) -> None:
+    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool) -> None:
         self.connection = connection
         self.incoming = incoming
         self.replace = replace
-        self.by: dict[str, Any] = {"account": account, "at": now()}
+        self.at = now()
         self.imported: dict[tuple[str, str], Imported] = {}
         self.problems: list[Problem] = []
 
@@ -323,7 +305,7 @@ class _Import:
             row = rows.get(asked.id)
             values: dict[str, Any] = {"ordinal": place}
             if row is None or known.get(asked.id) != asked:
-                values |= {"body": line_of(question_row(asked)), "draft": False, **self.by}
+                values |= {"body": line_of(question_row(asked)), "draft": False, "account": None, "at": self.at}
             if row is None:
                 self.connection.execute(insert(question).values(id=asked.id, version=1, **values))
                 added += 1
@@ -331,8 +313,7 @@ class _Import:
             if "body" in values:
                 self._refuse_other_type(known.get(asked.id), asked)
                 before = msgspec.json.decode(row.body)
-                account = self.by["account"]
-                note_action(self.connection, "change-question", account=account, question=asked.id, before=before)
+                note_action(self.connection, "change-question", account=None, question=asked.id, before=before)
                 changed += 1
             elif row.ordinal == place:
                 continue
@@ -341,13 +322,11 @@ class _Import:
 
     def answers(self, batch: Batch) -> None:
         """Known answers that the store lacks."""
-        identity = by_fields("question", "answer", "doc")
         bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars()
-        stored = ((identity(msgspec.json.decode(body)), body) for body in bodies)
-        rows = [msgspec.json.decode(text) for text in batch.texts]
+        keys = [_answer(text) for text in batch.texts]
         new = [
-            {"question": str(rows[place]["question"]), "body": batch.texts[place], **self.by}
-            for place in _missing(batch, ((identity(row), row) for row in rows), stored)
+            {"question": keys[place][0], "body": batch.texts[place], "at": self.at}
+            for place in _missing(batch, keys, ((_answer(body), body) for body in bodies))
         ]
         if new:
             self.connection.execute(insert(answer), new)
@@ -361,7 +340,7 @@ class _Import:
         stored = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
         if self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first() is not None:
             name = file_name(tag) + "".join(path.suffixes[-2:])  # another run came in a file of this name
-        values = {"file": name, "data": run_file.data, "withdrawn": False, **self.by}
+        values = {"file": name, "data": run_file.data, "withdrawn": False, "account": None, "at": self.at}
         if stored is None:
             self.connection.execute(insert(run).values(tag=tag, **values))
             self.note(run_file.file, "run", 1)
@@ -374,8 +353,7 @@ class _Import:
             message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
             self.problems.append(Problem("second-tag", message, run_file.file))
             return
-        details = {"run": tag, "file": stored.file, "at": stored.at}
-        note_action(self.connection, "replace-run", account=self.by["account"], **details)
+        note_action(self.connection, "replace-run", account=None, run=tag, file=stored.file, at=stored.at)
         self.connection.execute(update(run).where(c.tag == tag).values(**values))
         self.note(run_file.file, "run", 0, 1)
 
@@ -384,12 +362,14 @@ class _Import:
         c = run.c
         waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
         known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
-        described = {tag: text for tag, text in waiting.items() if tag in known and known[tag] is None}
         batches = self.incoming.of_kind("run-information")
         given = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
-        added = sum(not _same_row(known.get(tag) or waiting.get(tag), text) for tag, text in given.items())
-        for tag, text in {**described, **given}.items():
-            if tag in known and not _same_row(known[tag], text):
+        stored = {tag: text for tag, text in known.items() if text is not None}
+        before = {tag: _canonical(text) for tag, text in {**waiting, **stored}.items()}
+        added = sum(before.get(tag) != _canonical(text) for tag, text in given.items())
+        arrived = {tag: text for tag, text in waiting.items() if tag in known and tag not in stored}
+        for tag, text in {**arrived, **given}.items():
+            if tag in known and (tag not in stored or before[tag] != _canonical(text)):
                 self.connection.execute(update(run).where(c.tag == tag).values(information=text))
         left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
         if left != waiting:
@@ -408,14 +388,13 @@ class _Import:
             versions[key] = max(row.version, versions.get(key, 0))
             ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
             stored.append((key, row.body))
-        rows = [msgspec.json.decode(text) for text in batch.texts]
         new = []
-        for place in _missing(batch, ((_nugget(row), row) for row in rows), stored):
-            number, name = key = _nugget(rows[place])
+        for place in _missing(batch, map(_nugget, batch.texts), stored):
+            number, name = key = _nugget(batch.texts[place])
             versions[key] = versions.get(key, 0) + 1
             ordinals[number] = ordinals.get(number, 0) + 1
             values = {"version": versions[key], "ordinal": ordinals[number], "body": batch.texts[place]}
-            new.append({"list": batch.name, "question": number, "nugget": name, **values, **self.by})
+            new.append({"list": batch.name, "question": number, "nugget": name, **values, "at": self.at})
         if new:
             self.connection.execute(insert(nugget), new)
         self.note(batch.file, "nuggets", len(new))
@@ -424,10 +403,10 @@ class _Import:
         """Judgments that the set lacks, in the order of the file."""
         c = judgment.c
         stored = self.connection.execute(select(c.thing, c.body).where(c.set == batch.name).order_by(c.id))
-        parsed = ((kind, msgspec.json.decode(text)) for kind, text in zip(batch.kinds, batch.texts, strict=True))
-        places = _missing(batch, ((thing(kind, row), row) for kind, row in parsed), stored)
-        rows = [(batch.kinds[place], batch.texts[place]) for place in places]
-        self.note(batch.file, "judgments", append_many(self.connection, set_name=batch.name, rows=rows, **self.by))
+        rows = list(zip(batch.kinds, batch.texts, strict=True))
+        keys = (thing(kind, msgspec.json.decode(text)) for kind, text in rows)
+        rows = [rows[place] for place in _missing(batch, keys, stored)]
+        self.note(batch.file, "judgments", append_many(self.connection, set_name=batch.name, rows=rows, at=self.at))
 
     def empty_files(self) -> None:
         """Remember sets and lists without rows: scoring takes an empty set for a set, not for no set."""
@@ -449,22 +428,26 @@ class _Import:
             self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
 
 
-def _missing(
-    batch: Batch, rows: Iterable[tuple[Hashable, jsonl.Row]], stored: Iterable[tuple[Hashable, str | None]]
-) -> Sequence[int]:
+def _missing(batch: Batch, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]) -> Sequence[int]:
     """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
     known: dict[Hashable, list[bytes]] = {}
     for key, body in stored:
         if body is None:
             known.pop(key, None)
         else:
-            known.setdefault(key, []).append(canonical(msgspec.json.decode(body)))
-    return missing(((key, canonical(row)) for key, row in rows), known) if known else range(len(batch.texts))
+            known.setdefault(key, []).append(_canonical(body))
+    return missing(zip(keys, map(_canonical, batch.texts), strict=True), known) if known else range(len(batch.texts))
 
 
-def _same_row(old: str | None, new: str) -> bool:
-    return old is not None and canonical(msgspec.json.decode(old)) == canonical(msgspec.json.decode(new))
+def _canonical(text: str) -> bytes:
+    return canonical(msgspec.json.decode(text))
 
 
-def _nugget(row: jsonl.Row) -> tuple[str, str]:
+def _answer(text: str) -> tuple[str, str, str]:
+    row = msgspec.json.decode(text)
+    return (str(row.get("question")), str(row.get("answer")), str(row.get("doc")))
+
+
+def _nugget(text: str) -> tuple[str, str]:
+    row = msgspec.json.decode(text)
     return (str(row["question"]), str(row["nugget"]))

@@ -7,7 +7,6 @@ those of its export are the same by construction.
 from __future__ import annotations
 
 import shlex
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -19,7 +18,6 @@ from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
-from qassay.formats.exporting import own_task
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.folder import Configuration, Folder, may_have_store, named_database
 from qassay.formats.importing.rows import Identity, by_fields, by_identity, judgment_identity, missing
@@ -44,21 +42,6 @@ _DRAFTS = select(question.c.id).where(question.c.draft)
 
 _latest: dict[str, tuple[str, TemporaryFolder]] = {}
 _turn = threading.Lock()
-
-
-def write_out(store: Store, target: Path, folder: Folder) -> None:
-    """Write the store out as an evaluation of its own: a folder that is not there yet, or is empty.
-
-    Configuration, the evaluation's own task file and patterns are copied from its folder; the documents are not.
-    """
-    target.mkdir(parents=True, exist_ok=True)
-    for path in (folder.configuration, *own_task(folder), folder.patterns):
-        if path.is_file():
-            place = target / path.relative_to(folder.path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
-    with store.read() as connection:
-        write_contents(connection, target)
 
 
 def snapshot(store: Store, folder: Folder) -> Folder:

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, RowMapping, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import UsageError, unknown
@@ -25,9 +25,11 @@ from qassay.store.schema import ROLES, account, invitation, session
 from qassay.store.schema import token as token_table
 from qassay.store.settings import note_action
 
-INVITATION_LIFE = timedelta(days=7)
+# How long an invitation can be used.
+LIFE = timedelta(days=7)
 # The role of an invitation that gives an existing account a new password.
 RESET = "reset"
+TAKEN = "there is an account {!r} already; choose another name"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
 
@@ -82,8 +84,7 @@ def folded(name: str) -> str:
 
 def accounts(connection: Connection) -> list[Account]:
     """Everybody, by name."""
-    rows = connection.execute(select(account).order_by(account.c.name)).mappings()
-    return [as_account(row) for row in rows]
+    return [as_account(row) for row in connection.execute(select(account).order_by(account.c.name)).mappings()]
 
 
 def get_account(connection: Connection, number: int) -> Account:
@@ -127,15 +128,14 @@ def add_account(
     name = clean_name(name)
     if role not in ROLES:
         raise unknown("role", role, ROLES)
-    if find_account(connection, name)[0] is not None:
-        raise UsageError(f"there is an account {name!r} already; choose another name")
+    _refuse_taken(connection, name)
     if subject is not None and find_subject(connection, subject) is not None:
         raise UsageError("this identity has an account already; sign in with it")
     values = {"name": name, "role": role, "password": password, "subject": subject, "created": now()}
     try:
         number = connection.execute(insert(account).values(**values).returning(account.c.id)).scalar_one()
     except IntegrityError:  # another process was faster by a moment
-        raise UsageError(f"there is an account {name!r} already; choose another name") from None
+        raise UsageError(TAKEN.format(name)) from None
     return get_account(connection, number)
 
 
@@ -163,11 +163,12 @@ def change_account(
 
 def end_access(connection: Connection, number: int) -> int:
     """End every session of an account and revoke every token; how many of both."""
-    ended = 0
-    for table in (session, token_table):
-        current = update(table).where(table.c.account == number, table.c.ended.is_(None))
-        ended += connection.execute(current.values(ended=now())).rowcount
-    return ended
+    return sum(end(connection, table, table.c.account == number) for table in (session, token_table))
+
+
+def end(connection: Connection, table: Table, *which: ColumnElement[bool]) -> int:
+    """End sessions or tokens that have not ended; how many."""
+    return connection.execute(update(table).where(*which, table.c.ended.is_(None)).values(ended=now())).rowcount
 
 
 def change_password(connection: Connection, number: int, hashed: str) -> None:
@@ -195,6 +196,11 @@ def as_account(row: RowMapping) -> Account:
     )
 
 
+def _refuse_taken(connection: Connection, name: str) -> None:
+    if find_account(connection, name)[0] is not None:
+        raise UsageError(TAKEN.format(name))
+
+
 def _organisers(connection: Connection) -> int:
     organising = (account.c.role == "organiser") & account.c.active
     return connection.execute(select(func.count()).select_from(account).where(organising)).scalar_one()
@@ -204,20 +210,15 @@ def _organisers(connection: Connection) -> int:
 
 
 def invite(
-    connection: Connection,
-    role: str,
-    *,
-    name: str | None = None,
-    by: int | None = None,
-    life: timedelta = INVITATION_LIFE,
+    connection: Connection, role: str, *, name: str | None = None, by: int | None = None, life: timedelta = LIFE
 ) -> str:
     """Make an invitation and return its token, which is shown once and kept nowhere."""
     if role not in (*ROLES, RESET):
         raise unknown("role", role, ROLES)
     if name is not None:
         name = clean_name(name)
-        if role != RESET and find_account(connection, name)[0] is not None:
-            raise UsageError(f"there is an account {name!r} already; choose another name")
+        if role != RESET:
+            _refuse_taken(connection, name)
     token = secrets.token_urlsafe(32)
     values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
     connection.execute(insert(invitation).values(**values))
@@ -225,27 +226,20 @@ def invite(
     return token
 
 
-def open_invitations(connection: Connection) -> list[Invitation]:
+def open_invitations(connection: Connection, *which: ColumnElement[bool]) -> list[Invitation]:
     """Invitations that can still be used, the oldest first."""
-    rows = connection.execute(
-        select(invitation, account.c.name.label("inviter"))
-        .join(account, account.c.id == invitation.c.by, isouter=True)
-        .where(invitation.c.used.is_(None), invitation.c.expires > now())
-        .order_by(invitation.c.id)
-    ).mappings()
-    return [
-        Invitation(row["id"], row["role"], row["name"], row["created"], row["expires"], row["inviter"]) for row in rows
-    ]
+    c = invitation.c
+    rows = select(c.id, c.role, c.name, c.created, c.expires, account.c.name)
+    rows = rows.join(account, account.c.id == c.by, isouter=True).order_by(c.id)
+    return [Invitation(*row) for row in connection.execute(rows.where(c.used.is_(None), c.expires > now(), *which))]
 
 
 def look_at_invitation(connection: Connection, token: str) -> Invitation:
     """What an invitation offers, without using it; an error where it can no longer be used."""
-    c = invitation.c
-    usable = (c.digest == digest(token), c.used.is_(None), c.expires > now())
-    row = connection.execute(select(invitation).where(*usable)).mappings().first()
-    if row is None:
+    usable = open_invitations(connection, invitation.c.digest == digest(token))
+    if not usable:
         raise UsageError(SPENT)
-    return Invitation(row["id"], row["role"], row["name"], row["created"], row["expires"], None)
+    return usable[0]
 
 
 def accept_invitation(
@@ -253,10 +247,8 @@ def accept_invitation(
 ) -> Account:
     """Use an invitation up: make its account, or give the account it names a new password. `password` is a hash."""
     offered = look_at_invitation(connection, token)
-    used = connection.execute(
-        update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None)).values(used=now())
-    )
-    if used.rowcount != 1:
+    unused = update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None))
+    if connection.execute(unused.values(used=now())).rowcount != 1:
         raise UsageError(SPENT)
     if offered.role != RESET:
         return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
@@ -283,16 +275,13 @@ def admit_invited(connection: Connection, name: str) -> Account | None:
 
 
 def _waiting_for(connection: Connection, name: str) -> list[Invitation]:
-    return [waiting for waiting in open_invitations(connection) if waiting.name == name and waiting.role != RESET]
+    return open_invitations(connection, invitation.c.name == name, invitation.c.role != RESET)
 
 
 def withdraw_invitation(connection: Connection, number: int, *, by: int) -> None:
     """Make an invitation useless."""
-    done = connection.execute(
-        update(invitation)
-        .where(invitation.c.id == number, invitation.c.used.is_(None), invitation.c.expires > now())
-        .values(expires=now())
-    )
-    if done.rowcount != 1:
+    c = invitation.c
+    usable = update(invitation).where(c.id == number, c.used.is_(None), c.expires > now())
+    if connection.execute(usable.values(expires=now())).rowcount != 1:
         raise UsageError(SPENT)
     note_action(connection, "withdraw", account=by, invitation=number)
