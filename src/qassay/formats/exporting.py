@@ -62,23 +62,20 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     """Gather what an export holds; nothing is written."""
     configuration = read_configuration(folder)
     path = folder.questions()
-    found = read_questions(path, file=folder.name(path))
-    questions = found.questions
-    contents = dict(
-        _copied(folder, [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information])
-    )
-    contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, questions)).encode()
-    contents |= _copied(folder, folder.runs())
+    read = read_questions(path, file=folder.name(path))
+    own = [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information, *folder.runs()]
+    contents = _copied(folder, own)
+    contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, read.questions)).encode()
     notes: list[str] = []
-    if found.reference and "reference" not in folder.judgment_sets():
-        _move_labels(contents, found, notes)
+    if read.reference and "reference" not in folder.judgment_sets():
+        _move_labels(contents, read, notes)
     if nist:
-        made = nist_files(folder, configuration, questions)
+        made = nist_files(folder, configuration, read.questions)
         contents |= {f"nist/{name}": text.encode() for name, text in made.texts.items()}
         notes += made.notes
     else:
-        sets = (folder.judgment_sets(), folder.nugget_lists())
-        contents |= _copied(folder, [folder.answers, *(path for found in sets for path in found.values())])
+        sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
+        contents |= _copied(folder, [folder.answers, *sets])
     documents = _documents(folder)
     if documents and not collection:
         many = plural(len(documents), "file")
@@ -127,15 +124,14 @@ def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
     return {Path(folder.name(path)).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
-def _move_labels(contents: dict[str, bytes], found: QuestionFile, notes: list[str]) -> None:
+def _move_labels(contents: dict[str, bytes], read: QuestionFile, notes: list[str]) -> None:
     """Make a judgment set of the labels that the file of questions carries: its JSON lines carry none."""
-    contents["judgments/reference.jsonl"] = jsonl.dump_rows(reference_rows(found)).encode()
-    if found.two_way:
+    contents["judgments/reference.jsonl"] = jsonl.dump_rows(reference_rows(read)).encode()
+    if read.two_way:
         marked = with_two_way(files.decode(contents[CONFIGURATION], file=CONFIGURATION), "reference")
         if marked is None:
-            notes.append(
-                f'Add "reference" to two_way in the {CONFIGURATION} of the export: its NO means "not entailed".'
-            )
+            where = f"two_way in the {CONFIGURATION} of the export"
+            notes.append(f'Add "reference" to {where}: its NO means "not entailed".')
         else:
             contents[CONFIGURATION] = marked.encode()
 
@@ -153,8 +149,8 @@ def _own_task(folder: Folder) -> list[Path]:
 
 
 def _documents(folder: Folder) -> dict[str, Path]:
-    found = sorted(path for path in folder.collection.rglob("*") if path.is_file())
-    return {path.relative_to(folder.path).as_posix(): path for path in found}
+    paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
+    return {path.relative_to(folder.path).as_posix(): path for path in paths}
 
 
 def _copy_documents(export: Export, target: Path) -> None:
@@ -165,10 +161,8 @@ def _copy_documents(export: Export, target: Path) -> None:
 
 def _listed(target: Path) -> list[str]:
     """Every file below a folder, and every folder without one."""
-    if not target.is_dir():
-        return []
-    found = [path for path in target.rglob("*") if not path.is_dir() or not any(path.iterdir())]
-    return [path.relative_to(target).as_posix() for path in found]
+    paths = [path for path in target.rglob("*") if not path.is_dir() or not any(path.iterdir())]
+    return [path.relative_to(target).as_posix() for path in paths]
 
 
 def _earlier(target: Path) -> set[str]:
@@ -177,13 +171,10 @@ def _earlier(target: Path) -> set[str]:
         manifest = json.loads((target / MANIFEST).read_bytes())
     except (OSError, ValueError):
         return set()
-    if (
-        not isinstance(manifest, dict)
-        or manifest.get("export") != "qassay"
-        or not isinstance(manifest.get("files"), list)
-    ):
+    listed = manifest.get("files") if isinstance(manifest, dict) and manifest.get("export") == "qassay" else None
+    if not isinstance(listed, list):
         return set()
-    names = [PurePosixPath(name) for name in manifest["files"] if isinstance(name, str)]
+    names = [PurePosixPath(name) for name in listed if isinstance(name, str)]
     # A name that leads out of the folder was not written by an export.
     return {MANIFEST, *(str(name) for name in names if not name.is_absolute() and ".." not in name.parts)}
 
@@ -256,8 +247,7 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
         _add_judgments(made, file_name(name), judged, items)
         made.add(f"{file_name(name)}-answers.txt", nist.format_answers, known_answers(judged, answers), titles)
     if not sets:
-        developed = known_answers(JudgmentSet("", {}), answers)
-        made.add("answers.txt", nist.format_answers, developed, titles)
+        made.add("answers.txt", nist.format_answers, known_answers(JudgmentSet("", {}), answers), titles)
     for name, path in folder.nugget_lists().items():
         table = read_nuggets(path, questions, file=folder.name(path))
         made.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
@@ -296,15 +286,14 @@ def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items
 
 def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:
     """The items of the runs' responses to questions with nuggets."""
-    paths = folder.runs()
-    names = {path: folder.name(path) for path in paths}
-    found = read_runs(paths, task=configuration.task, questions=questions, names=names)
-    if found.problems:
-        raise InputError(found.problems)
+    names = {path: folder.name(path) for path in folder.runs()}
+    read = read_runs(list(names), task=configuration.task, questions=questions, names=names)
+    if read.problems:
+        raise InputError(read.problems)
     items: dict[tuple[str, str], list[tuple[str | None, str]]] = {}
-    if not found.runs.table.height or "text" not in found.runs.table.columns:
+    if not read.runs.table.height or "text" not in read.runs.table.columns:
         return items
-    rows = found.runs.table.filter(pl.col("text").is_not_null()).sort("run", "question", "rank", maintain_order=True)
+    rows = read.runs.table.filter(pl.col("text").is_not_null()).sort("run", "question", "rank", maintain_order=True)
     for run, question, doc, text in rows.select("run", "question", "doc", "text").iter_rows():
         items.setdefault((question, run), []).append((doc, text))
     return items

@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 
 
 def as_stored(folder: Folder, configuration: Configuration, *, store: Store | None = None) -> Folder:
-    """The folder with its contents as its store holds them; the folder as it is where it has none."""
+    """The folder with the contents of its store; as it is where there is no store, or nothing in it yet."""
     if store is None and not may_have_store(folder, configuration):
         return folder
-    from qassay.store.folder.snapshot import stored_folder
+    from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
-    return stored_folder(folder, configuration, store)
+    opened = store or existing_store(folder, configuration)
+    if opened is None:
+        return folder
+    try:
+        return folder if is_new(opened) else snapshot(opened, folder)
+    finally:
+        if store is None:
+            opened.close()

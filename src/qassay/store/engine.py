@@ -19,21 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    QueuePool,
-    column,
-    create_engine,
-    event,
-    func,
-    inspect,
-    make_url,
-    select,
-    table,
-    text,
-)
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from qassay.errors import InputError, Problem
@@ -125,14 +111,23 @@ def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
 
 def open_database(folder: Folder, configuration: Configuration) -> Store:
     """Open the database that an evaluation names, whatever it holds; its schema is brought up to date."""
-    store = Store(connect(store_url(folder, configuration)))
+    with connected(folder, configuration) as engine:
+        migrate(engine)
+    return Store(engine)
+
+
+@contextmanager
+def connected(folder: Folder, configuration: Configuration) -> Iterator[Engine]:
+    """An engine for the database of an evaluation; closed again where the database cannot be used."""
+    engine = connect(store_url(folder, configuration))
     try:
-        migrate(store.engine)
-    except DBAPIError as error:
-        store.close()
+        yield engine
+    except BaseException as error:
+        engine.dispose()
+        if not isinstance(error, DBAPIError):
+            raise
         message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
         raise InputError(Problem("configuration", message, folder.name())) from None
-    return store
 
 
 def _check_owner(store: Store, folder: Folder, configuration: Configuration) -> None:
@@ -177,11 +172,7 @@ def _sqlite(url: str | URL) -> Engine:
     def _prepare(raw: Any, _: object) -> None:
         raw.isolation_level = None  # transactions begin where we say, not where the driver guesses
         _write_ahead(raw)
-        for pragma in (
-            "synchronous = FULL",
-            "foreign_keys = ON",
-            f"busy_timeout = {BUSY_MILLISECONDS}",
-        ):
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", f"busy_timeout = {BUSY_MILLISECONDS}"):
             raw.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -231,7 +222,7 @@ def migrate(engine: Engine) -> None:
         connection.execution_options(writes=True)  # SQLite: the write lock comes first
         with connection.begin():
             if connection.dialect.name == "postgresql":
-                connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
             if store_version(connection) != HEAD:  # nobody else was faster
                 _upgrade(connection)
 
@@ -243,7 +234,7 @@ def store_version(connection: Connection) -> str | None:
     """
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE in tables:
-        version: str = connection.execute(select(column("version_num")).select_from(table(VERSION_TABLE))).scalar_one()
+        version: str = connection.execute(select(text("version_num")).select_from(text(VERSION_TABLE))).scalar_one()
         if version > HEAD:
             message = (
                 f"the store has version {version}, made by a newer Qassay; this one knows versions up to {HEAD}:"
@@ -269,11 +260,11 @@ def _copy(engine: Engine, version: str) -> None:
     if not engine.url.database or engine.url.database == ":memory:":
         return
     source = Path(engine.url.database)
-    target = source.with_name(f"{source.name}.before-{HEAD}-was-{version}")
+    target = first = source.with_name(f"{source.name}.before-{HEAD}-was-{version}")
     number = 1
     while target.exists():
         number += 1
-        target = source.with_name(f"{source.name}.before-{HEAD}-was-{version}-{number}")
+        target = first.with_name(f"{first.name}-{number}")
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
 

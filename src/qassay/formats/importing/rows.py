@@ -30,6 +30,7 @@ from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
+from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 
@@ -103,13 +104,19 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
     questions = plan.test_set(source)
     _refuse_empty(rows, source)
     table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
-    judged = sort_out(name, table, questions, plan.configuration.task, file=source.name)
-    nuggets = _nuggets_for(plan, name)
-    if nuggets is not None and (problems := list(check_nuggets(judged, nuggets, file=source.name))):
-        raise InputError(problems)
-    kinds = with_kinds(table, questions)["kind"].to_list()
+    kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
     identity = judgment_identity(questions)
     _append(plan, source, _judgment_file(plan, name), rows, identity, "judgments", "judgment", name=name, kinds=kinds)
+
+
+def judgment_kinds(
+    name: str, table: pl.DataFrame, questions: TestSet, task: Task, nuggets: pl.DataFrame | None, *, file: str
+) -> list[str]:
+    """The kinds of the rows of a judgment set, which are checked against questions, task and nuggets."""
+    judged = sort_out(name, table, questions, task, file=file)
+    if nuggets is not None and (problems := list(check_nuggets(judged, nuggets, file=file))):
+        raise InputError(problems)
+    return with_kinds(table, questions)["kind"].to_list()
 
 
 def add_nuggets(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:

@@ -24,13 +24,13 @@ from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_con
 from qassay.formats.importing import Plan
 from qassay.formats.importing.plan import Batch, Incoming, RowKind, RunFile, line_of
 from qassay.formats.importing.questions import check_types
-from qassay.formats.importing.rows import canonical, missing
+from qassay.formats.importing.rows import canonical, judgment_kinds, missing
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
 from qassay.formats.times import now
-from qassay.judgments import JUDGMENT_COLUMNS, check_nuggets, sort_out, with_kinds
-from qassay.nuggets import NUGGET_COLUMNS, list_of_key
+from qassay.judgments import JUDGMENT_COLUMNS
+from qassay.nuggets import list_of_key
 from qassay.questions import Question, TestSet, gather
 from qassay.store.assignment.assignments import keep_others_out, refresh_totals
 from qassay.store.development import test_set
@@ -230,13 +230,10 @@ class _Reader:
 
     def add_judgments(self, name: str, table: pl.DataFrame, texts: Sequence[str], file: str) -> None:
         """Check judgments, and add them with their kinds."""
-        judged = sort_out(name, table, self.questions, self.task, file=file)
         chosen = list_of_key(name, self.nuggets)
         pairs = list(self.nuggets[chosen]) if chosen is not None else []
-        columns = {column: NUGGET_COLUMNS[column] for column in ("question", "nugget")}
-        if problems := list(check_nuggets(judged, pl.DataFrame(pairs, schema=columns, orient="row"), file=file)):
-            raise InputError(problems)
-        kinds = with_kinds(table, self.questions)["kind"].to_list()
+        nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
+        kinds = judgment_kinds(name, table, self.questions, self.task, nuggets, file=file)
         self.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
 
 

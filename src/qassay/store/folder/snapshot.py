@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
@@ -24,7 +23,7 @@ from qassay.formats.importing.rows import Identity, by_fields, by_identity, judg
 from qassay.formats.names import file_name
 from qassay.formats.questions import read_questions
 from qassay.questions import TestSet
-from qassay.store.engine import Store, connect, open_store, store_url, store_version
+from qassay.store.engine import Store, connected, open_store, store_version
 from qassay.store.pool.things import digest
 from qassay.store.schema import answer, judgment, nugget, question, run
 from qassay.store.settings import EMPTY_FILES, WAITING, fingerprint, get_setting
@@ -63,18 +62,6 @@ def snapshot(store: Store, folder: Folder) -> Folder:
         return Folder(folder.path, written, drafts)
 
 
-def stored_folder(folder: Folder, configuration: Configuration, store: Store | None = None) -> Folder:
-    """The folder with the contents of its store; as it is where there is no store, or nothing in it yet."""
-    opened = store or existing_store(folder, configuration)
-    if opened is None:
-        return folder
-    try:
-        return folder if is_new(opened) else snapshot(opened, folder)
-    finally:
-        if store is None:
-            opened.close()
-
-
 def is_new(store: Store) -> bool:
     """Whether nothing has come into a store yet: until then the files are the evaluation."""
     with store.read() as connection:
@@ -87,26 +74,18 @@ def existing_store(folder: Folder, configuration: Configuration) -> Store | None
 
     A named database may be empty yet.
     """
-    if not may_have_store(folder, configuration) or not _is_made(folder, configuration):
+    if not may_have_store(folder, configuration):
         return None
-    return open_store(folder)
-
-
-def _is_made(folder: Folder, configuration: Configuration) -> bool:
-    """Whether the database holds a store; only a named one may hold nothing."""
-    if named_database(configuration) is None:
-        return True
-    engine = connect(store_url(folder, configuration))
-    try:
-        if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
-            return False  # looking would make the file
-        with engine.connect() as connection:
-            return store_version(connection) is not None
-    except DBAPIError as error:
-        message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
-        raise InputError(Problem("configuration", message, folder.name())) from None
-    finally:
+    if named_database(configuration) is not None:
+        with connected(folder, configuration) as engine:
+            if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
+                return None  # connecting would make the file
+            with engine.connect() as connection:
+                version = store_version(connection)
         engine.dispose()
+        if version is None:
+            return None
+    return open_store(folder)
 
 
 def write_contents(connection: Connection, target: Path) -> None:

@@ -184,16 +184,9 @@ def change_preferences(connection: Connection, number: int, preferences: Mapping
 
 def as_account(row: RowMapping) -> Account:
     """An account from its row."""
-    return Account(
-        id=row["id"],
-        name=row["name"],
-        role=row["role"],
-        active=row["active"],
-        created=row["created"],
-        has_password=row["password"] is not None,
-        subject=row["subject"],
-        preferences=msgspec.json.decode(row["preferences"]),
-    )
+    own = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject")}
+    preferences = msgspec.json.decode(row["preferences"])
+    return Account(**own, has_password=row["password"] is not None, preferences=preferences)
 
 
 def _refuse_taken(connection: Connection, name: str) -> None:
