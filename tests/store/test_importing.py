@@ -311,7 +311,7 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
 
     store = served(small)
     write(small, "judgments/first.jsonl", [{**ITEM, "judgment": "U"}])
-    real = importing.read_incoming
+    real = importing.read_folder
 
     def slowly(*arguments: Any) -> Any:
         found = real(*arguments)
@@ -319,7 +319,7 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
             append(connection, set_name="first", kind="item", row={**ITEM, "judgment": "X"}, at=now())
         return found
 
-    monkeypatch.setattr(importing, "read_incoming", slowly)
+    monkeypatch.setattr(importing, "read_folder", slowly)
     import_folder(store, Folder(small))
     with store.read() as connection:
         rows = select(judgment.c.body).where(judgment.c.question == "1.1").order_by(judgment.c.version)
@@ -340,7 +340,7 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
             path.unlink()
     write(small, "answers.jsonl", "")
     write(small, "questions.jsonl", [{"id": "2.1", "type": "factoid", "text": "Who?", "series": "2"}])
-    real, task = importing.read_incoming, qassay.open(small).task
+    real, task = importing.read_folder, qassay.open(small).task
     added = {"id": "3.1", "type": "factoid", "text": "How many?", "series": "3"}
 
     def slowly(*arguments: Any) -> Any:
@@ -350,7 +350,7 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
             connection.execute(question.insert().values(id="3.1", ordinal=3, body=json.dumps(added), at=now()))
         return found
 
-    monkeypatch.setattr(importing, "read_incoming", slowly)
+    monkeypatch.setattr(importing, "read_folder", slowly)
     assert import_folder(store, Folder(small)) == [Imported("questions.jsonl", "questions", 1)]
     found = qassay.open(small).questions
     assert found.ids == ("1.1", "1.2", "1.3", "3.1", "2.1")
@@ -374,11 +374,11 @@ def test_rows_of_each_source_are_compared_in_their_order(small: Path, served: Se
     rows = [json.loads(line) for line in (small / "judgments" / "first.jsonl").read_text().splitlines()[:2]]
     right, wrong = (write(small.parent, f"{row['judgment']}.jsonl", [row]) for row in reversed(rows))
     plan = planned(store, small, right, wrong, set_name="first")
-    assert [added.count for added in plan.added] == [0, 0]
+    assert [added.count for added in plan.added.values()] == [0, 0]
     assert import_plan(store, plan) == []
     both = write(small.parent, "both.jsonl", list(reversed(rows)))
     plan = planned(store, small, both, set_name="first")
-    assert [added.count for added in plan.added] == [1]
+    assert [added.count for added in plan.added.values()] == [1]
     assert import_plan(store, plan) == [Imported("judgments/first.jsonl", "judgments", 1)]
     assert import_plan(store, plan) == [], "nothing twice"
     assert judgments_of(store) == ["W", "R", "W"]

@@ -100,12 +100,12 @@ def _show(plan: Plan, *, as_json: bool, stored: bool) -> None:
     from qassay.cli.output import print_json, visible
 
     if as_json:
-        added = [file.as_json() for file in plan.added]
+        added = [file.as_json() for file in plan.added.values()]
         print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
         return
     for warning in plan.warnings:
         print(visible(f"warning: {warning}"), file=sys.stderr)
-    for file in plan.added:
+    for file in plan.added.values():
         print(visible(f"{file.file}: {file.message}"))
     if stored and plan.added:
         print("They are in the store of the evaluation; qassay export writes it out as files.")

@@ -59,7 +59,7 @@ class Export:
 
 
 def make_export(folder: Folder, *, nist: bool = False, collection: bool = False) -> Export:
-    """Gather what an export holds; nothing is written."""
+    """Gather the contents of an export; nothing is written."""
     configuration = read_configuration(folder)
     path = folder.questions()
     read = read_questions(path, file=folder.name(path))
@@ -98,9 +98,8 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     if target.exists() and not target.is_dir():
         raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
     if foreign and not force:
-        message = (
-            f"holds other things ({few(foreign, 3)}); name a new folder with --to, or write among them with --force"
-        )
+        others = few(foreign, 3)
+        message = f"holds other things ({others}); name a new folder with --to, or write among them with --force"
         raise InputError(Problem("configuration", message, str(target)))
     manifest = json.dumps({"export": "qassay", "files": export.names}, indent=1) + "\n"
     contents = {**export.contents, MANIFEST: manifest.encode()}
@@ -189,13 +188,12 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
         message = "is the evaluation itself; to write its store over its files: --force"
         raise InputError(Problem("configuration", message, str(own.path)))
     paths = [path for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*") for path in own.path.glob(place)]
-    held = {
-        (name.parent.as_posix(), set_name(Path(name.name))): name.name for name in map(PurePosixPath, export.contents)
-    }
+    names = [PurePosixPath(name) for name in export.contents]
+    written = {(name.parent.as_posix(), set_name(Path(name.name))): name.name for name in names}
     files.write_all({own.path / name: data for name, data in export.contents.items()})
     for path in paths:
         place = path.parent.relative_to(own.path).as_posix()
-        if path.is_file() and held.get((place, set_name(path)), path.name) != path.name:
+        if path.is_file() and written.get((place, set_name(path)), path.name) != path.name:
             path.unlink()
 
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.plan import Added, Options, Plan, Source
 from qassay.formats.importing.questions import import_assignments, import_questions, import_runs
-from qassay.formats.importing.rows import (
-    import_answers,
-    import_information,
-    import_judgments,
-    import_nuggets,
-    import_patterns,
-    import_sheet,
-)
+from qassay.formats.importing.rows import import_judgments, import_patterns, import_rows, import_sheet
 from qassay.formats.names import name_fault
 from qassay.formats.questions import read_questions
 from qassay.formats.recognise import recognise
@@ -28,17 +19,17 @@ __all__ = ["Added", "Options", "Plan", "plan_import"]
 _ONE_BY_ONE: dict[str, Callable[[Plan, Source], None]] = {
     "questions": import_questions,
     "rag-assignments": import_assignments,
-    "nuggets": import_nuggets,
-    "nist-nuggets": import_nuggets,
+    "nuggets": import_rows,
+    "nist-nuggets": import_rows,
     "judgments": import_judgments,
     "nist-factoid": import_judgments,
     "nist-list": import_judgments,
     "nist-other": import_judgments,
     "sheet": import_sheet,
-    "answers": import_answers,
-    "nist-answers": import_answers,
+    "answers": import_rows,
+    "nist-answers": import_rows,
     "patterns": import_patterns,
-    "run-information": import_information,
+    "run-information": import_rows,
 }
 
 
@@ -59,17 +50,17 @@ def plan_import(
         plan.carried = read_questions(path, file=folder.name(path))
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
-    plan.reports = {source: Added(source.name, source.kind, "") for source in sources}
+    plan.added = {source: Added(source.name, source.kind, "") for source in sources}
     for wanted, step in _ONE_BY_ONE.items():
         before = len(plan.problems)
         for source in sources:
             if source.kind == wanted:
-                _attempt(plan, step, source)
+                plan.attempt(step, source)
         # Without these questions, files that refer to them are checked for their own faults alone.
         plan.questions_unknown |= wanted in ("questions", "rag-assignments") and len(plan.problems) > before
     runs = [source for source in sources if source.kind == "run"]
     if runs:
-        _attempt(plan, import_runs, runs)
+        plan.attempt(import_runs, runs)
     if plan.problems:
         raise InputError(plan.problems)
     return plan
@@ -91,12 +82,3 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
         except OSError as error:
             plan.problems.append(Problem("syntax", f"cannot be read: {error.strerror or error}", name))
     return sources
-
-
-def _attempt(plan: Plan, step: Callable[[Plan, Any], None], subject: object) -> None:
-    """Run a step, and gather its problems instead of stopping at them."""
-    try:
-        step(plan, subject)
-    except InputError as error:
-        # Rows that were made from a larger one have no line of their own.
-        plan.problems += [replace(problem, line=problem.line or None) for problem in error.problems]

@@ -88,9 +88,8 @@ class Incoming:
 
     questions: dict[str, Question] = field(default_factory=dict)
     questions_file: str = ""
-    # Whether these are all questions of a file, which then gives their order, and whether its labels are two-way.
+    # Whether these are all questions of a file, which then gives their order.
     whole: bool = False
-    two_way: bool = False
     runs: dict[str, RunFile] = field(default_factory=dict)
     batches: list[Batch] = field(default_factory=list)
 
@@ -114,11 +113,19 @@ class Plan:
     appended: dict[Path, list[str]] = field(default_factory=dict)
     replaced: dict[Path, str] = field(default_factory=dict)
     removed: set[Path] = field(default_factory=set)
-    reports: dict[Source, Added] = field(default_factory=dict)
+    added: dict[Source, Added] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     # Whether the questions to come are unknown, because their file has faults.
     questions_unknown: bool = False
+
+    def attempt(self, step: Callable[..., None], *arguments: object) -> None:
+        """Run a step on the plan, and gather its problems instead of stopping at them."""
+        try:
+            step(self, *arguments)
+        except InputError as error:
+            # Rows that were made from a larger one have no line of their own.
+            self.problems += [replace(problem, line=problem.line or None) for problem in error.problems]
 
     def text(self, path: Path) -> str:
         """The text of a file of the evaluation as it will be; empty where there is none."""
@@ -144,15 +151,10 @@ class Plan:
 
     def report(self, source: Source, message: str, *, count: int = 0, to: Path | None = None) -> None:
         """Note what a source adds; several reports on a source become one."""
-        before = self.reports[source]
+        before = self.added[source]
         message = f"{before.message}; {message}" if before.message else message
         places = before.to if to is None else (*before.to, self.folder.name(to))
-        self.reports[source] = replace(before, message=message, count=before.count + count, to=places)
-
-    @property
-    def added(self) -> list[Added]:
-        """What the sources add, in their order."""
-        return list(self.reports.values())
+        self.added[source] = replace(before, message=message, count=before.count + count, to=places)
 
     def test_set(self, source: Source) -> TestSet:
         """The questions that the sources are about; an error where there are none yet."""

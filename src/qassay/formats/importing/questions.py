@@ -9,7 +9,7 @@ from qassay.errors import InputError, Problem, few
 from qassay.formats import files, jsonl, rag24
 from qassay.formats.folder import CONFIGURATION, with_two_way
 from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
-from qassay.formats.importing.rows import add_judgments, add_nuggets
+from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
 from qassay.questions import TestSet, gather
@@ -102,7 +102,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
         )
         plan.warnings.append(Problem("missing-question", message, source.name))
     name = plan.options.set_name or "adjudicated"
-    add_nuggets(plan, source, [(0, row) for row in read.nuggets], name)
+    add_rows(plan, source, "nuggets", [(0, row) for row in read.nuggets], name=name)
     add_judgments(plan, source, [(0, row) for row in read.judgments], name)
 
 
@@ -112,8 +112,9 @@ def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False
     With `keep`, the questions of the evaluation stay, and a difference is only reported.
     """
     merged = {question.id: question for question in plan.questions or ()}
-    changed = [one.id for one in questions if one.id in merged and merged[one.id] != one]
-    new = {one.id: one for one in questions if merged.get(one.id) != one and not (keep and one.id in merged)}
+    other = {asked.id: asked for asked in questions if merged.get(asked.id) != asked}
+    changed = [number for number in other if number in merged]
+    new = {number: asked for number, asked in other.items() if not (keep and number in merged)}
     if changed and keep:
         message = f"{plural(len(changed), 'question')} read differently in the evaluation, and stay: {few(changed)}"
         plan.warnings.append(Problem("duplicate-question", message, source.name))

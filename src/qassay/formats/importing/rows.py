@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
@@ -34,6 +34,29 @@ from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 
+
+class _Form(NamedTuple):
+    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
+
+    columns: Mapping[str, Any]
+    required: tuple[str, ...]
+    identity: tuple[str, ...]
+    noun: str
+
+
+_FORMS: Mapping[RowKind, _Form] = {
+    "answers": _Form(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
+    "run-information": _Form(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
+    # What a judgment is about depends on its kind: `judgment_identity`.
+    "judgments": _Form(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
+    "nuggets": _Form(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
+}
+# The kinds of source that contain them.
+_KINDS: Mapping[str, RowKind] = {
+    **{kind: kind for kind in _FORMS},
+    "nist-nuggets": "nuggets",
+    "nist-answers": "answers",
+}
 # How NIST's forms are parsed; the other kinds of source are JSON lines.
 _NIST_FORMS = {
     "nist-factoid": nist.parse_factoid,
@@ -49,21 +72,10 @@ def import_judgments(plan: Plan, source: Source) -> None:
     add_judgments(plan, source, _parsed(plan, source), _set(plan, source))
 
 
-def import_nuggets(plan: Plan, source: Source) -> None:
-    """Append nuggets to their list."""
-    add_nuggets(plan, source, _parsed(plan, source), _set(plan, source))
-
-
-def import_answers(plan: Plan, source: Source) -> None:
-    """Append answers known from question development."""
-    add_answers(plan, source, _parsed(plan, source))
-
-
-def import_information(plan: Plan, source: Source) -> None:
-    """Append what runs say of themselves."""
-    rows = _parsed(plan, source)
-    _check(plan, source, rows, INFORMATION_COLUMNS, required=("run",))
-    _append(plan, source, plan.folder.run_information, rows, by_fields("run"), "run-information", "description")
+def import_rows(plan: Plan, source: Source) -> None:
+    """Append nuggets to their list, answers known from question development, or descriptions of runs."""
+    kind = _KINDS[source.kind]
+    add_rows(plan, source, kind, _parsed(plan, source), name=_set(plan, source) if kind == "nuggets" else "")
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
@@ -105,8 +117,7 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
     _refuse_empty(rows, source)
     table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
-    identity = judgment_identity(questions)
-    _append(plan, source, _judgment_file(plan, name), rows, identity, "judgments", "judgment", name=name, kinds=kinds)
+    _append(plan, source, "judgments", rows, judgment_identity(questions), name, kinds)
 
 
 def judgment_kinds(
@@ -119,17 +130,29 @@ def judgment_kinds(
     return with_kinds(table, questions)["kind"].to_list()
 
 
-def add_nuggets(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
-    """Check nuggets against the questions, and append those that are new."""
-    _check(plan, source, rows, NUGGET_COLUMNS, required=("question", "nugget", "vital"))
-    path = plan.folder.nugget_lists().get(name) or plan.folder.nugget_file(name)
-    _append(plan, source, path, rows, by_fields("question", "nugget"), "nuggets", "nugget", name=name)
-
-
-def add_answers(plan: Plan, source: Source, rows: Sequence[Numbered]) -> None:
-    """Check known answers against the questions, and append those that are new."""
-    _check(plan, source, rows, ANSWER_COLUMNS, required=("question", "answer"))
-    _append(plan, source, plan.folder.answers, rows, by_fields("question", "answer", "doc"), "answers", "answer")
+def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
+    """Check rows of another kind by themselves and against the questions, and append those that are new."""
+    form = _FORMS[kind]
+    _refuse_empty(rows, source)
+    jsonl.rows_table(rows, form.columns, file=source.name)
+    # Asked for only now: where the questions are unknown, the file's own faults are still reported.
+    questions = plan.test_set(source) if "question" in form.required else None
+    problems = []
+    for line, row in rows:
+        question = None if row.get("question") is None else str(row["question"])
+        absent = [name for name in form.required if row.get(name) is None]
+        if absent:
+            message = f"the row has no {' and no '.join(map(repr, absent))}"
+            problems.append(Problem("syntax", message, source.name, line or None, question))
+        elif questions is not None and question not in questions.by_id:
+            message = f"question {question} is not in the test set"
+            problems.append(Problem("unknown-question", message, source.name, line or None, question))
+        elif "weight" in form.columns and (row.get("weight") or 0) < 0:
+            message = f"question {question}: the weight {row['weight']} is negative"
+            problems.append(Problem("bad-label", message, source.name, line or None, question))
+    if problems:
+        raise InputError(problems)
+    _append(plan, source, kind, rows, row_identity(kind), name)
 
 
 def missing(rows: Iterable[tuple[Hashable, bytes]], known: Mapping[Hashable, Sequence[bytes]]) -> list[int]:
@@ -174,8 +197,9 @@ def judgment_identity(questions: TestSet) -> Identity:
     return identity
 
 
-def by_fields(*names: str) -> Identity:
-    """Rows with the same values in these fields replace each other."""
+def row_identity(kind: RowKind) -> Identity:
+    """What a row of another kind is about: the values of some fields."""
+    names = _FORMS[kind].identity
     return lambda row: tuple(str(row.get(name)) for name in names)
 
 
@@ -186,23 +210,31 @@ def _identity_as(kind: str, row: jsonl.Row) -> Hashable:
 def _append(
     plan: Plan,
     source: Source,
-    path: Path,
+    kind: RowKind,
     rows: Sequence[Numbered],
     identity: Identity,
-    kind: RowKind,
-    noun: str,
-    *,
-    name: str = "",
+    name: str,
     kinds: Sequence[str] = (),
 ) -> None:
     """Plan to append the rows that a file lacks, and say how many they are."""
+    path = _place(plan, kind, name)
     known = by_identity((row for _, row in plan.rows(path)), identity)
     new = missing(((identity(row), canonical(row)) for _, row in rows), known)
     if new:
         texts = [line_of(row) for _, row in rows]
         plan.append(path, (texts[place] for place in new))
         plan.incoming.batches.append(Batch(kind, name, plan.folder.name(path), texts, kinds))
-    _report(plan, source, path, noun, len(new), len(rows) - len(new))
+    _report(plan, source, path, _FORMS[kind].noun, len(new), len(rows) - len(new))
+
+
+def _place(plan: Plan, kind: RowKind, name: str) -> Path:
+    """The file that rows go to."""
+    folder = plan.folder
+    if kind == "judgments":
+        return folder.judgment_sets().get(name) or folder.judgment_file(name)
+    if kind == "nuggets":
+        return folder.nugget_lists().get(name) or folder.nugget_file(name)
+    return folder.answers if kind == "answers" else folder.run_information
 
 
 def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
@@ -212,10 +244,6 @@ def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: i
         return
     rest = f" ({plural(same, noun)} there already)" if same else ""
     plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
-
-
-def _judgment_file(plan: Plan, name: str) -> Path:
-    return plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name)
 
 
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
@@ -229,31 +257,6 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
     if chosen is None:
         return None if plan.folder.written is None else no_nuggets()
     return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
-
-
-def _check(
-    plan: Plan, source: Source, rows: Sequence[Numbered], columns: Mapping[str, Any], *, required: Sequence[str]
-) -> None:
-    """Stop at rows with a value of another type, without a required field, or on a question outside the test set."""
-    _refuse_empty(rows, source)
-    jsonl.rows_table(rows, columns, file=source.name)
-    # Asked for only now: where the questions are unknown, the file's own faults are still reported.
-    questions = plan.test_set(source) if "question" in required else None
-    problems = []
-    for line, row in rows:
-        question = None if row.get("question") is None else str(row["question"])
-        absent = [name for name in required if row.get(name) is None]
-        if absent:
-            message = f"the row has no {' and no '.join(map(repr, absent))}"
-            problems.append(Problem("syntax", message, source.name, line or None, question))
-        elif questions is not None and question not in questions.by_id:
-            message = f"question {question} is not in the test set"
-            problems.append(Problem("unknown-question", message, source.name, line or None, question))
-        elif "weight" in columns and (row.get("weight") or 0) < 0:
-            message = f"question {question}: the weight {row['weight']} is negative"
-            problems.append(Problem("bad-label", message, source.name, line or None, question))
-    if problems:
-        raise InputError(problems)
 
 
 def _refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
@@ -290,12 +293,12 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
     name = plan.options.set_name or key.assessor
     has_nuggets = any("nuggets" in row or "nugget" in row for _, row in result.rows)
     if has_nuggets and key.nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
-        add_nuggets(plan, source, [(0, row) for row in key.nuggets], name)
-    before = plan.rows(_judgment_file(plan, name))
+        add_rows(plan, source, "nuggets", [(0, row) for row in key.nuggets], name=name)
+    before = plan.rows(_place(plan, "judgments", name))
     if result.rows:
         add_judgments(plan, source, result.rows, name)
     if result.known:
-        add_answers(plan, source, result.known)
+        add_rows(plan, source, "answers", result.known)
     if not result.rows and not result.known:
         plan.report(source, f"nothing new: the sheet {key.sheet} says nothing")
     _warn_of_undone(plan, source, result, name, before)

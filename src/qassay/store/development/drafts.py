@@ -84,13 +84,13 @@ def find_stored(connection: Connection, number: str) -> Stored:
 
 
 def hold_question(connection: Connection, number: str) -> Stored:
-    """One question, held until the transaction ends; an error where there is none.
+    """One question, locked until the transaction ends; an error where there is none.
 
-    Whoever notes an answer or a nugget of it holds it first: two who do so at the same moment see each other, and it is
+    Every writer of its answers and nuggets locks it first: two at the same moment see each other's rows, and it is
     neither published, which gives it another name, nor removed meanwhile. SQLite has one writer anyway.
     """
     if connection.dialect.name == "postgresql":
-        # Before the row: whoever locks the table goes on to others, and would wait for the row while we wait for those.
+        # Before the row: a writer that locks the table goes on to others, and would wait for the row while we wait.
         connection.exec_driver_sql("LOCK TABLE question IN ROW EXCLUSIVE MODE")
     connection.execute(select(table.c.id).where(table.c.id == number).with_for_update())
     return find_stored(connection, number)
@@ -127,7 +127,7 @@ def new_question(connection: Connection, task: Task, asked: Question, *, account
 def change_question(
     connection: Connection, task: Task, number: str, changes: dict[str, Any], *, expected: int, account: int | None
 ) -> Stored:
-    """Change type, text, hypothesis or definition; of a question in the test set it is recorded what it was."""
+    """Change type, text, hypothesis or definition; the earlier form of a question in the test set is recorded."""
     before = find_stored(connection, number)
     if before.version != expected:
         raise ChangedError(before)
@@ -147,7 +147,7 @@ def change_series(connection: Connection, series: str, changes: dict[str, Any], 
 
 
 def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
-    """Remove a question with its answers and noted nuggets; one of the test set only where nothing hangs on it."""
+    """Remove a question with its answers and noted nuggets, also from the test set while nothing depends on it."""
     assignments.keep_others_out(connection)  # before the questions, as everybody who locks both
     keep_others_out(connection)
     gone = find_stored(connection, number)
@@ -232,9 +232,8 @@ def _rewrite(connection: Connection, before: Stored, after: Question, account: i
     if connection.execute(update(table).where(*as_read).values(**values)).rowcount == 0:
         raise ChangedError(find_stored(connection, after.id))  # somebody was faster since it was read
     if not before.draft:
-        was = question_row(before.question)
-        now_is = question_row(after)
-        note_action(connection, "change-question", account=account, question=after.id, before=was, after=now_is)
+        details = {"before": question_row(before.question), "after": question_row(after)}
+        note_action(connection, "change-question", account=account, question=after.id, **details)
     return replace(before, question=after, version=before.version + 1)
 
 

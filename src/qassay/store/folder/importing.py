@@ -22,7 +22,7 @@ from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
-from qassay.formats.importing.plan import Batch, Incoming, RowKind, RunFile, line_of
+from qassay.formats.importing.plan import Batch, Incoming, Options, RowKind, RunFile, line_of
 from qassay.formats.importing.questions import check_types
 from qassay.formats.importing.rows import canonical, judgment_kinds, missing
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
@@ -40,7 +40,6 @@ from qassay.store.judging.judgments import append_many
 from qassay.store.pool.things import thing
 from qassay.store.schema import answer, judgment, nugget, question, run, standing
 from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
-from qassay.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,7 @@ def import_folder(store: Store, folder: Folder, *, replace: bool = False) -> lis
     configuration = read_configuration(folder)
     with store.read() as connection:
         known, nuggets = test_set(connection).by_id, nugget_lines(connection)
-    incoming = read_incoming(folder, configuration, known, nuggets)
-    return _import(store, incoming, folder, configuration, replace=replace)
+    return _import(store, read_folder(folder, configuration, known, nuggets), replace=replace)
 
 
 def import_plan(store: Store, plan: Plan) -> list[Imported]:
@@ -76,27 +74,25 @@ def import_plan(store: Store, plan: Plan) -> list[Imported]:
     """
     if problems := list(_name_faults(plan.incoming)):
         raise InputError(problems)
-    imported = _import(store, plan.incoming, plan.folder, plan.configuration, replace=True)
+    imported = _import(store, plan, replace=True)
     plan.write_own_files()
     return imported
 
 
-def _import(
-    store: Store, incoming: Incoming, folder: Folder, configuration: Configuration, *, replace: bool
-) -> list[Imported]:
+def _import(store: Store, plan: Plan, *, replace: bool) -> list[Imported]:
     """Compare with the store's own rows and insert, in one transaction that keeps other writers out."""
     with store.write() as connection:
         keep_others_out(connection)
         if connection.dialect.name == "postgresql":  # where writers do not wait for each other
             connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
         if get_setting(connection, EVALUATION) is None:  # the database belongs to the evaluation that is first
-            put_setting(connection, EVALUATION, configuration.name)
-        importing = _Import(connection, incoming, replace=replace)
+            put_setting(connection, EVALUATION, plan.configuration.name)
+        importing = _Import(connection, plan.incoming, replace=replace)
         importing.everything()
         if importing.problems:
             raise InputError(importing.problems)
-        if incoming.two_way:
-            _mark_two_way(folder)
+        if plan.carried is not None and plan.carried.two_way:
+            _mark_two_way(plan.folder)
         imported = list(importing.imported.values())
         if imported:
             refresh_totals(connection)  # somebody may be assigned to judge what is new
@@ -118,22 +114,33 @@ def _mark_two_way(folder: Folder) -> None:
 # ---- reading a folder -----------------------------------------------------------------------------------------------
 
 
-def read_incoming(
+def read_folder(
     folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
-) -> Incoming:
+) -> Plan:
     """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
 
     `known` are the questions and `nuggets` the rows of the nugget lists of the store: the files may refer to them.
     """
-    reader = _Reader(folder, configuration.task, known, nuggets)
-    reader.attempt(reader.read_questions)
+    plan = Plan(folder, configuration, Options(), TestSet(tuple(known.values())))
+    if any(path.is_file() for path in folder.contents.glob("questions.*")):
+        plan.attempt(_read_questions, known)
     # Without the questions, files that refer to them cannot be checked.
-    if not reader.problems:
-        reader.read_others()
-        reader.problems += _name_faults(reader.incoming)
-    if reader.problems:
-        raise InputError(reader.problems)
-    return reader.incoming
+    if not plan.problems:
+        _read_others(plan, plan.questions or TestSet(()), nuggets)
+        plan.problems += _name_faults(plan.incoming)
+    if plan.problems:
+        raise InputError(plan.problems)
+    return plan
+
+
+def _read_questions(plan: Plan, known: Mapping[str, Question]) -> None:
+    """The questions of the file, laid over those of the store for the files that refer to them."""
+    path = plan.folder.questions()
+    file = plan.folder.name(path)
+    plan.carried = read = read_questions(path, file=file)
+    check_types(read.questions, plan.configuration.task, file)
+    plan.incoming = Incoming(dict(read.questions.by_id), file, whole=True)
+    plan.questions = _laid_over(known, plan.incoming)
 
 
 def _laid_over(known: Mapping[str, Question], incoming: Incoming) -> TestSet:
@@ -146,95 +153,62 @@ def _laid_over(known: Mapping[str, Question], incoming: Incoming) -> TestSet:
     return gather((new if in_order else {**known, **new}).values(), file=incoming.questions_file)
 
 
-class _Reader:
-    """The files of one folder, read one kind after the other."""
+def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[str]]) -> None:
+    """All other files; nuggets come before the judgments that name them, the labels of pairs last."""
+    folder = plan.folder
+    plan.attempt(_read_rows, "run-information", "", folder.run_information, reading.read_run_information)
+    read_answers = partial(reading.read_answers, questions=questions)
+    plan.attempt(_read_rows, "answers", "", folder.answers, read_answers)
+    plan.attempt(_read_runs, questions)
+    read_nuggets = partial(reading.read_nuggets, questions=questions)
+    for name, path in folder.nugget_lists().items():
+        plan.attempt(_read_rows, "nuggets", name, path, read_nuggets)
+    lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
+    for batch in plan.incoming.of_kind("nuggets"):
+        lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
+    sets = folder.judgment_sets()
+    for name, path in sets.items():
+        plan.attempt(_read_judgments, name, path, questions, lists)
+    if plan.carried is not None and plan.carried.reference and "reference" not in sets:
+        plan.attempt(_read_judgments, "reference", None, questions, lists)
 
-    def __init__(
-        self, folder: Folder, task: Task, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
-    ) -> None:
-        self.folder = folder
-        self.task = task
-        self.known = known
-        self.nuggets = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
-        self.questions = TestSet(tuple(known.values()))
-        self.labels: list[jsonl.Row] = []
-        self.incoming = Incoming()
-        self.problems: list[Problem] = []
 
-    def attempt(self, step: Callable[..., object], *arguments: object) -> None:
-        """Run a step, and gather its problems instead of stopping at them."""
-        try:
-            step(*arguments)
-        except InputError as error:
-            self.problems += error.problems
+def _read_rows(plan: Plan, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
+    """A file of rows, to the byte; `check` reads it as for scoring."""
+    if path.exists():
+        file = plan.folder.name(path)
+        check(path, file=file)
+        plan.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
 
-    def read_questions(self) -> None:
-        """The questions of the file, laid over those of the store for the files that refer to them."""
-        if not any(path.is_file() for path in self.folder.contents.glob("questions.*")):
-            return
-        path = self.folder.questions()
-        file = self.folder.name(path)
-        read = read_questions(path, file=file)
-        check_types(read.questions, self.task, file)
-        self.labels = reference_rows(read)
-        self.incoming = Incoming(dict(read.questions.by_id), file, whole=True, two_way=read.two_way)
-        self.questions = _laid_over(self.known, self.incoming)
 
-    def read_others(self) -> None:
-        """All other files; nuggets come before the judgments that name them."""
-        folder, questions = self.folder, self.questions
-        self.attempt(self.read_rows, "run-information", "", folder.run_information, reading.read_run_information)
-        read_answers = partial(reading.read_answers, questions=questions)
-        self.attempt(self.read_rows, "answers", "", folder.answers, read_answers)
-        self.attempt(self.read_runs)
-        read_nuggets = partial(reading.read_nuggets, questions=questions)
-        for name, path in folder.nugget_lists().items():
-            self.attempt(self.read_rows, "nuggets", name, path, read_nuggets)
-        for batch in self.incoming.of_kind("nuggets"):
-            self.nuggets.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
-        for name, path in folder.judgment_sets().items():
-            self.attempt(self.read_judgments, name, path)
-        if self.labels and "reference" not in folder.judgment_sets():
-            self.attempt(self.read_labels)
+def _read_runs(plan: Plan, questions: TestSet) -> None:
+    """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
+    names = {path: plan.folder.name(path) for path in plan.folder.runs()}
+    if not names:
+        return
+    read = read_runs(list(names), task=plan.configuration.task, questions=questions, names=names)
+    if read.problems:
+        raise InputError(read.problems)
+    places = {name: path for path, name in names.items()}
+    plan.incoming.runs = {tag: RunFile(name, places[name].read_bytes()) for tag, name in read.files.items()}
 
-    def read_rows(self, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
-        """A file of rows, to the byte; `check` reads it as for scoring."""
-        if path.exists():
-            file = self.folder.name(path)
-            check(path, file=file)
-            self.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
 
-    def read_runs(self) -> None:
-        """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
-        names = {path: self.folder.name(path) for path in self.folder.runs()}
-        if not names:
-            return
-        read = read_runs(list(names), task=self.task, questions=self.questions, names=names)
-        if read.problems:
-            raise InputError(read.problems)
-        places = {name: path for path, name in names.items()}
-        for tag, name in read.files.items():
-            self.incoming.runs[tag] = RunFile(name, places[name].read_bytes())
-
-    def read_judgments(self, name: str, path: Path) -> None:
-        """One judgment set, checked against questions, task and nuggets."""
-        file = self.folder.name(path)
-        table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
-        self.add_judgments(name, table, _lines(path, file), file)
-
-    def read_labels(self) -> None:
-        """The labels of a file of pairs, as the judgment set `reference`."""
-        file = self.incoming.questions_file
-        table = jsonl.rows_table([(0, row) for row in self.labels], JUDGMENT_COLUMNS, file=file)
-        self.add_judgments("reference", table, [line_of(row) for row in self.labels], file)
-
-    def add_judgments(self, name: str, table: pl.DataFrame, texts: Sequence[str], file: str) -> None:
-        """Check judgments, and add them with their kinds."""
-        chosen = list_of_key(name, self.nuggets)
-        pairs = list(self.nuggets[chosen]) if chosen is not None else []
-        nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
-        kinds = judgment_kinds(name, table, self.questions, self.task, nuggets, file=file)
-        self.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
+def _read_judgments(
+    plan: Plan, name: str, path: Path | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
+) -> None:
+    """One judgment set; without a path, that of the labels in the file of questions."""
+    if path is not None:
+        file = plan.folder.name(path)
+        table, texts = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), _lines(path, file)
+    else:
+        file, rows = plan.incoming.questions_file, reference_rows(plan.carried) if plan.carried else []
+        table = jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file)
+        texts = [line_of(row) for row in rows]
+    chosen = list_of_key(name, lists)
+    pairs = list(lists[chosen]) if chosen is not None else []
+    nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
+    kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file)
+    plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
 
 
 def _lines(path: Path, file: str) -> list[str]:

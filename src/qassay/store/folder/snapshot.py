@@ -19,7 +19,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.folder import Configuration, Folder, may_have_store, named_database
-from qassay.formats.importing.rows import Identity, by_fields, by_identity, judgment_identity, missing
+from qassay.formats.importing.rows import Identity, by_identity, judgment_identity, missing, row_identity
 from qassay.formats.names import file_name
 from qassay.formats.questions import read_questions
 from qassay.questions import TestSet
@@ -220,13 +220,12 @@ def _states(own: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
         asked = read_questions(stored.questions()).questions
     for path in sorted(own.path.glob("questions.*")):
         yield path, _state(_questions_state, path, asked)
-    known = by_fields("question", "answer", "doc")
-    yield own.answers, _state(_rows_state, own.answers, stored.answers, known)
+    yield own.answers, _state(_rows_state, own.answers, stored.answers, row_identity("answers"))
     described = (own.run_information, stored.run_information)
-    yield described[0], _state(_rows_state, *described, by_fields("run"), last=True)
+    yield described[0], _state(_rows_state, *described, row_identity("run-information"), last=True)
     lists, sets = stored.nugget_lists(), stored.judgment_sets()
     for name, path in own.nugget_lists().items():
-        yield path, _state(_rows_state, path, lists.get(name), by_fields("question", "nugget"))
+        yield path, _state(_rows_state, path, lists.get(name), row_identity("nuggets"))
     for name, path in own.judgment_sets().items():
         yield path, _state(_rows_state, path, sets.get(name), judgment_identity(asked))
     # A run may have been imported under another file name: its bytes identify it.

@@ -109,7 +109,7 @@ def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: 
 
 
 def runs_mark(connection: Connection) -> str:
-    """Changes whenever a run comes, goes or is replaced: what was made of the runs under the same mark is current."""
+    """A mark that changes whenever a run comes, goes or is replaced: results under the same mark are current."""
     rows = connection.execute(select(table.c.tag, table.c.at).where(~table.c.withdrawn).order_by(table.c.tag))
     return digest([tuple(row) for row in rows])
 
@@ -154,12 +154,12 @@ def _information_row(tag: str, information: RunInformation, before: str | None) 
 
 
 def _waiting(connection: Connection, tag: str) -> str | None:
-    """What was said of the run before it came, used up."""
+    """The description that came before the run, which is used up."""
     if connection.dialect.name == "postgresql":
         # Before the setting: an import locks the runs, and goes on to it.
         connection.exec_driver_sql("LOCK TABLE run IN ROW EXCLUSIVE MODE")
     waiting: dict[str, str] = get_setting(connection, WAITING) or {}
-    found = waiting.pop(tag, None)
-    if found is not None:
+    described = waiting.pop(tag, None)
+    if described is not None:
         put_setting(connection, WAITING, waiting or None)
-    return found
+    return described
