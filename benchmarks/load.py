@@ -26,8 +26,8 @@ from sqlalchemy import select
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session
 from qassay.store.pool.items import items_of
 from qassay.store.schema import judgment
@@ -67,7 +67,7 @@ def make_evaluation(folder: Path, *, questions: int, runs: int) -> Path:
 def prepare(folder: Path, *, people: int, assessors: int = 1) -> list[Person]:
     """Take the folder into its store, pool, and give the work out."""
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     with store.write() as connection:
         accounts = [add_account(connection, f"Assessor {number}", "assessor").id for number in range(people)]
     give_out(store, folder, accounts, assessors=assessors)

@@ -20,7 +20,7 @@ from qassay.questions import Question
 from qassay.store.adjudication.settling import Settled, keep
 from qassay.store.development.drafts import body_of
 from qassay.store.engine import Store, open_store
-from qassay.store.people.accounts import add_account
+from qassay.store.people import add_account
 from qassay.store.pool.pooling import SIZES, SUMMARY, PoolSummary, pool_mark
 from qassay.store.schema import question, record
 from qassay.store.settings import put_setting

@@ -24,10 +24,9 @@ from qassay.demo import Demo, demo_folder
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import accounts, add_account
-from qassay.store.people.passwords import hash_password
-from qassay.store.people.sessions import begin_session
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import accounts, add_account
+from qassay.store.people.sessions import begin_session, hash_password
 from qassay.store.settings import put_setting
 from qassay.web.demonstration import PEOPLE, give_out, prepare
 
@@ -179,7 +178,7 @@ def _new_store(folder: Path) -> Store:
 def _opened(folder: Path) -> PreparedEvaluation:
     """The store of a folder, with the people of the demo."""
     store = _new_store(folder)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     hashed = hash_password(SEED)
     with store.write() as connection:
         for name, role in PEOPLE:

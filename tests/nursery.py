@@ -13,7 +13,7 @@ from pathlib import Path
 
 from qassay.web.pages import MODULES
 
-NEEDED = ["qassay.cli.serve", "qassay.web.application", "qassay.store.folder.intake", "uvicorn", "alembic"]
+NEEDED = ["qassay.cli.serve", "qassay.web.application", "qassay.store.folder.importing", "uvicorn", "alembic"]
 NEEDED += [f"qassay.web.pages.{name}" for name in MODULES]
 
 

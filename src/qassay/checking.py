@@ -81,7 +81,7 @@ def check_folder(path: Path) -> Checked:
     _check_judgments(checked, evaluation)
     checked.warnings += _strange_names(checked, evaluation)
     if evaluation.folder.written is not None:
-        from qassay.store.folder.differences import differing_files
+        from qassay.store.folder.snapshot import differing_files
 
         checked.warnings += differing_files(Folder(evaluation.folder.path), evaluation.folder)
     return checked.in_order()

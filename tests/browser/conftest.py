@@ -32,10 +32,9 @@ from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
-from qassay.store.people.passwords import hash_password
-from qassay.store.people.sessions import begin_session
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
+from qassay.store.people.sessions import begin_session, hash_password
 from qassay.store.schema import standing
 from qassay.web.demonstration import give_out
 
@@ -128,7 +127,7 @@ def make_evaluation(tmp_path: Path) -> Iterator[Callable[..., SmallEvaluation]]:
         if task is not None:
             _other_task(folder, task)
         store = open_store(folder, create=True)
-        take_in(store, open_folder(folder))
+        import_folder(store, open_folder(folder))
         one = SmallEvaluation(folder, store)
         hashed = hashed_once(PASSWORD)
         with store.write() as connection:

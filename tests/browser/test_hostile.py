@@ -20,8 +20,8 @@ from playwright.sync_api import Dialog, Error, Page, Request
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import all_assignments
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session, make_token
 from qassay.store.pool.items import items_of
 from qassay.web import health, pages, single_sign_on
@@ -147,7 +147,7 @@ class HostileEvaluation:
         self.folder, self.which = folder, which
         self.programs: list[httpx.Client] = []
         self.store: Store = open_store(folder, create=True)
-        take_in(self.store, open_folder(folder))
+        import_folder(self.store, open_folder(folder))
         names = {role: f"{role}{{{{7*7}}}}\"'><script>ran('{role}')</script>" for role in ROLES}
         with self.store.write() as connection:
             self.people = {role: add_account(connection, name, _role(role)).id for role, name in names.items()}

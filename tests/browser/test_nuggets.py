@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
+from written import write_out
 
 import qassay
 from acting import act
 from qassay.demo import demo_folder
 from qassay.formats.folder import Folder
 from qassay.store.assignment.assignments import assignments_of
-from qassay.store.folder.snapshot import write_out
 from qassay.store.judging.nuggets import nuggets_of, write_nugget
 from qassay.store.schema import item
 

@@ -20,8 +20,8 @@ from qassay.errors import InputError, UsageError
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.people.sessions import make_token
 
 
@@ -53,7 +53,7 @@ def test_it_writes_to_the_store_where_there_is_one(folder: Path, capsys: pytest.
     from_files = open_evaluation(folder).judgment_set("strings")
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     store.close()
     assert main(["judge", str(folder), "--with", "match", "--set", "strings"]) == 0
     assert not (folder / "judgments").exists()
@@ -93,7 +93,7 @@ def served(folder: Path) -> Iterator[tuple[str, Store, str, str]]:
 
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     with store.write() as connection:
         organiser = add_account(connection, "Olga", "organiser").id
         assessor = add_account(connection, "Ada", "assessor").id

@@ -15,7 +15,7 @@ from qassay.formats.folder import open_folder
 from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.pool.items import order_seed, store_items
 from qassay.tally import ListCounts
 
@@ -118,7 +118,7 @@ def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.Cap
 def test_what_is_assigned_in_the_application_is_told_by_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "assigned" not in counted(folder, capsys)
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     evaluation = open_evaluation(folder, store=store)
     with store.write() as connection:
         seed = order_seed(connection)

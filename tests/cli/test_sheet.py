@@ -20,7 +20,7 @@ from qassay.formats.sheets import SheetKey, write_key
 from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign, assignments_on
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.pool.items import order_seed, store_items
 
 Captured = pytest.CaptureFixture[str]
@@ -96,7 +96,7 @@ def test_a_sheet_is_one_file_and_a_key_and_is_made_the_same_again(folder: Path, 
 def test_orders_and_numbers_are_those_of_the_store(folder: Path, output: Make) -> None:
     before = output("sheet", folder, "--assessor", "ada", "--questions", "1.6")
     store = open_store(folder, create=True)
-    take_in(store, Folder(folder))
+    import_folder(store, Folder(folder))
     store.close()
     made = [output("sheet", folder, "--assessor", "ada", "--questions", "1.6", "--to", f"{n}.html") for n in "12"]
     assert made[0]["sheet"] == made[1]["sheet"] != before["sheet"]
@@ -162,7 +162,7 @@ def test_the_set_can_be_named(folder: Path, tmp_path: Path, key: Any, output: Ma
 
 def test_it_goes_into_the_store_where_there_is_one(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     store = open_store(folder, create=True)
-    take_in(store, Folder(folder))
+    import_folder(store, Folder(folder))
     store.close()
     file = written(tmp_path / "back.jsonl", said(key, "item", "1.1", {"judgment": "R"}))
     assert output("import", folder, file)["added"][0]["count"] == 1
@@ -175,7 +175,7 @@ def test_the_work_of_a_first_assessor_counts_as_done(folder: Path, tmp_path: Pat
     """As the help of the command and docs/how-to/serve.md say."""
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
-    take_in(store, Folder(folder))
+    import_folder(store, Folder(folder))
     evaluation = open_evaluation(folder, store=store)
     with store.write() as connection:
         seed = order_seed(connection)

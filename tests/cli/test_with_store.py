@@ -16,7 +16,7 @@ from qassay.cli import main
 from qassay.formats.folder import Folder, read_configuration
 from qassay.store.development.drafts import new_series
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging.judgments import append
 
 Captured = pytest.CaptureFixture[str]
@@ -31,7 +31,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         url = request.getfixturevalue("postgres_url")
         configuration.write_text(f'database = "{url}"\n' + configuration.read_text())
     store = open_store(made, create=True)
-    take_in(store, Folder(made))
+    import_folder(store, Folder(made))
     store.close()
     return made
 

@@ -14,7 +14,7 @@ import qassay
 from qassay.demo import Demo, demo_folder
 from qassay.formats.folder import Folder
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 
 SMALL: dict[str, str | list[dict[str, Any]]] = {
     "qassay.toml": 'task = "series2004"\n',
@@ -119,7 +119,7 @@ def served(in_database: Callable[[Path], Path]) -> Iterator[Callable[[Path], Sto
     def serve(folder: Path) -> Store:
         store = open_store(in_database(folder), create=True)
         opened.append(store)
-        take_in(store, Folder(folder))
+        import_folder(store, Folder(folder))
         return store
 
     yield serve

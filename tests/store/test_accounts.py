@@ -13,8 +13,7 @@ from sqlalchemy import select, update
 
 from qassay.errors import UsageError
 from qassay.store.engine import Store, open_store
-from qassay.store.people import passwords
-from qassay.store.people.accounts import (
+from qassay.store.people import (
     RESET,
     accept_invitation,
     add_account,
@@ -29,6 +28,7 @@ from qassay.store.people.accounts import (
     password_of,
     withdraw_invitation,
 )
+from qassay.store.people import sessions as passwords
 from qassay.store.people.sessions import (
     begin_session,
     count_sessions,

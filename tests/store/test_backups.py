@@ -22,7 +22,7 @@ from qassay.formats.folder import Folder
 from qassay.formats.times import now
 from qassay.store.backups import back_up, check_backup, default_place, restore
 from qassay.store.engine import Store, connect, open_store, sqlite_url
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging.judgments import append
 from qassay.store.schema import account, invitation, item, judgment, metadata, session, token
 
@@ -86,7 +86,7 @@ def test_a_backup_restored_elsewhere_holds_everything(
 
 def test_a_backup_goes_into_postgresql(small: Path, postgres_url: str, scores: Scores, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     fill(store)
     back_up(store, tmp_path / "backup.db")
     place = elsewhere(small, tmp_path)
@@ -108,7 +108,7 @@ def test_a_backup_goes_into_postgresql(small: Path, postgres_url: str, scores: S
 def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_url: str, tmp_path: Path) -> None:
     (small / "qassay.toml").write_text(f'database = "{postgres_url}"\n' + (small / "qassay.toml").read_text())
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     fill(store)
     before = everything(store)
@@ -130,7 +130,7 @@ def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_u
 
 def test_what_was_there_is_kept(small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     fill(store)
     before = everything(store)
@@ -147,7 +147,7 @@ def test_what_was_there_is_kept(small: Path, tmp_path: Path) -> None:
 
 def test_nothing_is_restored_while_somebody_uses_the_store(small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     fill(store)
     before = everything(store)
@@ -160,7 +160,7 @@ def test_nothing_is_restored_while_somebody_uses_the_store(small: Path, tmp_path
 
 def test_another_process_that_serves_is_noticed(small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     store.close()
     code = (
@@ -229,7 +229,7 @@ def test_a_backup_is_one_private_file_and_replaces_none(small: Path, served: Ser
 @pytest.mark.parametrize("damage", ["absent", "text", "other", "torn"])
 def test_what_is_no_sound_backup_is_refused(damage: str, small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     fill(store)
     path = tmp_path / "backup.db"
     back_up(store, path)
@@ -270,7 +270,7 @@ def test_folders_of_any_name_can_be_backed_up(small: Path, tmp_path: Path, score
     folder = Path(shutil.copytree(small, tmp_path / "a?b%20c#d é"))
     before = scores(folder)
     store = open_store(folder, create=True)
-    take_in(store, Folder(folder))
+    import_folder(store, Folder(folder))
     back_up(store, folder / "b?#%41.db")
     store.close()
     check_backup(folder / "b?#%41.db")
@@ -280,7 +280,7 @@ def test_folders_of_any_name_can_be_backed_up(small: Path, tmp_path: Path, score
 
 def test_nobody_gets_in_with_what_was_revoked_or_used_since(small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     fill(store)
     with store.write() as connection:
         who = connection.execute(select(account.c.id)).scalar_one()
@@ -305,7 +305,7 @@ def test_a_store_elsewhere_is_replaced_from_beside_it(
 ) -> None:
     """A file is renamed into its place: that works within one file system only."""
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     store.close()
     place = elsewhere(small, tmp_path)

@@ -13,10 +13,10 @@ import qassay
 from acting import act
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
-from qassay.store.development import drafts, ordering
+from qassay.store.development import drafts
+from qassay.store.development import test_set as published_set
 from qassay.store.development.answers import add_answer, forget_answer, known_answers, withdraw_answer
-from qassay.store.development.publishing import numbered, publish
-from qassay.store.development.questions import test_set as published_set
+from qassay.store.development.drafts import numbered, publish
 from qassay.store.engine import Store
 from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.nuggets import nuggets_of, write_nugget
@@ -50,9 +50,9 @@ def test_the_other_question_comes_by_itself_and_stays_last(served: Serve, small:
         series = begin(connection, "club")
         first, second = ask(connection, series, "A?"), ask(connection, series, "B?", "list")
         assert texts(connection) == [["A?", "B?", "other"]]
-        ordering.move_question(connection, second, -1)
+        drafts.move_question(connection, second, -1)
         assert texts(connection) == [["B?", "A?", "other"]]
-        ordering.move_question(connection, first, 5)
+        drafts.move_question(connection, first, 5)
         assert texts(connection) == [["B?", "A?", "other"]]
         with pytest.raises(UsageError, match="unknown question type of task series2004 'other'"):
             ask(connection, series, "", "other")
@@ -69,7 +69,7 @@ def test_series_move_and_vanish_as_a_whole(served: Serve, small: Path) -> None:
         ask(connection, one, "A?")
         number = ask(connection, other, "B?")
         add_answer(connection, number, "b", None, account=None)
-        ordering.move_series(connection, other, -1)
+        drafts.move_series(connection, other, -1)
         assert texts(connection) == [["B?", "other"], ["A?", "other"]]
         drafts.remove_series(connection, other, account=None)
         assert texts(connection) == [["A?", "other"]]
@@ -221,7 +221,7 @@ def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path)
         asked = Question("", "definition", "Who was she?")
         made = drafts.new_question(connection, plain, asked, account=None)
         other = drafts.new_question(connection, plain, Question("", "factoid", "When?"), account=None)
-        ordering.move_question(connection, other.question.id, -1)
+        drafts.move_question(connection, other.question.id, -1)
         assert texts(connection) == [["When?"], ["Who was she?"]]
         found = numbered(TestSet(()), [[one.question] for one in drafts.read_drafts(connection)])
         assert {name: one.id for name, one in found.items()} == {other.question.id: "1", made.question.id: "2"}

@@ -10,21 +10,23 @@ from typing import Any
 
 import pytest
 from sqlalchemy import insert, update
+from written import write_out
 
 import qassay
 import random_evaluations as evaluations
 from acting import act
 from qassay.errors import InputError
+from qassay.formats.exporting import make_export
 from qassay.formats.folder import Folder, open_folder, read_configuration
 from qassay.formats.times import now
 from qassay.store import as_stored
 from qassay.store.engine import Store, open_store
-from qassay.store.fingerprint import fingerprint
-from qassay.store.folder.intake import take_in
-from qassay.store.folder.snapshot import snapshot, write_out
+from qassay.store.folder.importing import import_folder
+from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.judgments import append
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.schema import question, run
+from qassay.store.settings import fingerprint
 
 Scores = Callable[[Path], dict[str, Any]]
 Serve = Callable[[Path], Store]
@@ -49,7 +51,7 @@ def round_trip(folder: Path, serve: Serve, scores: Scores) -> None:
     configuration.write_text("".join(line for line in lines if not line.startswith("database")), encoding="utf-8")
     assert scores(target) == before
     again = open_store(target, create=True)
-    take_in(again, Folder(target))
+    import_folder(again, Folder(target))
     again.close()
     assert scores(target) == before
 
@@ -84,6 +86,46 @@ def test_files_come_out_as_they_went_in(small: Path, served: Serve, tmp_path: Pa
     write_out(served(small), tmp_path / "out", Folder(small))
     for path in [*small.rglob("*.txt"), *small.rglob("*.jsonl"), small / "qassay.toml"]:
         assert (tmp_path / "out" / path.relative_to(small)).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "names", [["judgments/none.jsonl"], ["nuggets/none.jsonl"], ["judgments/a.jsonl", "nuggets/b.jsonl"]]
+)
+def test_sets_and_lists_without_rows_survive(
+    names: list[str], small: Path, served: Serve, scores: Scores, tmp_path: Path
+) -> None:
+    for name in names:
+        (small / name).write_text("")
+    before = scores(small)
+    store = served(small)
+    assert import_folder(store, Folder(small)) == []
+    write_out(store, tmp_path / "out", Folder(small))
+    for name in names:
+        assert (tmp_path / "out" / name).read_bytes() == b""
+    for path in small.rglob("*.jsonl"):
+        path.unlink()
+    assert scores(small) == before
+    export = make_export(as_stored(Folder(small), read_configuration(Folder(small))))
+    assert [export.contents[name] for name in names] == [b""] * len(names)
+
+
+def test_the_only_set_may_be_empty(small: Path, served: Serve, scores: Scores) -> None:
+    (small / "judgments" / "first.jsonl").write_text("\n")
+    round_trip(small, served, scores)
+    assert qassay.open(small).sets == ("first",)
+
+
+def test_an_empty_set_gets_rows_later(small: Path, served: Serve) -> None:
+    (small / "judgments" / "second.jsonl").write_text("")
+    store = served(small)
+    empty = snapshot(store, Folder(small))
+    with store.write() as connection:
+        append(act(connection), "second", "item", {**ITEM, "judgment": "X"})
+    assert rows(snapshot(store, Folder(small)).judgment_file("second")) == [{**ITEM, "judgment": "X"}]
+    (small / "judgments" / "third.jsonl").write_text("")
+    import_folder(store, Folder(small))
+    assert snapshot(store, Folder(small)).judgment_sets().keys() == {"first", "second", "third"}
+    assert empty.judgment_sets().keys() == {"first", "second"}
 
 
 def test_drafts_and_withdrawn_runs_stay_inside(small: Path, served: Serve, tmp_path: Path) -> None:
@@ -215,7 +257,7 @@ def test_the_database_of_another_evaluation_is_refused(
 ) -> None:
     monkeypatch.setenv("QASSAY_DATABASE", postgres_url)
     store = open_store(small, create=True)
-    take_in(store, Folder(small))
+    import_folder(store, Folder(small))
     store.close()
     assert qassay.open(small).runs.tags
     other = demo("series")

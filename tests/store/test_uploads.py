@@ -18,7 +18,7 @@ from qassay.runs import RunInformation
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.assignment.progress import find_questions, hand_over, shares, unassigned_questions
 from qassay.store.engine import Store
-from qassay.store.people.accounts import add_account
+from qassay.store.people import add_account
 from qassay.store.pool.items import order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, question_sizes, store_pool
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn

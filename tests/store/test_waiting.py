@@ -28,11 +28,10 @@ from qassay.store.assignment import assignments
 from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
 from qassay.store.assignment.counting import parts_for
 from qassay.store.assignment.progress import hand_over
-from qassay.store.development import drafts, ordering
-from qassay.store.development.publishing import publish
+from qassay.store.development import drafts
+from qassay.store.development.drafts import publish
 from qassay.store.engine import Store
-from qassay.store.fingerprint import WAITING
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging import classes
 from qassay.store.judging.judgments import by_key
 from qassay.store.judging.nuggets import write_nugget
@@ -41,7 +40,7 @@ from qassay.store.pool.items import items_of
 from qassay.store.pool.pooling import store_pool
 from qassay.store.schema import assignment
 from qassay.store.schema import question as questions
-from qassay.store.settings import get_setting
+from qassay.store.settings import WAITING, get_setting
 
 store, desk = desks.store, desks.desk
 
@@ -100,7 +99,7 @@ def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk:
     behind(
         store,
         lambda connection: hold(connection, "1.1"),
-        lambda: take_in(store, Folder(folder)),
+        lambda: import_folder(store, Folder(folder)),
         lambda connection: desk.say(connection, one, found, part, {"judgment": "R"}),
     )
     with store.read() as connection:
@@ -112,7 +111,7 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
     """Publishing renames nuggets after it has locked the questions; so does an import."""
     folder = desk.evaluation.folder.path
     task = desk.evaluation.task
-    take_in(store, Folder(folder))
+    import_folder(store, Folder(folder))
     with store.write() as connection:
         begun = drafts.new_series(connection, task, target="a club", account=None)
         body = {"vital": True, "text": "x"}
@@ -125,7 +124,7 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
     behind(
         store,
         lock,
-        lambda: take_in(store, Folder(folder)),
+        lambda: import_folder(store, Folder(folder)),
         lambda connection: publish(connection, task, [begun.group], account=None),
     )
     with store.read() as connection:
@@ -157,7 +156,7 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
     runs = {"north": "2.1 north D1 a club\n10.1 north D1 a town\n"}
     made = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
     desk = desks.make_desk(store, tmp_path, assessors=1, made=made, development=False)
-    take_in(store, Folder(made.folder.path))
+    import_folder(store, Folder(made.folder.path))
     with store.write() as connection:
         drafts.new_question(connection, made.task, Question("", "factoid", "When?", "2"), account=None)
         early, late = (desk.assigned(connection, name) for name in ("2.1", "10.1"))
@@ -211,13 +210,18 @@ def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
     for tag in ("east", "coast"):
         (folder / "runs.jsonl").write_text(json.dumps({"run": tag, "organisation": "x"}) + "\n", encoding="utf-8")
         if tag == "east":
-            take_in(store, Folder(folder))
+            import_folder(store, Folder(folder))
 
     def keep(connection: Connection) -> None:
         said = RunInformation(None, None, False, None)
         uploads.keep_run(connection, "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said, account=None)
 
-    behind(store, lambda connection: uploads._waiting(connection, "east"), lambda: take_in(store, Folder(folder)), keep)
+    behind(
+        store,
+        lambda connection: uploads._waiting(connection, "east"),
+        lambda: import_folder(store, Folder(folder)),
+        keep,
+    )
     with store.read() as connection:
         assert list(get_setting(connection, WAITING)) == ["coast"]
 
@@ -261,7 +265,7 @@ def test_a_renaming_that_is_sent_twice_at_once_is_one(store: Store, desk: Any, m
 def test_of_two_who_change_a_question_at_once_the_second_is_told(
     store: Store, desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_in(store, Folder(desk.evaluation.folder.path))
+    import_folder(store, Folder(desk.evaluation.folder.path))
 
     def change(words: str) -> Callable[[], str | None]:
         def way() -> str | None:
@@ -288,7 +292,7 @@ def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: St
             with store.write() as connection:
                 made = drafts.new_series(connection, desk.evaluation.task, target=f"{number} {place}", account=None)
             with store.write() as connection:
-                ordering.move_series(connection, made.group, -2)
+                drafts.move_series(connection, made.group, -2)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))

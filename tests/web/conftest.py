@@ -15,8 +15,8 @@ from fastapi import FastAPI
 
 from qassay.demo import demo_folder
 from qassay.store.engine import Store, open_store
-from qassay.store.people import passwords
-from qassay.store.people.accounts import add_account
+from qassay.store.people import add_account
+from qassay.store.people import sessions as passwords
 from qassay.store.people.sessions import begin_session
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app

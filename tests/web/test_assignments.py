@@ -22,8 +22,8 @@ from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import all_assignments, assign, take
 from qassay.store.development.drafts import body_of
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, question, record
 
@@ -34,7 +34,7 @@ def organiser(site: Any) -> Any:
     for name in ("judgments", "nuggets"):
         for path in (site.folder / name).iterdir():
             path.unlink()
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     with site.store.write() as connection:
         for name in ("Ada", "Ben"):
             add_account(connection, name, "assessor")
@@ -239,7 +239,7 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, site: Any, peo
 def test_a_pool_that_cannot_be_made_says_why(site: Any) -> None:
     for path in (site.folder / "runs").iterdir():
         path.unlink()
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     client = site.client("organiser")
     pool = make_pool(client, site)
     assert (pool["state"], pool["made"]) == ("failed", None)
@@ -251,7 +251,7 @@ def test_of_pairs_with_justifications_only_the_chosen_are_judged(site: Any, tmp_
     shutil.copytree(demo_folder("entailment"), folder)
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     served = replace(site, folder=folder, store=store).with_settings()
     with store.write() as connection:
         add_account(connection, "Olga", "organiser")

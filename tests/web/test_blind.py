@@ -25,8 +25,8 @@ from qassay.formats.folder import open_folder
 from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account, find_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account, find_account
 from qassay.store.people.sessions import begin_session
 from qassay.store.pool.items import items_of, order_seed, store_items
 from qassay.store.schema import item, run
@@ -110,7 +110,7 @@ def world(tmp_path: Path) -> Iterator[Any]:
         _cut_down(folder, KEEP[which])
         store = open_store(folder, create=True)
         event.listen(store.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
-        take_in(store, open_folder(folder))
+        import_folder(store, open_folder(folder))
         evaluation = open_evaluation(folder, store=store)
         with store.write() as connection:
             people = {name: add_account(connection, name, role).id for name, role in PEOPLE}

@@ -13,7 +13,7 @@ from qassay.collections import open_collection
 from qassay.formats.folder import open_folder
 from qassay.questions import Question
 from qassay.store.development.answers import KnownAnswer
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.web.draft_warnings import question_warnings, same_questions, series_warnings
 from qassay.web.pages.search import hit_view
 
@@ -21,7 +21,7 @@ from qassay.web.pages.search import hit_view
 @pytest.fixture
 def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     return site.client("organiser")
 
 
@@ -272,7 +272,7 @@ def test_many_questions_cost_no_more_queries_than_few(organiser: Any, site: Any)
             for n in range(1, 6)
         )
     )
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     queries()
     assert queries() == few
     page = made(organiser.get("/api/development?page=3"))

@@ -9,11 +9,11 @@ from typing import Any
 
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 
 
 def test_what_is_downloaded_scores_the_same(site: Any, tmp_path: Path) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     answer = site.client("organiser").get("/export.zip")
     assert answer.status_code == 200
     assert answer.headers["content-disposition"] == 'attachment; filename="Qassay%20demo.zip"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qassay.formats.folder import open_folder
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import list_runs, set_withdrawn
 from qassay.web.demonstration import give_out
 
@@ -40,7 +40,7 @@ def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
 
 def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, int]) -> None:
     emptied(site, "judgments", "nuggets")
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
     assert steps(organiser)["Questions"]["says"] == "109 questions in the test set."
     with site.store.write() as connection:
@@ -73,13 +73,13 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
 
 
 def test_judgments_that_came_with_the_evaluation_lead_to_results(site: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
     assert steps(organiser)["Judgments"]["says"] == "Came with the evaluation: adjudicated, first, second, third."
     assert following(organiser) == ("See the results", "/results")
 
 
 def test_only_organisers_see_the_way(site: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     for role in ("adjudicator", "assessor", "reader"):
         assert site.client(role).get("/api/").json()["steps"] == []

@@ -19,8 +19,8 @@ import zstandard
 from qassay.errors import InputError, Problem
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import all_assignments
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session, make_token
 from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
@@ -43,7 +43,7 @@ FRAGMENTS = (
 @pytest.fixture
 def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     return site.client("organiser", raise_server_exceptions=False)
 
 
@@ -81,13 +81,13 @@ def _try_fragments(site: Any, fragments: tuple[str, ...]) -> int:
 
 
 def test_every_query_parameter_takes_what_it_knows_and_nothing_else(site: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     assert _try_fragments(site, ("id) UNION SELECT password FROM account --", '"unclosed NEAR(')) > 100
 
 
 @pytest.mark.slow
 def test_every_query_parameter_takes_nothing_else_of_many(site: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     assert _try_fragments(site, FRAGMENTS) > 1000
 
 
@@ -151,7 +151,7 @@ def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
 def test_a_file_that_unpacks_to_too_much_is_broken_off(site: Any, pack: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     client = site.with_settings(upload_limit=100_000).client("organiser")
     bomb = pack(b"1.1 bomb NIL\n" * 400_000)
     assert len(bomb) < 100_000

@@ -12,7 +12,7 @@ import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from qassay.store.people.accounts import invite
+from qassay.store.people import invite
 
 PASSWORD = "a long enough password"
 

@@ -13,9 +13,9 @@ from acting import act
 from qassay.formats.folder import open_folder
 from qassay.store.assignment.assignments import assignments_of, reassign
 from qassay.store.development.answers import known_answers
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging.judgments import append
-from qassay.store.people.accounts import add_account
+from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session
 from qassay.store.pool.items import items_of
 from qassay.web.demonstration import give_out
@@ -29,7 +29,7 @@ def judging(site: Any, accounts: dict[str, int]) -> Any:
     for name in ("judgments", "nuggets"):
         for path in (site.folder / name).iterdir():
             path.unlink()
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     with site.store.write() as connection:
         other = add_account(connection, "Another assessor", "assessor").id
         secret = begin_session(connection, other, address="test", agent="test")

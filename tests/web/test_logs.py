@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qassay.store.people.accounts import invite
+from qassay.store.people import invite
 from qassay.web import logs
 
 PASSWORD = "a long enough password"

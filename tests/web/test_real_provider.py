@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from listening import listening
 
-from qassay.store.people.accounts import invite
+from qassay.store.people import invite
 from qassay.web.settings import SignOn
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from qassay.formats.folder import open_folder
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import count_runs
 from qassay.web.pages import runs as page_module
 from qassay.web.uploads import clean_name
@@ -20,7 +20,7 @@ from qassay.web.uploads import clean_name
 @pytest.fixture
 def organiser(site: Any) -> Any:
     """The organiser of the demo, whose files are in the store."""
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     return site.client("organiser")
 
 
@@ -115,7 +115,7 @@ def test_a_real_zip_file_is_refused(organiser: Any, good: bytes) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused(site: Any, pack: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     served = site.with_settings(upload_limit=1 << 20)
     [report] = send(served.client("organiser"), ("bomb.gz", pack(b"0" * (5 << 20))))
     assert "unpacks to more than 4 MiB" in report["first"][0]["message"]
@@ -200,7 +200,7 @@ def test_the_tag_of_a_form_without_tags_is_the_name_of_the_file(site: Any) -> No
         (site.folder / name).unlink()
     row = '{"id": "1", "type": "pair", "text": "It rains.", "hypothesis": "It is wet."}\n'
     (site.folder / "questions.jsonl").write_text(row)
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     client = site.with_settings().client("organiser")
     [report] = send(client, ("dir/mine.txt.gz", gzip.compress(b"ranked: no\n1 YES\n")))
     assert (report["tag"], report["first"]) == ("mine", [])

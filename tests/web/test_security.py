@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from qassay.errors import UsageError
-from qassay.store.people.accounts import add_account, invite
+from qassay.store.people import add_account, invite
 from qassay.store.people.sessions import make_token
 from qassay.web.rendering import LOOK, static_files, static_version
 from qassay.web.settings import Settings, sign_on_from

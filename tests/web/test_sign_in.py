@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from qassay.formats.times import later
 from qassay.store.engine import open_store
-from qassay.store.people.accounts import RESET, invite
+from qassay.store.people import RESET, invite
 from qassay.store.people.sessions import find_session
 from qassay.store.schema import account, session
 from qassay.web.application import create_app

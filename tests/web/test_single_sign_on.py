@@ -19,7 +19,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from sqlalchemy import select
 
-from qassay.store.people.accounts import RESET, invite
+from qassay.store.people import RESET, invite
 from qassay.store.schema import session
 from qassay.web.settings import SignOn
 

@@ -24,9 +24,9 @@ from qassay.formats.folder import open_folder
 from qassay.formats.times import now
 from qassay.store.development import answers as known
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging import nuggets
-from qassay.store.people.accounts import add_account
+from qassay.store.people import add_account
 from qassay.store.schema import ROLES, judgment, nugget
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
@@ -112,7 +112,7 @@ def take_in_questions(anywhere: Any) -> None:
     for path in (*folder.runs(), *folder.judgment_sets().values(), *folder.nugget_lists().values()):
         if path.stem != nuggets.DEVELOPMENT:
             path.unlink()
-    take_in(anywhere.store, folder)
+    import_folder(anywhere.store, folder)
 
 
 def note_both(anywhere: Any, **sent: Any) -> list[Any]:
@@ -245,7 +245,7 @@ def test_there_are_more_connections_than_threads(site: Any) -> None:
 
 
 def test_a_store_that_another_program_writes_is_busy_and_not_broken(site: Any, monkeypatch: Any) -> None:
-    take_in(site.store, open_folder(site.folder))
+    import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
     monkeypatch.setattr("qassay.store.engine.BUSY_MILLISECONDS", 20)
     site.store.engine.dispose()

@@ -10,7 +10,7 @@ from typing import Any
 
 from qassay.formats.folder import Folder
 from qassay.store.assignment.assignments import assignments_of
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.web import demonstration
 
 RUNS = {
@@ -44,7 +44,7 @@ def give_out(site: Any, accounts: dict[str, int]) -> None:
     for tag, text in RUNS.items():
         (folder / "runs").mkdir(exist_ok=True)
         (folder / "runs" / f"{tag}.txt").write_text(text, encoding="utf-8")
-    take_in(site.store, Folder(folder))
+    import_folder(site.store, Folder(folder))
     demonstration.give_out(site.store, folder, [accounts["assessor"], accounts["adjudicator"]])
 
 

@@ -86,11 +86,11 @@ class RunJob:
         )
         if place is not own:
             from qassay.store.engine import open_store
-            from qassay.store.folder.intake import take_in
+            from qassay.store.folder.importing import import_folder
 
             store = open_store(own)
             try:
-                take_in(store, place, replace=True)
+                import_folder(store, place, replace=True)
             finally:
                 store.close()
         return place.name(written)

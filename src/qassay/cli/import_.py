@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.cli.places import carry_out, writable
+from qassay.cli.places import import_plan, writable
 from qassay.errors import unknown
 from qassay.questions import TYPES
 
@@ -84,8 +84,8 @@ def command(
         lengths=(lambda: _lengths(opened.collection)) if opened.collection.is_dir() else None,
     )
     plan = plan_import(opened, paths, kind=kind, options=options)
-    carry_out(plan, store)
-    _say(plan, as_json=as_json, stored=store is not None)
+    import_plan(plan, store)
+    _show(plan, as_json=as_json, stored=store is not None)
 
 
 def _lengths(collection: Path) -> Mapping[str, int]:
@@ -95,17 +95,17 @@ def _lengths(collection: Path) -> Mapping[str, int]:
     return open_collection(collection).lengths()
 
 
-def _say(plan: Plan, *, as_json: bool, stored: bool) -> None:
-    """What was added, one line a file; what is odd goes to stderr."""
+def _show(plan: Plan, *, as_json: bool, stored: bool) -> None:
+    """What was added, one line per file; warnings go to stderr."""
     from qassay.cli.output import print_json, visible
 
     if as_json:
-        added = [one.as_json() for one in plan.added]
+        added = [file.as_json() for file in plan.added.values()]
         print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
         return
     for warning in plan.warnings:
         print(visible(f"warning: {warning}"), file=sys.stderr)
-    for one in plan.added:
-        print(visible(f"{one.file}: {one.message}"))
+    for file in plan.added.values():
+        print(visible(f"{file.file}: {file.message}"))
     if stored and plan.added:
         print("They are in the store of the evaluation; qassay export writes it out as files.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.cli.places import carry_out, writable
+from qassay.cli.places import import_plan, writable
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, a
         file = Path(place) / "judgments.jsonl"
         write_rows(file, done.rows)
         plan = plan_import(opened, [file], kind="judgments", options=Options(set_name=name))
-        carry_out(plan, store)
+        import_plan(plan, store)
     return done
 
 

@@ -19,28 +19,28 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
     configuration = read_configuration(folder)
     if not may_have_store(folder, configuration):
         return folder, None
-    from qassay.store.folder.intake import take_in
+    from qassay.store.folder.importing import import_folder
     from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
     store = existing_store(folder, configuration)
     if store is None:
         return folder, None
     try:
-        if is_new(store):  # what the folder has comes first, or the store would hide it
-            take_in(store, folder)
+        if is_new(store):  # the files of the folder come first, or the store would hide them
+            import_folder(store, folder)
         return snapshot(store, folder), store
     finally:
         store.close()  # no connection waits while files are read; writing opens one again
 
 
-def carry_out(plan: Plan, store: Store | None) -> None:
-    """Write what an import found, into the store where there is one."""
+def import_plan(plan: Plan, store: Store | None) -> None:
+    """Carry out an import: into the store where there is one, else into the files of the folder."""
     if store is None:
-        plan.carry_out()
+        plan.write_files()
         return
-    from qassay.store.folder import intake
+    from qassay.store.folder import importing
 
     try:
-        intake.carry_out(plan, store)
+        importing.import_plan(store, plan)
     finally:
         store.close()

@@ -128,14 +128,14 @@ def _prepare(folder: Path) -> Store:
     """
     from qassay.formats.folder import open_folder
     from qassay.store.engine import open_store
-    from qassay.store.folder.intake import take_in
+    from qassay.store.folder.importing import import_folder
     from qassay.store.folder.snapshot import is_new
 
     opened = open_folder(folder)
     store = open_store(opened, create=True)
     try:
         if is_new(store):
-            taken = take_in(store, opened)
+            taken = import_folder(store, opened)
             if taken:
                 files = plural(len(taken), "file")
                 print(f"Took {files} of {folder} into its store, which holds the evaluation from now on.")
@@ -169,7 +169,7 @@ def _serve(
 ) -> None:
     import uvicorn
 
-    from qassay.store.people.accounts import has_organiser, invite
+    from qassay.store.people import has_organiser, invite
     from qassay.web import logs
     from qassay.web.application import create_app
     from qassay.web.serving import Serving

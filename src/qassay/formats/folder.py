@@ -80,18 +80,16 @@ class Folder:
 
     def questions(self) -> Path:
         """The one file of questions."""
-        found = _visible(self.contents, "questions.*")
-        if len(found) > 1:
-            names = ", ".join(path.name for path in found)
-            raise InputError(
-                Problem("configuration", f"has several files of questions ({names}); keep one", self.name())
-            )
-        if not found:
-            drafts = self.unpublished()
-            message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
-            message = f"has no questions, only {drafts}" if drafts else message
-            raise InputError(Problem("configuration", message, self.name()))
-        return found[0]
+        paths = _visible(self.contents, "questions.*")
+        if len(paths) == 1:
+            return paths[0]
+        message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
+        if paths:
+            names = ", ".join(path.name for path in paths)
+            message = f"has several files of questions ({names}); keep one"
+        elif drafts := self.unpublished():
+            message = f"has no questions, only {drafts}"
+        raise InputError(Problem("configuration", message, self.name()))
 
     def unpublished(self) -> str | None:
         """How many drafts wait in the store, and where they are published; nothing where there are none."""
@@ -221,7 +219,7 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
 
 
 def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
-    """The named task, or the one in the named file, with the changes that stand beside the name."""
+    """The named task, or the one in the named file, with the changes that `qassay.toml` makes to it."""
     name = keys.get("task")
     base: Mapping[str, Any] = {}
     if name is not None and name.endswith(".toml"):

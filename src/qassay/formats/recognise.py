@@ -1,4 +1,4 @@
-"""What a file holds, told by its content."""
+"""The kind of a file, recognised from its content."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def recognise(path: Path, *, asked: str | None = None, questions: Container[str]
 
 
 def kind_of(data: bytes, *, questions: Container[str] = ()) -> str | None:
-    """The kind of what these bytes hold, or None where they do not tell."""
+    """The kind of a file with these bytes; None where they could be several."""
     if looks_like_xml(data):
         return "questions"
     start = _begins(data)
     if start[:5].lower() == b"<top>":
         return "questions"
-    # Latin-1 takes every byte: faults of the encoding are told where the file is read.
+    # Latin-1 takes every byte: faults of the encoding are reported where the file is read.
     whole = len(data) <= _HEAD
     text = data[:_HEAD].removeprefix(files.BOM).decode("utf-8" if whole and _is_utf8(data) else "latin-1")
     if "\0" in text:
@@ -108,7 +108,7 @@ def _json_kind(head: Sequence[str]) -> str | None:
 
 
 def row_kind(row: Mapping[str, Any]) -> str | None:
-    """The kind of one JSON object, told by its keys.
+    """The kind of one JSON object, recognised from its keys.
 
     >>> row_kind({"question": "1.3", "answer": "Atlanta"})
     'answers'
@@ -216,8 +216,8 @@ def _is_fixed(split: Fields) -> bool:
 
 def _share(marks: Iterable[bool]) -> float:
     """How many of the marks are true, as a share."""
-    found = list(marks)
-    return sum(found) / len(found) if found else 0.0
+    counted = list(marks)
+    return sum(counted) / len(counted) if counted else 0.0
 
 
 def _begins(data: bytes) -> bytes:

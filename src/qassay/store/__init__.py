@@ -3,12 +3,11 @@
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.
 
-    schema, columns  the tables, what they share            engine         opened; one writer at a time
-    migrating        brought up to date (migrations/)
-    backups          copied and put back                    settings       settings, record of actions
-    fingerprint      whether anything has changed           counters       sums that triggers keep
+    schema, columns  the tables, what they share            engine         opened, brought up to date (migrations/)
+    backups          copied and put back                    settings       settings, record of actions, fingerprint
+    counters         sums that triggers keep
 
-    folder/          files into the store (intake), and the store as a folder, to be read (snapshot)
+    folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions
     development/     questions that are being written, and their publication
     pool/            runs, the items made of them (what one screen shows), and the parts that take a verdict
@@ -28,9 +27,16 @@ if TYPE_CHECKING:
 
 
 def as_stored(folder: Folder, configuration: Configuration, *, store: Store | None = None) -> Folder:
-    """The folder with its contents as its store holds them; the folder as it is where it has none."""
+    """The folder with the contents of its store; as it is where there is no store, or nothing in it yet."""
     if store is None and not may_have_store(folder, configuration):
         return folder
-    from qassay.store.folder.snapshot import stored_folder
+    from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
-    return stored_folder(folder, configuration, store)
+    opened = store or existing_store(folder, configuration)
+    if opened is None:
+        return folder
+    try:
+        return folder if is_new(opened) else snapshot(opened, folder)
+    finally:
+        if store is None:
+            opened.close()

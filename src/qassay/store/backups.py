@@ -19,24 +19,23 @@ from sqlalchemy.exc import DBAPIError
 from qassay.errors import InputError, Problem
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
 from qassay.formats.times import now
-from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
-from qassay.store.fingerprint import EVALUATION
-from qassay.store.migrating import migrate
+from qassay.store.engine import Store, connect, migrate, open_database, sqlite_url, store_url
+from qassay.store.people import end
 from qassay.store.schema import invitation, metadata, session, share, stage, token
-from qassay.store.settings import put_setting
+from qassay.store.settings import EVALUATION, put_setting
 
 # Rows copied at once.
 _MANY = 2_000
 
 
 def default_place(folder: Folder) -> Path:
-    """Where a backup goes unless told: named by the moment, so that none replaces another."""
+    """Where a backup goes by default: named by the moment, so that none replaces another."""
     moment = now().replace("-", "").replace(":", "").replace(".", "")
     return folder.path / "backups" / f"qassay-{moment}.db"
 
 
 def back_up(store: Store, target: Path) -> None:
-    """Copy the store into a new file; whoever works with it meanwhile is not kept waiting."""
+    """Copy the store into a new file; people who work with it meanwhile do not wait."""
     if target.exists():
         raise InputError(Problem("configuration", "is there already; name another file with --to", str(target)))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +51,7 @@ def back_up(store: Store, target: Path) -> None:
 
 
 def check_backup(path: Path) -> None:
-    """Stop at a file that is no sound backup."""
+    """Stop at a file that is not a sound backup."""
     if not path.is_file():
         raise InputError(Problem("configuration", "is not there", str(path)))
     try:
@@ -99,12 +98,12 @@ def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None
 
 
 def _end_access(connection: Connection) -> None:
-    """Let nobody in with what was taken from him, or was used, after the backup was made."""
-    at = now()
+    """Revoke sessions, tokens and invitations, which may have changed since the backup."""
     for table in (session, token):
-        connection.execute(update(table).where(table.c.ended.is_(None)).values(ended=at))
-    open_ones = (invitation.c.used.is_(None), invitation.c.expires > at)
-    connection.execute(update(invitation).where(*open_ones).values(expires=at))
+        end(connection, table)
+    at = now()
+    usable = (invitation.c.used.is_(None), invitation.c.expires > at)
+    connection.execute(update(invitation).where(*usable).values(expires=at))
 
 
 def _into_file(place: Path, part: Path) -> Path | None:
@@ -170,7 +169,7 @@ def _copy_tables_out(store: Store, target: Path) -> None:
 
 def _copy_tables(origin: Connection, target: Connection) -> None:
     for table in metadata.sorted_tables:
-        if table in (share, stage):  # which come of the others
+        if table in (share, stage):  # derived from the others
             continue
         rows = origin.execution_options(yield_per=_MANY).execute(select(table))
         for part in rows.mappings().partitions():
@@ -178,7 +177,7 @@ def _copy_tables(origin: Connection, target: Connection) -> None:
 
 
 def _continue_numbers(connection: Connection, table: str) -> None:
-    """Rows came with their numbers: the next one goes on from there."""
+    """Rows came with their numbers: the next row continues from there."""
     columns = metadata.tables[table].c
     if "id" not in columns or columns["id"].type.python_type is not int:
         return
@@ -204,7 +203,7 @@ def _refuse_company(connection: Connection, folder: Folder) -> None:
 
 
 def _alone(path: Path) -> None:
-    """Make one file of a SQLite database and its log; only who is alone with it may do that."""
+    """Make one file of a SQLite database and its log, which needs the only connection to it."""
     try:
         with closing(sqlite3.connect(path, timeout=1.0)) as database:
             database.execute("PRAGMA journal_mode = DELETE")

@@ -1,8 +1,11 @@
-"""The store of an evaluation, opened: SQLite in the folder, or the database that is named.
+"""The store of an evaluation, opened and brought up to date: SQLite in the folder, or the database that is named.
 
 Writers take turns within the process, and each begins with SQLite's write lock in hand: a save waits its turn instead
 of finding the database locked. What is answered is on the disk (synchronous FULL). PostgreSQL keeps its writers apart
 by itself.
+
+Every version of the tables is a file in `migrations/versions`. A store that is up to date is recognised by one short
+query, so that opening it costs nothing; the migrations themselves are loaded only where there is something to do.
 """
 
 from __future__ import annotations
@@ -11,12 +14,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from qassay.errors import InputError, Problem
@@ -31,9 +34,15 @@ from qassay.formats.folder import (
     open_folder,
     read_configuration,
 )
+from qassay.store.settings import EVALUATION, get_setting
 
 # How long a writer of another process is waited for.
 BUSY_MILLISECONDS = 15_000
+# The version that this release reads and writes: the name of the last file in migrations/versions.
+HEAD = "0002"
+VERSION_TABLE = "qassay_version"
+# Any number of our own: the connection that has this lock on PostgreSQL is the one that migrates.
+_LOCK = 7_117_400_101
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +111,26 @@ def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
 
 def open_database(folder: Folder, configuration: Configuration) -> Store:
     """Open the database that an evaluation names, whatever it holds; its schema is brought up to date."""
-    from qassay.store.migrating import migrate
+    with connected(folder, configuration) as engine:
+        migrate(engine)
+    return Store(engine)
 
-    store = Store(connect(store_url(folder, configuration)))
+
+@contextmanager
+def connected(folder: Folder, configuration: Configuration) -> Iterator[Engine]:
+    """An engine for the database of an evaluation; closed again where the database cannot be used."""
+    engine = connect(store_url(folder, configuration))
     try:
-        migrate(store.engine)
-    except DBAPIError as error:
-        store.close()
+        yield engine
+    except BaseException as error:
+        engine.dispose()
+        if not isinstance(error, DBAPIError):
+            raise
         message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
         raise InputError(Problem("configuration", message, folder.name())) from None
-    return store
 
 
 def _check_owner(store: Store, folder: Folder, configuration: Configuration) -> None:
-    from qassay.store.fingerprint import EVALUATION
-    from qassay.store.settings import get_setting  # it builds on this module
-
     if named_database(configuration) is None:
         return  # the file in the folder is its own, whatever the evaluation was called
     with store.read() as connection:
@@ -159,11 +172,7 @@ def _sqlite(url: str | URL) -> Engine:
     def _prepare(raw: Any, _: object) -> None:
         raw.isolation_level = None  # transactions begin where we say, not where the driver guesses
         _write_ahead(raw)
-        for pragma in (
-            "synchronous = FULL",
-            "foreign_keys = ON",
-            f"busy_timeout = {BUSY_MILLISECONDS}",
-        ):
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", f"busy_timeout = {BUSY_MILLISECONDS}"):
             raw.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -192,3 +201,81 @@ def is_alive(store: Store) -> bool:
     """Whether the store answers."""
     with store.read() as connection:
         return bool(connection.execute(text("SELECT 1")).scalar_one() == 1)
+
+
+# ---- versions -------------------------------------------------------------------------------------------------------
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the store to the present version, in one transaction; an empty database becomes an empty store.
+
+    A store of a newer release is refused. On SQLite the file is copied before an older store is changed, to
+    `qassay.db.before-NEW-was-OLD`, and the copy stays.
+    """
+    with engine.connect() as connection:
+        version = store_version(connection)
+    if version == HEAD:
+        return
+    if version is not None and engine.dialect.name == "sqlite":
+        _copy(engine, version)
+    with engine.connect() as connection:
+        connection.execution_options(writes=True)  # SQLite: the write lock comes first
+        with connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            if store_version(connection) != HEAD:  # nobody else was faster
+                _upgrade(connection)
+
+
+def store_version(connection: Connection) -> str | None:
+    """The version of the store in this database; None where the database is empty.
+
+    A store of a later release is refused, and so is a database with other tables.
+    """
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE in tables:
+        version: str = connection.execute(select(text("version_num")).select_from(text(VERSION_TABLE))).scalar_one()
+        if version > HEAD:
+            message = (
+                f"the store has version {version}, made by a newer Qassay; this one knows versions up to {HEAD}:"
+                " use the newer Qassay, or restore a backup of that time"
+            )
+            raise InputError(Problem("configuration", message, _name(connection)))
+        return version
+    if tables:
+        shown = ", ".join(sorted(tables)[:3])
+        message = f"holds tables that are not of Qassay ({shown}); give the evaluation a database of its own"
+        raise InputError(Problem("configuration", message, _name(connection)))
+    return None
+
+
+def _name(connection: Connection) -> str:
+    """How messages call the database: the file's name, or the address without its password."""
+    url = connection.engine.url
+    return Path(url.database).name if url.database and url.get_backend_name() == "sqlite" else str(url)
+
+
+def _copy(engine: Engine, version: str) -> None:
+    """A copy of the SQLite file as it is before the migration; an earlier copy is never overwritten."""
+    if not engine.url.database or engine.url.database == ":memory:":
+        return
+    source = Path(engine.url.database)
+    target = first = source.with_name(f"{source.name}.before-{HEAD}-was-{version}")
+    number = 1
+    while target.exists():
+        number += 1
+        target = first.with_name(f"{first.name}-{number}")
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+
+
+def _upgrade(connection: Connection) -> None:
+    """Run the migrations that are missing, on this connection and in its transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "qassay.store:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,15 +1,26 @@
-"""Settings of a served evaluation, and the record of what organisers did."""
+"""Settings of a served evaluation, the record of what organisers did, and the fingerprint of the store."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Table, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.formats.times import now
-from qassay.store.schema import record, setting, settled
+from qassay.judging import digest
+from qassay.store.development import question_mark
+from qassay.store.schema import answer, judgment, nugget, record, run, setting, settled
+
+# The evaluation that a database belongs to.
+EVALUATION = "evaluation"
+# Runs that are described before they are there: rows of runs.jsonl as JSON text.
+WAITING = "run-information"
+# Files without a row, which no table can hold: names of judgment sets and of nugget lists.
+EMPTY_FILES = "empty-files"
+# A row gets its number when it is written, and is seen when its transaction ends; far fewer are written meanwhile.
+AT_ONCE = 20_000
 
 
 def get_setting(connection: Connection, name: str) -> Any:
@@ -29,23 +40,48 @@ def put_setting(connection: Connection, name: str, value: Any) -> None:
 
 
 def put_once(connection: Connection, name: str, value: Any) -> Any:
-    """Set a setting unless it is set; returns what it is then: of two writers at once both get the first one's."""
+    """Set a setting unless it is set, and return its value: of two writers at once both get the first one's."""
     text = msgspec.json.encode(value).decode()
     connection.execute(_insert(connection).values(name=name, value=text).on_conflict_do_nothing())
     return get_setting(connection, name)
 
 
 def forget_settled(connection: Connection, question: str) -> None:
-    """Say that a question must be settled anew."""
+    """Say that a question must be settled again."""
     connection.execute(delete(settled).where(settled.c.question == question))
 
 
 def note_action(
     connection: Connection, action: str, *, account: int | None, question: str | None = None, **details: Any
 ) -> None:
-    """Record what an organiser or adjudicator did, with whatever tells it apart."""
+    """Record what an organiser or adjudicator did, with all details."""
     body = msgspec.json.encode(details).decode()
     connection.execute(insert(record).values(at=now(), account=account, action=action, question=question, body=body))
+
+
+def fingerprint(connection: Connection) -> str:
+    """A short text that changes whenever anything changes that scoring reads, as this connection sees it.
+
+    Judgments, nuggets and answers are only ever appended: the last row is enough. On PostgreSQL a lower number may be
+    committed after a higher one, so the last ones are counted too. Changes of questions are counted. Runs change in
+    place and are few.
+    """
+    appended = [_appended(connection, table) for table in (judgment, nugget, answer)]
+    runs = select(
+        *(run.c.tag, run.c.file, run.c.at, run.c.withdrawn, run.c.information, func.length(run.c.data)),
+    )
+    kept = select(setting.c.value).where(setting.c.name.in_([WAITING, EMPTY_FILES])).order_by(setting.c.name)
+    changing = [[tuple(row) for row in connection.execute(query)] for query in (runs.order_by(run.c.tag), kept)]
+    return digest(appended, question_mark(connection), changing)
+
+
+def _appended(connection: Connection, table: Table) -> list[Any]:
+    last = connection.execute(select(table).order_by(table.c.id.desc()).limit(1)).first()
+    count = None
+    if last is not None and connection.dialect.name != "sqlite":
+        recent = select(func.count()).select_from(table).where(table.c.id > last.id - AT_ONCE)
+        count = connection.execute(recent).scalar_one()
+    return [None if last is None else tuple(last), count]
 
 
 def _insert(connection: Connection) -> Any:

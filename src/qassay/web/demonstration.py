@@ -14,11 +14,11 @@ from qassay.judging import Wanted
 from qassay.store.acts import Act, Assessor
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.store.judging.nugget_changes import begin_matching
 from qassay.store.judging.nuggets import nuggets_of
-from qassay.store.people.accounts import add_account
-from qassay.store.people.passwords import hash_password
+from qassay.store.people import add_account
+from qassay.store.people.sessions import hash_password
 from qassay.store.pool.pooling import pool_mark
 from qassay.web.pooling import pool
 
@@ -48,7 +48,7 @@ def prepare(path: Path) -> list[DemoAccount]:
     _go_back(folder)
     store = open_store(folder, create=True)
     try:
-        take_in(store, folder)
+        import_folder(store, folder)
         return _people_and_work(folder, store)
     finally:
         store.close()

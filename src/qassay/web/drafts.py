@@ -10,8 +10,7 @@ from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
 from qassay.store.development.answers import KnownAnswer, known_answers
-from qassay.store.development.drafts import Stored, grouped, read_drafts
-from qassay.store.development.publishing import numbered
+from qassay.store.development.drafts import Stored, grouped, numbered, read_drafts
 from qassay.store.judging.nugget_changes import clean_nugget
 from qassay.tasks import Task
 from qassay.web.draft_warnings import AskedWords, asked_words, question_warnings, same_questions, series_warnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from qassay.store.people.accounts import admit_invited, find_account, find_subject, is_invited
+from qassay.store.people import admit_invited, find_account, find_subject, is_invited
 from qassay.store.people.sessions import LONGEST, find_session, find_token, note_session, note_token
 from qassay.web.errors import Refusal
 from qassay.web.site import Person, Site

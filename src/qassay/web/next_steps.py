@@ -11,7 +11,7 @@ from qassay.store.adjudication.settling import Overview, overview
 from qassay.store.assignment.progress import Share, shares, unassigned_questions
 from qassay.store.development.drafts import count_drafts
 from qassay.store.judging.history import set_names
-from qassay.store.people.accounts import accounts
+from qassay.store.people import accounts
 from qassay.store.pool.uploads import count_runs
 from qassay.tables import plural
 from qassay.web.pooling import PoolView, pool_view

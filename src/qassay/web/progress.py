@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import Assignment
 from qassay.store.assignment.progress import Share, Sort, State, assignments_for, find_questions
-from qassay.store.people.accounts import Account
+from qassay.store.people import Account
 from qassay.web.routing import Context
 
 QUESTIONS_A_PAGE = 50

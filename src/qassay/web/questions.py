@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
-from qassay.store.development.questions import question_mark, test_set
+from qassay.store.development import question_mark, test_set
 from qassay.web.errors import Refusal
 from qassay.web.routing import Context
 from qassay.web.site import Site

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.store.people.accounts import Account, accept_invitation, clean_name, find_account, find_subject
+from qassay.store.people import Account, accept_invitation, clean_name, find_account, find_subject
 from qassay.web.errors import Refusal
 from qassay.web.identity import client_address
 from qassay.web.identity_provider import FAILED, NAMES, Provider

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from qassay.formats.folder import Configuration, Folder
 from qassay.store.acts import Assessor
 from qassay.store.engine import Store
-from qassay.store.people.accounts import Account
+from qassay.store.people import Account
 from qassay.web.limits import Limits
 from qassay.web.logs import Metrics
 from qassay.web.settings import Settings

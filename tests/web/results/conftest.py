@@ -19,8 +19,8 @@ from qassay.formats.folder import open_folder
 from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import Store, open_store
-from qassay.store.folder.intake import take_in
-from qassay.store.people.accounts import add_account
+from qassay.store.folder.importing import import_folder
+from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session
 from qassay.store.pool.items import store_items
 from qassay.store.schema import ROLES
@@ -83,7 +83,7 @@ class Evaluated:
 def served_from(folder: Path, jobs: JobQueue) -> Evaluated:
     """Make the store of a folder and serve it."""
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     with store.write() as connection:
         for role in ROLES:
             add_account(connection, f"Some {role}", role)

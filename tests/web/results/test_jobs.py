@@ -20,7 +20,7 @@ import pytest
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
 from qassay.store.engine import open_store
-from qassay.store.folder.intake import take_in
+from qassay.store.folder.importing import import_folder
 from qassay.web.results import jobs as module
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.request import Reply, StudyRequest
@@ -167,7 +167,7 @@ def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monk
     folder, room = Path(shutil.copytree(demo_folder("rag"), tmp_path / "rag")), tmp_path / "room"
     room.mkdir()
     store = open_store(folder, create=True)
-    take_in(store, open_folder(folder))
+    import_folder(store, open_folder(folder))
     store.close()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     before = {one.pid for one in ours()}

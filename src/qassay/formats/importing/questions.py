@@ -1,83 +1,43 @@
-"""Questions, and the labels that files of pairs carry."""
+"""Questions with the labels that files of pairs carry, runs, and files that hold runs together with their judgments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, few
-from qassay.formats import files, jsonl
-from qassay.formats.folder import CONFIGURATION, Folder, with_two_way
-from qassay.formats.importing.plan import Plan, Source
-from qassay.formats.importing.rows import add_judgments
-from qassay.formats.questions import QuestionFile, parse_questions, question_row, read_questions, reference_rows
-from qassay.questions import Question, TestSet, gather
+from qassay.formats import files, jsonl, rag24
+from qassay.formats.folder import CONFIGURATION, with_two_way
+from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
+from qassay.formats.importing.rows import add_judgments, add_rows
+from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
+from qassay.formats.runs import file_suffix, read_runs
+from qassay.questions import TestSet, gather
 from qassay.tables import plural
 from qassay.tasks import Task
-
-
-def existing_questions(folder: Folder) -> QuestionFile:
-    """The questions an evaluation has."""
-    path = folder.questions()
-    return read_questions(path, file=folder.name(path))
 
 
 def import_questions(plan: Plan, source: Source) -> None:
     """Add questions; those that are there and differ are replaced only with leave."""
     options = plan.options
-    found = parse_questions(
+    parsed = parse_questions(
         files.read_bytes(source.path), file=source.name, default_type=options.default_type, encoding=options.encoding
     )
-    plan.warnings += found.warnings
-    check_types(found.questions, plan.configuration.task, source.name)
-    new = merge(plan, found.questions, source)
-    counts = ", ".join(f"{n} {kind}" for kind, n in found.questions.counts().items())
-    kinds = f" ({counts})" if len(found.questions.counts()) > 1 else f" of type {found.questions.types[0]}"
-    series = f" in {len(found.questions.series)} series" if found.questions.series else ""
+    questions = parsed.questions
+    plan.warnings += parsed.warnings
+    check_types(questions, plan.configuration.task, source.name)
+    new = _merge(plan, questions, source)
+    counts = ", ".join(f"{n} {kind}" for kind, n in questions.counts().items())
+    kinds = f" ({counts})" if len(questions.counts()) > 1 else f" of type {questions.types[0]}"
+    series = f" in {len(questions.series)} series" if questions.series else ""
     if new:
-        what = f"{plural(len(found.questions), 'question')}{series}{kinds}"
-        what += "" if new == len(found.questions) else f", {new} of them new or changed"
+        message = f"{plural(len(questions), 'question')}{series}{kinds}"
+        message += "" if new == len(questions) else f", {new} of them new or changed"
     else:
-        what = f"nothing new: its {plural(len(found.questions), 'question')} are there already"
-    plan.report(source, what, count=new, to=_target(plan))
-    if found.reference:
-        _import_reference(plan, source, found)
-
-
-def merge(plan: Plan, questions: Iterable[Question], source: Source, *, keep: bool = False) -> int:
-    """Lay questions over those that are there, and say how many are new or changed.
-
-    With `keep`, what is there stands, and a difference is only told of.
-    """
-    merged = {question.id: question for question in plan.questions or ()}
-    changed: list[str] = []
-    new = 0
-    for question in questions:
-        known = merged.get(question.id)
-        if known == question:
-            continue
-        if known is not None:
-            changed.append(question.id)
-            if keep:
-                continue
-        merged[question.id] = question
-        new += 1
-    if changed and keep:
-        message = f"{plural(len(changed), 'question')} read differently in the evaluation, and stay: {few(changed)}"
-        plan.warnings.append(Problem("duplicate-question", message, source.name))
-    elif changed and not plan.options.replace:
-        message = (
-            f"{plural(len(changed), 'question')} differ from the evaluation's ({few(changed)}); to replace: --replace"
-        )
-        raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
-    if new:
-        before = plan.questions
-        plan.questions = gather(merged.values(), file=source.name)
-        _write(plan, plan.questions)
-        if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
-            message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
-            plan.warnings.append(Problem("missing-question", message, source.name))
-    return new
+        message = f"nothing new: its {plural(len(questions), 'question')} are there already"
+    plan.report(source, message, count=new, to=_target(plan))
+    if parsed.reference:
+        _import_reference(plan, source, parsed)
 
 
 def check_types(questions: TestSet, task: Task, file: str) -> None:
@@ -98,10 +58,87 @@ def check_types(questions: TestSet, task: Task, file: str) -> None:
         raise InputError(problems)
 
 
+def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
+    """Check runs by all rules (METHOD 3) and keep their bytes as they are; nothing of a faulty run is stored."""
+    by_name = {source.name: source for source in sources}
+    read = read_runs(
+        [source.path for source in sources],
+        task=plan.configuration.task,
+        questions=plan.test_set(sources[0]),
+        encoding=plan.options.encoding or "utf-8",
+        names={source.path: source.name for source in sources},
+    )
+    problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None)
+    if problems:
+        raise InputError(problems)
+    for tag, name in read.files.items():
+        _import_run(plan, by_name[name], tag)
+
+
+def import_assignments(plan: Plan, source: Source) -> None:
+    """Import questions, runs, nuggets and judgments of TREC RAG 2024 in one step.
+
+    Questions and runs of the evaluation stay: a run that was handed in with its citations says more than the text that
+    was judged.
+    """
+    read = rag24.read_assignments(source.path, encoding=plan.options.encoding or "utf-8", file=source.name)
+    check_types(read.questions, plan.configuration.task, source.name)
+    new = _merge(plan, read.questions, source, keep=not plan.options.replace)
+    plan.report(source, f"{plural(len(read.questions), 'question')}, {new} of them new", count=new)
+    runs = 0
+    short = []
+    for tag, rows in read.runs.items():
+        if len(rows) < len(plan.test_set(source)):
+            short.append(tag)
+        old = plan.folder.files_of_run(tag)
+        if old and not plan.options.replace:
+            continue
+        _keep(plan, tag, ".jsonl", jsonl.dump_rows(rows).encode(), old)
+        runs += 1
+    plan.report(source, f"{plural(len(read.runs), 'run')}, {runs} of them new", count=runs)
+    if short:
+        message = (
+            f"{plural(len(short), 'run')} leave questions out ({few(short, 3)}); score with --missing skip or zero"
+        )
+        plan.warnings.append(Problem("missing-question", message, source.name))
+    name = plan.options.set_name or "adjudicated"
+    add_rows(plan, source, "nuggets", [(0, row) for row in read.nuggets], name=name)
+    add_judgments(plan, source, [(0, row) for row in read.judgments], name)
+
+
+def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
+    """Lay questions over those of the evaluation, and say how many are new or changed.
+
+    With `keep`, the questions of the evaluation stay, and a difference is only reported.
+    """
+    merged = {question.id: question for question in plan.questions or ()}
+    other = {asked.id: asked for asked in questions if merged.get(asked.id) != asked}
+    changed = [number for number in other if number in merged]
+    new = {number: asked for number, asked in other.items() if not (keep and number in merged)}
+    if changed and keep:
+        message = f"{plural(len(changed), 'question')} read differently in the evaluation, and stay: {few(changed)}"
+        plan.warnings.append(Problem("duplicate-question", message, source.name))
+    elif changed and not plan.options.replace:
+        message = (
+            f"{plural(len(changed), 'question')} differ from the evaluation's ({few(changed)}); to replace: --replace"
+        )
+        raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
+    if new:
+        before = plan.questions
+        plan.questions = gather((merged | new).values(), file=source.name)
+        plan.incoming.questions |= new
+        plan.incoming.questions_file = plan.folder.name(_target(plan))
+        _write(plan, plan.questions)
+        if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
+            message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
+            plan.warnings.append(Problem("missing-question", message, source.name))
+    return len(new)
+
+
 def _target(plan: Plan) -> Path:
     """The file that will hold the questions: JSON lines, whatever form they came in."""
-    found = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
-    return found[0] if found else plan.folder.contents / "questions.jsonl"
+    existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
+    return existing[0] if existing else plan.folder.contents / "questions.jsonl"
 
 
 def _write(plan: Plan, questions: TestSet) -> None:
@@ -110,28 +147,27 @@ def _write(plan: Plan, questions: TestSet) -> None:
     Labels that the old file carried become a set of their own, or they would be lost with it.
     """
     target = _target(plan)
-    plan.write(target, jsonl.dump_rows(map(question_row, questions)))
+    plan.replaced[target] = jsonl.dump_rows(map(question_row, questions))
     old = {path for path in plan.folder.contents.glob("questions.*") if path.is_file() and path != target}
     plan.removed |= old
     carried = plan.carried
-    path = plan.folder.judgment_file("reference")
     if old and carried is not None and carried.reference and "reference" not in plan.folder.judgment_sets():
-        plan.write(path, jsonl.dump_rows(reference_rows(carried)))
+        plan.append(plan.folder.judgment_file("reference"), map(line_of, reference_rows(carried)))
         if carried.two_way:
             _mark_two_way(plan, plan.folder.name(next(iter(old))), "reference")
         plan.carried = None
 
 
-def _import_reference(plan: Plan, source: Source, found: QuestionFile) -> None:
+def _import_reference(plan: Plan, source: Source, parsed: QuestionFile) -> None:
     """Keep the labels of a file of pairs as a judgment set."""
     name = plan.options.set_name or "reference"
-    add_judgments(plan, source, [(0, row) for row in reference_rows(found)], name)
+    add_judgments(plan, source, [(0, row) for row in reference_rows(parsed)], name)
     three_way = "UNKNOWN" in plan.configuration.task.labels
     if not three_way or name in plan.configuration.two_way:
         return
-    if found.two_way:
+    if parsed.two_way:
         _mark_two_way(plan, source.name, name)
-    elif set(found.reference.values()) == {"YES", "NO"}:
+    elif set(parsed.reference.values()) == {"YES", "NO"}:
         message = (
             f"its labels are YES and NO alone; if NO means 'not entailed', say so in {CONFIGURATION}:"
             f' two_way = ["{name}"]'
@@ -143,7 +179,33 @@ def _mark_two_way(plan: Plan, file: str, name: str) -> None:
     """Say in `qassay.toml` that a set is two-way; where that cannot be done safely, ask the user to."""
     marked = with_two_way(plan.text(plan.folder.configuration), name)
     if marked is not None:
-        plan.write(plan.folder.configuration, marked)
+        plan.replaced[plan.folder.configuration] = marked
     else:
         message = f"its NO ENTAILMENT is a two-way NO; add {name!r} to two_way in {CONFIGURATION}"
         plan.warnings.append(Problem("configuration", message, file))
+
+
+def _import_run(plan: Plan, source: Source, tag: str) -> None:
+    data = source.path.read_bytes()
+    content = files.read_bytes(source.path)
+    if plan.options.encoding is not None:
+        # Everything in an evaluation is UTF-8.
+        data = content = files.decode(content, file=source.name, encoding=plan.options.encoding).encode()
+    old = plan.folder.files_of_run(tag)
+    if any(files.read_bytes(path) == content for path in old):
+        plan.report(source, f"nothing new: run {tag} is there already")
+        return
+    if old and not plan.options.replace:
+        message = f"the evaluation has another run {tag}; give this one a tag of its own, or replace it with --replace"
+        raise InputError(Problem("second-tag", message, source.name))
+    path = _keep(plan, tag, file_suffix(data), data, old)
+    plan.report(source, f"run {tag} to {plan.folder.name(path)}", count=1, to=path)
+
+
+def _keep(plan: Plan, tag: str, suffix: str, data: bytes, old: Sequence[Path]) -> Path:
+    """Have a run written, in place of the files that contain it; returns where."""
+    path = plan.folder.run_file(tag, suffix)
+    plan.refuse_long_name(path)
+    plan.incoming.runs[tag] = RunFile(plan.folder.name(path), data)
+    plan.removed |= set(old)
+    return path

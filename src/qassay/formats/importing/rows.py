@@ -1,22 +1,23 @@
-"""Rows that are appended: judgments, nuggets, known answers, run information, and the lines of patterns."""
+"""Rows that are appended: judgments, also those of sheets, nuggets, known answers, run information, and patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
 
 from qassay.errors import InputError, Problem, few
 from qassay.formats import files, jsonl, nist
-from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, line_of
 from qassay.formats.jsonl import Numbered
 from qassay.formats.names import name_fault, set_name
+from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
-from qassay.judging.keys import ANSWER_COLUMNS
-from qassay.judging.sets import check_nuggets, judgment_set
+from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
+from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
@@ -25,85 +26,55 @@ from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 
-_JUDGMENTS = {"nist-factoid": nist.parse_factoid, "nist-list": nist.parse_list, "nist-other": nist.parse_other}
+
+class _Form(NamedTuple):
+    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
+
+    columns: Mapping[str, Any]
+    required: tuple[str, ...]
+    identity: tuple[str, ...]
+    noun: str
+
+
+_FORMS: Mapping[RowKind, _Form] = {
+    "answers": _Form(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
+    "run-information": _Form(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
+    # What a judgment is about depends on its kind: `judgment_identity`.
+    "judgments": _Form(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
+    "nuggets": _Form(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
+}
+# The kinds of source that contain them.
+_KINDS: Mapping[str, RowKind] = {
+    **{kind: kind for kind in _FORMS},
+    "nist-nuggets": "nuggets",
+    "nist-answers": "answers",
+}
+# How NIST's forms are parsed; the other kinds of source are JSON lines.
+_NIST_FORMS = {
+    "nist-factoid": nist.parse_factoid,
+    "nist-list": nist.parse_list,
+    "nist-other": nist.parse_other,
+    "nist-nuggets": nist.parse_nuggets,
+    "nist-answers": nist.parse_answers,
+}
 
 
 def import_judgments(plan: Plan, source: Source) -> None:
     """Append judgments to their set; earlier rows are history."""
-    text = _text(plan, source)
-    if source.kind == "judgments":
-        rows = jsonl.parse_rows(text, file=source.name)
-    else:
-        rows = _JUDGMENTS[source.kind](text, file=source.name, warnings=plan.warnings)
-    add_judgments(plan, source, rows, _set(plan, source))
+    add_judgments(plan, source, _parsed(plan, source), _set(plan, source))
 
 
-def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
-    """Check rows against questions, task and nuggets, and append those that are new."""
-    questions = plan.test_set(source)
-    _some(rows, source)
-    table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
-    judged = judgment_set(name, table, questions, plan.configuration.task, file=source.name)
-    nuggets = _nuggets_for(plan, name)
-    if nuggets is not None:
-        problems = list(check_nuggets(judged, nuggets, file=source.name))
-        if problems:
-            raise InputError(problems)
-    path = plan.folder.judgment_sets().get(name) or plan.folder.judgment_file(name)
-    _append(plan, source, path, rows, judgment_identity(questions, plan.configuration.task), "judgment")
-
-
-def import_nuggets(plan: Plan, source: Source) -> None:
-    """Append nuggets to their list."""
-    text = _text(plan, source)
-    if source.kind == "nuggets":
-        rows = jsonl.parse_rows(text, file=source.name)
-    else:
-        rows = nist.parse_nuggets(text, file=source.name, warnings=plan.warnings)
-    add_nuggets(plan, source, rows, _set(plan, source))
-
-
-def add_nuggets(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
-    """Check nuggets against the questions, and append those that are new."""
-    _some(rows, source)
-    jsonl.rows_table(rows, NUGGET_COLUMNS, file=source.name)
-    _check(rows, plan.test_set(source), source, required=("question", "nugget", "vital"))
-    path = plan.folder.nugget_lists().get(name) or plan.folder.nugget_file(name)
-    _append(plan, source, path, rows, by_fields("question", "nugget"), "nugget")
-
-
-def import_answers(plan: Plan, source: Source) -> None:
-    """Append answers known from question development."""
-    text = _text(plan, source)
-    if source.kind == "answers":
-        rows = jsonl.parse_rows(text, file=source.name)
-    else:
-        rows = nist.parse_answers(text, file=source.name, warnings=plan.warnings)
-    add_answers(plan, source, rows)
-
-
-def add_answers(plan: Plan, source: Source, rows: Sequence[Numbered]) -> None:
-    """Check known answers against the questions, and append those that are new."""
-    _some(rows, source)
-    jsonl.rows_table(rows, ANSWER_COLUMNS, file=source.name)
-    _check(rows, plan.test_set(source), source, required=("question", "answer"))
-    _append(plan, source, plan.folder.answers, rows, by_fields("question", "answer", "doc"), "answer")
-
-
-def import_information(plan: Plan, source: Source) -> None:
-    """Append what runs say of themselves."""
-    rows = jsonl.parse_rows(_text(plan, source), file=source.name)
-    _some(rows, source)
-    jsonl.rows_table(rows, INFORMATION_COLUMNS, file=source.name)
-    _check(rows, None, source, required=("run",))
-    _append(plan, source, plan.folder.run_information, rows, by_fields("run"), "description")
+def import_rows(plan: Plan, source: Source) -> None:
+    """Append nuggets to their list, answers known from question development, or descriptions of runs."""
+    kind = _KINDS[source.kind]
+    add_rows(plan, source, kind, _parsed(plan, source), name=_set(plan, source) if kind == "nuggets" else "")
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
     """Append the lines of patterns that are not there yet."""
     text = _text(plan, source)
     rows = nist.parse_patterns(text, file=source.name)
-    _some(rows, source)
+    _refuse_empty(rows, source)
     unknown = dict.fromkeys(row["question"] for _, row in rows if row["question"] not in plan.test_set(source).by_id)
     if unknown:
         message = f"has patterns for {plural(len(unknown), 'question')} not in the test set: {few(unknown)}"
@@ -115,37 +86,81 @@ def import_patterns(plan: Plan, source: Source) -> None:
     lines = [split[number - 1].strip(" \t\r") for number, _ in rows]
     new = [line for line in dict.fromkeys(lines) if line not in known]
     if new:
-        plan.write(path, _ended(old) + "".join(line + "\n" for line in new))
+        plan.replaced[path] = joined(old, new)
     _report(plan, source, path, "pattern", len(new), len(lines) - len(new))
 
 
-def _append(plan: Plan, source: Source, path: Path, rows: Iterable[Numbered], identity: Identity, noun: str) -> None:
-    """Append the rows that are not there yet to a file of JSON lines, and say how many there were."""
-    old = plan.text(path)
-    there: dict[Hashable, list[bytes]] = {}
-    for _, row in jsonl.parse_rows(old, file=plan.folder.name(path)):
-        there.setdefault(identity(row), []).append(canonical(row))
-    named = [(identity(row), row) for _, row in rows]
-    new = [named[index][1] for index in missing(((thing, canonical(row)) for thing, row in named), there)]
-    if new:
-        plan.write(path, _ended(old) + jsonl.dump_rows(new))
-    _report(plan, source, path, noun, len(new), len(named) - len(new))
+def import_sheet(plan: Plan, source: Source) -> None:
+    """Turn the numbers of a sheet back into what they stand for, and append new rows to the assessor's set."""
+    by_sheet: dict[str, list[Numbered]] = {}
+    for line, row in _parsed(plan, source):
+        if not isinstance(row.get("sheet"), str):
+            message = "the row names no sheet; the file was not saved by one, or was changed since"
+            raise InputError(Problem("syntax", message, source.name, line))
+        by_sheet.setdefault(row["sheet"], []).append((line, row))
+    for sheet, rows in by_sheet.items():
+        key = read_key(plan.folder, sheet, file=source.name, line=rows[0][0])
+        _import_result(plan, source, key, read_result(rows, key, plan.configuration.task, file=source.name))
 
 
-def missing(rows: Iterable[tuple[Hashable, bytes]], there: Mapping[Hashable, Sequence[bytes]]) -> list[int]:
-    """Which of the rows, given as thing and canonical form, are not there yet: their places.
+def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+    """Check rows against questions, task and nuggets, and append those that are new."""
+    questions = plan.test_set(source)
+    _refuse_empty(rows, source)
+    table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
+    kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
+    _append(plan, source, "judgments", rows, judgment_identity(questions, plan.configuration.task), name, kinds)
 
-    Rows about one thing count as there as far as they stand, in this order, among the rows about it. The first that
-    does not, and all after it, are missing: when they are appended, the last row given stands there too.
+
+def judgment_kinds(
+    name: str, table: pl.DataFrame, questions: TestSet, task: Task, nuggets: pl.DataFrame | None, *, file: str
+) -> list[str]:
+    """The kinds of the rows of a judgment set, which are checked against questions, task and nuggets."""
+    judged = judgment_set(name, table, questions, task, file=file)
+    if nuggets is not None and (problems := list(check_nuggets(judged, nuggets, file=file))):
+        raise InputError(problems)
+    return with_kinds(table, questions, task)["kind"].to_list()
+
+
+def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
+    """Check rows of another kind by themselves and against the questions, and append those that are new."""
+    form = _FORMS[kind]
+    _refuse_empty(rows, source)
+    jsonl.rows_table(rows, form.columns, file=source.name)
+    # Asked for only now: where the questions are unknown, the file's own faults are still reported.
+    questions = plan.test_set(source) if "question" in form.required else None
+    problems = []
+    for line, row in rows:
+        question = None if row.get("question") is None else str(row["question"])
+        absent = [name for name in form.required if row.get(name) is None]
+        if absent:
+            message = f"the row has no {' and no '.join(map(repr, absent))}"
+            problems.append(Problem("syntax", message, source.name, line or None, question))
+        elif questions is not None and question not in questions.by_id:
+            message = f"question {question} is not in the test set"
+            problems.append(Problem("unknown-question", message, source.name, line or None, question))
+        elif "weight" in form.columns and (row.get("weight") or 0) < 0:
+            message = f"question {question}: the weight {row['weight']} is negative"
+            problems.append(Problem("bad-label", message, source.name, line or None, question))
+    if problems:
+        raise InputError(problems)
+    _append(plan, source, kind, rows, row_identity(kind), name)
+
+
+def missing(rows: Iterable[tuple[Hashable, bytes]], known: Mapping[Hashable, Sequence[bytes]]) -> list[int]:
+    """Which of the rows, given as identity and canonical form, are not known yet: their places.
+
+    Rows with one identity count as known as far as they occur, in this order, among the known rows with it. The first
+    that does not, and all after it, are missing: when they are appended, the last row given is the last there too.
     """
     new: list[int] = []
     place: dict[Hashable, int] = {}
-    for index, (thing, row) in enumerate(rows):
-        among = there.get(thing, ())
+    for index, (identity, row) in enumerate(rows):
+        same = known.get(identity, ())
         try:
-            place[thing] = among.index(row, place.get(thing, 0)) + 1
+            place[identity] = same.index(row, place.get(identity, 0)) + 1
         except ValueError:
-            place[thing] = len(among)
+            place[identity] = len(same)
             new.append(index)
     return new
 
@@ -153,6 +168,65 @@ def missing(rows: Iterable[tuple[Hashable, bytes]], there: Mapping[Hashable, Seq
 def canonical(row: Mapping[str, Any]) -> bytes:
     """A row as bytes that are the same for equal rows, whatever the order of their fields."""
     return msgspec.json.encode(row, order="sorted")
+
+
+def by_identity(rows: Iterable[jsonl.Row], identity: Identity) -> dict[Hashable, list[bytes]]:
+    """Rows in their canonical form, by identity."""
+    known: dict[Hashable, list[bytes]] = {}
+    for row in rows:
+        known.setdefault(identity(row), []).append(canonical(row))
+    return known
+
+
+def judgment_identity(questions: TestSet, task: Task) -> Identity:
+    """What a judgment is about: rows with the same identity replace each other."""
+
+    def identity(row: jsonl.Row) -> Hashable:
+        question = questions.by_id.get(str(row.get("question")))
+        type_ = question.type if question else ""
+        return _identity_as(kind_of_row(row, type_, task) or kind_of_label(type_, task), row)
+
+    return identity
+
+
+def row_identity(kind: RowKind) -> Identity:
+    """What a row of another kind is about: the values of some fields."""
+    names = _FORMS[kind].identity
+    return lambda row: tuple(str(row.get(name)) for name in names)
+
+
+def _identity_as(kind: str, row: jsonl.Row) -> Hashable:
+    return (kind, *(str(row.get(name)) for name in KINDS[kind].identity))
+
+
+def _append(
+    plan: Plan,
+    source: Source,
+    kind: RowKind,
+    rows: Sequence[Numbered],
+    identity: Identity,
+    name: str,
+    kinds: Sequence[str] = (),
+) -> None:
+    """Plan to append the rows that a file lacks, and say how many they are."""
+    path = _place(plan, kind, name)
+    known = by_identity((row for _, row in plan.rows(path)), identity)
+    new = missing(((identity(row), canonical(row)) for _, row in rows), known)
+    if new:
+        texts = [line_of(row) for _, row in rows]
+        plan.append(path, (texts[place] for place in new))
+        plan.incoming.batches.append(Batch(kind, name, plan.folder.name(path), texts, kinds))
+    _report(plan, source, path, _FORMS[kind].noun, len(new), len(rows) - len(new))
+
+
+def _place(plan: Plan, kind: RowKind, name: str) -> Path:
+    """The file that rows go to."""
+    folder = plan.folder
+    if kind == "judgments":
+        return folder.judgment_sets().get(name) or folder.judgment_file(name)
+    if kind == "nuggets":
+        return folder.nugget_lists().get(name) or folder.nugget_file(name)
+    return folder.answers if kind == "answers" else folder.run_information
 
 
 def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
@@ -164,57 +238,20 @@ def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: i
     plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
 
 
-def judgment_identity(questions: TestSet, task: Task) -> Identity:
-    """What a judgment is about: rows with the same identity replace each other."""
-
-    def identity(row: jsonl.Row) -> Hashable:
-        question = questions.by_id.get(str(row.get("question")))
-        type_ = question.type if question else ""
-        return identity_as(kind_of_row(row, type_, task) or kind_of_label(type_, task), row)
-
-    return identity
-
-
-def identity_as(kind: str, row: jsonl.Row) -> Hashable:
-    """What a judgment of this kind is about."""
-    return (kind, *(str(row.get(name)) for name in KINDS[kind].identity))
-
-
-def by_fields(*names: str) -> Identity:
-    """Rows with the same values in these fields replace each other."""
-    return lambda row: tuple(str(row.get(name)) for name in names)
-
-
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
-    """The nugget list that belongs to a judgment set."""
+    """The nugget list that belongs to a judgment set.
+
+    A folder may get its judgments before their nuggets; a store takes no judgment of a nugget that it does not know.
+    """
     lists = plan.folder.nugget_lists()
-    pending = {set_name(path): path for path in plan.contents if path.parent == plan.folder.contents / "nuggets"}
-    lists |= pending
+    lists |= {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
     chosen = list_of_key(name, lists)
     if chosen is None:
-        return None
-    path = lists[chosen]
-    called = plan.folder.name(path)
-    return jsonl.rows_table(jsonl.parse_rows(plan.text(path), file=called), NUGGET_COLUMNS, file=called)
+        return None if plan.folder.written is None else no_nuggets()
+    return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
 
 
-def _check(rows: Iterable[Numbered], questions: TestSet | None, source: Source, *, required: Sequence[str]) -> None:
-    """Stop at rows that lack a field, or ask after questions that nobody asked."""
-    problems = []
-    for line, row in rows:
-        question = None if row.get("question") is None else str(row["question"])
-        absent = [name for name in required if row.get(name) is None]
-        if absent:
-            message = f"the row has no {' and no '.join(map(repr, absent))}"
-            problems.append(Problem("syntax", message, source.name, line or None, question))
-        elif questions is not None and question not in questions.by_id:
-            message = f"question {question} is not in the test set"
-            problems.append(Problem("unknown-question", message, source.name, line or None, question))
-    if problems:
-        raise InputError(problems)
-
-
-def _some(rows: Sequence[Numbered], source: Source) -> None:
+def _refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
     if not rows:
         raise InputError(Problem("syntax", "there is nothing in it", source.name))
 
@@ -227,11 +264,48 @@ def _set(plan: Plan, source: Source) -> str:
     return name
 
 
+def _parsed(plan: Plan, source: Source) -> Sequence[Numbered]:
+    """The rows of a source, in JSON lines or in one of NIST's forms."""
+    text = _text(plan, source)
+    if source.kind in _NIST_FORMS:
+        return _NIST_FORMS[source.kind](text, file=source.name, warnings=plan.warnings)
+    return jsonl.parse_rows(text, file=source.name)
+
+
 def _text(plan: Plan, source: Source) -> str:
     data = files.read_bytes(source.path)
     return files.decode(data, file=source.name, encoding=plan.options.encoding or "utf-8")
 
 
-def _ended(text: str) -> str:
-    """The text with its last line ended."""
-    return text if not text or text.endswith("\n") else text + "\n"
+def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResult) -> None:
+    """Import the rows of one sheet.
+
+    Scoring may find no nugget list for the set: then the set gets the list that its assessor saw.
+    """
+    name = plan.options.set_name or key.assessor
+    has_nuggets = any("nuggets" in row or "nugget" in row for _, row in result.rows)
+    if has_nuggets and key.nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
+        add_rows(plan, source, "nuggets", [(0, row) for row in key.nuggets], name=name)
+    before = plan.rows(_place(plan, "judgments", name))
+    if result.rows:
+        add_judgments(plan, source, result.rows, name)
+    if result.known:
+        add_rows(plan, source, "answers", result.known)
+    if not result.rows and not result.known:
+        plan.report(source, f"nothing new: the sheet {key.sheet} says nothing")
+    _warn_of_undone(plan, source, result, name, before)
+
+
+def _warn_of_undone(plan: Plan, source: Source, result: SheetResult, name: str, before: Sequence[Numbered]) -> None:
+    """Say which judgments were undone on the sheet and stay in the set: rows are appended, never removed."""
+    if not result.taken_back:
+        return
+    identity = judgment_identity(plan.test_set(source), plan.configuration.task)
+    judged = {identity(row) for _, row in before}
+    again = [part.row["question"] for _, part in result.taken_back if _identity_as(part.kind, part.row) in judged]
+    if again:
+        message = (
+            f"{plural(len(again), 'judgment')} that the sheet takes back stand in the set {name} and stay "
+            f"(question {few(dict.fromkeys(again))}); judge them on the sheet, or take the rows out by hand"
+        )
+        plan.warnings.append(Problem("unjudged", message, source.name))

@@ -1,9 +1,7 @@
-"""Known answers: appended; the last row of a question, an answer and a document stands.
+"""Known answers: appended; the last row of a question, an answer and a document is the current one.
 
-They come from question development, and from assessors who note one while judging.
-
-An answer that is withdrawn stays, with the reason (METHOD 4). Only what was said of a draft, which is in no test set,
-is really taken away.
+They come from question development, and from assessors who note one while judging. An answer that is withdrawn stays,
+with the reason (METHOD 4). Only answers of a draft, which is in no test set, are removed.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ MANY = 5_000
 
 @dataclass(frozen=True, slots=True)
 class KnownAnswer:
-    """An answer as it stands: its string, the document that supports it, and why it was withdrawn, where it was."""
+    """A current answer: its string, the document that supports it, and why it was withdrawn, where it was."""
 
     question: str
     answer: str
@@ -38,33 +36,29 @@ class KnownAnswer:
 
 def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str, list[KnownAnswer]]:
     """The answers of some questions, withdrawn ones included, in the order in which they were first noted."""
-    found: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
+    known: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
     for some in in_parts(questions):
         rows = select(table.c.question, table.c.body).where(table.c.question.in_(some)).order_by(table.c.id)
         for question, body in connection.execute(rows):
-            one = _read(question, msgspec.json.decode(body))
-            found.setdefault(question, {})[one.answer, one.doc] = one
-    return {question: list(answers.values()) for question, answers in found.items()}
+            answer = _read(question, body)
+            known.setdefault(question, {})[answer.answer, answer.doc] = answer
+    return {question: list(answers.values()) for question, answers in known.items()}
 
 
 def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
-    """Note an answer; one that was withdrawn stands again."""
+    """Add an answer; one that was withdrawn becomes current again."""
     answer = _spelled(answer)
     standing = _standing(connection, question, answer, doc)
     if standing is not None and not standing.withdrawn:
         raise UsageError(f"question {question} has this answer, with this document, already")
-    row: dict[str, Any] = {"question": question, "answer": answer}
-    if doc is not None:
-        row["doc"] = doc
-    if standing is not None:
-        row["withdrawn"] = False
-    _append(connection, row, account)
+    again = None if standing is None else False
+    _append(connection, {"question": question, "answer": answer, "doc": doc, "withdrawn": again}, account)
 
 
 def note_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int, by: str) -> None:
-    """Note an answer that an assessor came upon while judging; what was withdrawn stays so.
+    """Add an answer that an assessor came upon while judging; an answer that was withdrawn stays so.
 
-    Nobody is shown, or can find out by trying, what another assessor noted: each has a row of his own.
+    Nobody is shown, or can find out by trying, what another assessor noted: each has their own row.
     """
     answer = _spelled(answer)
     query = select(table.c.body, table.c.account).where(table.c.question == question).order_by(table.c.id)
@@ -74,8 +68,7 @@ def note_answer(connection: Connection, question: str, answer: str, doc: str | N
         return
     if any("assessor" not in row or whose == account for row, whose in same):
         return
-    row = {"question": question, "answer": answer, "doc": doc, "assessor": by}
-    _append(connection, {name: value for name, value in row.items() if value is not None}, account)
+    _append(connection, {"question": question, "answer": answer, "doc": doc, "assessor": by}, account)
 
 
 def withdraw_answer(
@@ -88,21 +81,21 @@ def withdraw_answer(
     if not reason.strip():
         raise UsageError("say why the answer is withdrawn: the reason is kept with it")
     row = {"question": question, "answer": answer, "doc": doc, "withdrawn": True, "reason": reason.strip()}
-    _append(connection, {name: value for name, value in row.items() if value is not None}, account)
+    _append(connection, row, account)
     note_action(connection, "withdraw-answer", account=account, question=question, answer=answer, doc=doc, why=reason)
 
 
 def forget_answer(connection: Connection, question: str, answer: str, doc: str | None) -> None:
-    """Take away an answer of a draft."""
+    """Remove an answer of a draft."""
     rows = connection.execute(select(table.c.id, table.c.body).where(table.c.question == question))
     for number, body in rows.all():
-        one = _read(question, msgspec.json.decode(body))
-        if (one.answer, one.doc) == (answer, doc):
+        known = _read(question, body)
+        if (known.answer, known.doc) == (answer, doc):
             connection.execute(delete(table).where(table.c.id == number))
 
 
 def forget_answers(connection: Connection, question: str) -> None:
-    """Take away all answers of a question that goes itself."""
+    """Remove all answers of a question that is removed itself."""
     connection.execute(delete(table).where(table.c.question == question))
 
 
@@ -115,7 +108,7 @@ def rename_answers(connection: Connection, old: str, new: str) -> None:
 
 
 def in_parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Names, as many at a time as one query takes."""
+    """Names in parts, each of which fits into one query."""
     return (names[start : start + MANY] for start in range(0, len(names), MANY))
 
 
@@ -129,23 +122,19 @@ def _spelled(answer: str) -> str:
 
 def _standing(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:
     known = known_answers(connection, [question]).get(question, ())
-    return next((one for one in known if (one.answer, one.doc) == (answer, doc)), None)
+    return next((same for same in known if (same.answer, same.doc) == (answer, doc)), None)
 
 
 def _append(connection: Connection, row: dict[str, Any], account: int | None) -> None:
-    values = {"question": row["question"], "body": _text(row), "account": account, "at": now()}
+    body = _text({name: value for name, value in row.items() if value is not None})
+    values = {"question": row["question"], "body": body, "account": account, "at": now()}
     connection.execute(insert(table).values(**values))
 
 
-def _read(question: str, row: dict[str, Any]) -> KnownAnswer:
-    doc = row.get("doc")
-    return KnownAnswer(
-        question,
-        str(row.get("answer")),
-        None if doc is None else str(doc),
-        bool(row.get("withdrawn")),
-        row.get("reason"),
-    )
+def _read(question: str, body: str) -> KnownAnswer:
+    row = msgspec.json.decode(body)
+    doc = None if row.get("doc") is None else str(row["doc"])
+    return KnownAnswer(question, str(row.get("answer")), doc, bool(row.get("withdrawn")), row.get("reason"))
 
 
 def _text(row: dict[str, Any]) -> str:

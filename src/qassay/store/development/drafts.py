@@ -1,38 +1,41 @@
-"""Questions under development, and changes of those in the test set.
+"""Questions under development, from the first draft to their publication, and changes of those in the test set.
 
 A draft is a question that no run has been asked: it may change, move and vanish. It has a name of its own, which
-nobody sees, until it is published under the number of its place. A question of the test set keeps its id; what it said
-before a change is recorded, and where something was judged, or returned, of it, its type stays.
+nobody sees, until it is published under the number of its place. A question of the test set keeps its id; its earlier
+form is recorded when it changes, and its type stays once it was judged or a run answers it.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from qassay.errors import QassayError, UsageError, unknown
+from qassay.errors import InputError, Problem, QassayError, UsageError, unknown
+from qassay.formats.importing.questions import check_types
 from qassay.formats.questions import question_of_row, question_row
 from qassay.formats.times import now
-from qassay.questions import Question
+from qassay.questions import Question, TestSet, gather
 from qassay.store.assignment import assignments
-from qassay.store.development.answers import forget_answers, known_answers
+from qassay.store.development import test_set
+from qassay.store.development.answers import forget_answers, known_answers, rename_answers
 from qassay.store.schema import assignment, item, nugget, run, standing
 from qassay.store.schema import question as table
 from qassay.store.settings import forget_settled, note_action
 from qassay.tasks import Task
 
+Draft = TypeVar("Draft")
 DRAFT = "draft-"
-_FIELDS = (*("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis"),)
+_FIELDS = ("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis")
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A question as the store has it."""
+    """A question of the store."""
 
     question: Question
     ordinal: int
@@ -46,7 +49,7 @@ class Stored:
 
 
 class ChangedError(QassayError):
-    """Somebody else changed the question first: what stands now."""
+    """Somebody else changed the question first: its current form."""
 
     def __init__(self, standing: Stored) -> None:
         super().__init__("this question was changed in the meantime; look at what stands and change it again")
@@ -56,8 +59,7 @@ class ChangedError(QassayError):
 def read_drafts(connection: Connection) -> list[Stored]:
     """All drafts in their order; the `other` question of a series is its last."""
     rows = connection.execute(select(table).where(table.c.draft).order_by(table.c.ordinal, table.c.id))
-    found = [_read(row) for row in rows]
-    return [one for group in grouped(found) for one in group]
+    return [draft for group in grouped([_read(row) for row in rows]) for draft in group]
 
 
 def count_drafts(connection: Connection) -> int:
@@ -68,9 +70,9 @@ def count_drafts(connection: Connection) -> int:
 def grouped(drafts: Sequence[Stored]) -> list[list[Stored]]:
     """Drafts by series, or one by one, in the order in which their groups begin."""
     groups: dict[str, list[Stored]] = {}
-    for one in drafts:
-        groups.setdefault(one.group, []).append(one)
-    return [sorted(group, key=lambda one: one.question.type == "other") for group in groups.values()]
+    for draft in drafts:
+        groups.setdefault(draft.group, []).append(draft)
+    return [sorted(group, key=lambda draft: draft.question.type == "other") for group in groups.values()]
 
 
 def find_stored(connection: Connection, number: str) -> Stored:
@@ -82,13 +84,13 @@ def find_stored(connection: Connection, number: str) -> Stored:
 
 
 def hold_question(connection: Connection, number: str) -> Stored:
-    """One question, held until the transaction ends; an error where there is none.
+    """One question, locked until the transaction ends; an error where there is none.
 
-    Whoever notes an answer or a nugget of it holds it first: two who do so at the same moment see each other, and it is
+    Every writer of its answers and nuggets locks it first: two at the same moment see each other's rows, and it is
     neither published, which gives it another name, nor removed meanwhile. SQLite has one writer anyway.
     """
     if connection.dialect.name == "postgresql":
-        # Before the row: whoever locks the table goes on to others, and would wait for the row while we wait for those.
+        # Before the row: a writer that locks the table goes on to others, and would wait for the row while we wait.
         connection.exec_driver_sql("LOCK TABLE question IN ROW EXCLUSIVE MODE")
     connection.execute(select(table.c.id).where(table.c.id == number).with_for_update())
     return find_stored(connection, number)
@@ -125,7 +127,7 @@ def new_question(connection: Connection, task: Task, asked: Question, *, account
 def change_question(
     connection: Connection, task: Task, number: str, changes: dict[str, Any], *, expected: int, account: int | None
 ) -> Stored:
-    """Change type, text, hypothesis or definition; of a question in the test set it is recorded what it was."""
+    """Change type, text, hypothesis or definition; the earlier form of a question in the test set is recorded."""
     before = find_stored(connection, number)
     if before.version != expected:
         raise ChangedError(before)
@@ -140,12 +142,12 @@ def change_question(
 
 def change_series(connection: Connection, series: str, changes: dict[str, Any], *, account: int | None) -> None:
     """Change the target of a series, with all of its questions."""
-    for one in _of_series(connection, series):
-        _rewrite(connection, one, replace(one.question, **changes), account)
+    for stored in _of_series(connection, series):
+        _rewrite(connection, stored, replace(stored.question, **changes), account)
 
 
 def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
-    """Remove a question with its answers and noted nuggets; one of the test set only where nothing hangs on it."""
+    """Remove a question with its answers and noted nuggets, also from the test set while nothing depends on it."""
     assignments.keep_others_out(connection)  # before the questions, as everybody who locks both
     keep_others_out(connection)
     gone = find_stored(connection, number)
@@ -158,18 +160,18 @@ def remove_question(connection: Connection, number: str, *, account: int | None)
 def remove_series(connection: Connection, series: str, *, account: int | None) -> None:
     """Remove a series with all its drafts; nothing of it is in the test set."""
     keep_others_out(connection)
-    found = _of_series(connection, series)
-    if any(not one.draft for one in found):
+    drafts = _of_series(connection, series)
+    if any(not stored.draft for stored in drafts):
         raise UsageError(f"series {series} is in the test set; remove its questions one by one")
-    for one in found:
-        _remove(connection, one, account)
+    for draft in drafts:
+        _remove(connection, draft, account)
 
 
-def refuse_where_used(connection: Connection, one: Stored, stays: str) -> None:
-    """Stop where judgments or runs hang on a question of the test set."""
-    if one.draft:
+def refuse_where_used(connection: Connection, stored: Stored, stays: str) -> None:
+    """Stop where a question of the test set was judged, or a run answers it."""
+    if stored.draft:
         return
-    number = one.question.id
+    number = stored.question.id
     judged = select(standing.c.thing).where(standing.c.question == number, standing.c.body.is_not(None)).limit(1)
     if connection.execute(judged).first() is not None:
         raise UsageError(f"question {number} has judgments: {stays}. To leave it out of scores, name it in [drop]")
@@ -195,10 +197,10 @@ def _of_series(connection: Connection, series: str) -> list[Stored]:
     # The series stands in the text alone; a part of it finds few rows, which are then looked at.
     part = table.c.body.contains(msgspec.json.encode(series).decode(), autoescape=True)
     likely = select(table).where(part).order_by(table.c.draft, table.c.ordinal, table.c.id)
-    found = [one for row in connection.execute(likely) if (one := _read(row)).question.series == series]
-    if not found:
+    questions = [stored for row in connection.execute(likely) if (stored := _read(row)).question.series == series]
+    if not questions:
         raise unknown("series", series, ())
-    return found
+    return questions
 
 
 def _check_type(task: Task, kind: str) -> None:
@@ -230,29 +232,182 @@ def _rewrite(connection: Connection, before: Stored, after: Question, account: i
     if connection.execute(update(table).where(*as_read).values(**values)).rowcount == 0:
         raise ChangedError(find_stored(connection, after.id))  # somebody was faster since it was read
     if not before.draft:
-        was = question_row(before.question)
-        now_is = question_row(after)
-        note_action(connection, "change-question", account=account, question=after.id, before=was, after=now_is)
+        details = {"before": question_row(before.question), "after": question_row(after)}
+        note_action(connection, "change-question", account=account, question=after.id, **details)
     return replace(before, question=after, version=before.version + 1)
 
 
 def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
     number = gone.question.id
     if not gone.draft:
-        answers = [
-            {"answer": one.answer, "doc": one.doc} for one in known_answers(connection, [number]).get(number, ())
-        ]
+        known = known_answers(connection, [number]).get(number, ())
+        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known]
         was = question_row(gone.question)
         note_action(connection, "remove-question", account=account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
-    for hanging in (nugget, item, assignment):
-        connection.execute(delete(hanging).where(hanging.c.question == number))
+    for dependent in (nugget, item, assignment):
+        connection.execute(delete(dependent).where(dependent.c.question == number))
     forget_settled(connection, number)
     connection.execute(delete(table).where(table.c.id == number))
 
 
 def _read(row: Any) -> Stored:
     """A question that is being written may lack what one of the test set must have: its text, say."""
-    said = msgspec.json.decode(row.body)
-    asked = question_of_row(said) if not row.draft else Question(**{name: said.get(name) for name in _FIELDS})
+    body = msgspec.json.decode(row.body)
+    asked = question_of_row(body) if not row.draft else Question(**{name: body.get(name) for name in _FIELDS})
     return Stored(asked, row.ordinal, row.version, bool(row.draft))
+
+
+# ---- order ----------------------------------------------------------------------------------------------------------
+
+
+def move_question(connection: Connection, number: str, places: int) -> None:
+    """Move a draft within its series, or among all drafts; the `other` question stays last."""
+    keep_others_out(connection)
+    moving = find_stored(connection, number)
+    groups = grouped(read_drafts(connection))
+    if moving.question.series is None:
+        groups = _moved(groups, lambda group: group[0].group == moving.group, places)
+    else:
+        for place, group in enumerate(groups):
+            if group[0].group == moving.group:
+                movable = [draft for draft in group if draft.question.type != "other"]
+                moved = _moved(movable, lambda draft: draft.question.id == number, places)
+                groups[place] = [*moved, *(draft for draft in group if draft.question.type == "other")]
+    _arrange(connection, groups)
+
+
+def move_series(connection: Connection, series: str, places: int) -> None:
+    """Move a series of drafts among the others."""
+    keep_others_out(connection)
+    groups = grouped(read_drafts(connection))
+    _arrange(connection, _moved(groups, lambda group: group[0].group == series, places))
+
+
+def _arrange(connection: Connection, groups: Sequence[Sequence[Stored]]) -> None:
+    """Set the order of the drafts; the caller keeps the others out."""
+    drafts = [draft for group in groups for draft in group]
+    _set_order(connection, {draft.question.id: draft.ordinal for draft in drafts})
+
+
+def _set_order(connection: Connection, ordinals: Mapping[str, int]) -> None:
+    """Number questions in this order; the mapping says which number each of them has now."""
+    moved = [{"which": number, "to": place} for place, number in enumerate(ordinals) if ordinals[number] != place]
+    if moved:
+        connection.execute(update(table).where(table.c.id == bindparam("which")).values(ordinal=bindparam("to")), moved)
+
+
+def _moved(drafts: Sequence[Draft], is_it: Callable[[Draft], bool], places: int) -> list[Draft]:
+    """The drafts, or groups, with one of them moved by some places, as far as it goes."""
+    order = list(drafts)
+    at = next((place for place, draft in enumerate(order) if is_it(draft)), None)
+    if at is not None:
+        moving = order.pop(at)
+        order.insert(max(0, min(len(order), at + places)), moving)
+    return order
+
+
+# ---- publication ----------------------------------------------------------------------------------------------------
+
+
+def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[str, Question]:
+    """Drafts by their own name, with the ids that they get: the next numbers that nobody has.
+
+    >>> drafts = [[Question("draft-a", "factoid", "Who?", "draft-s"), Question("draft-b", "other", "", "draft-s")]]
+    >>> [question.id for question in numbered(TestSet((Question("3.1", "factoid", "When?", "3"),)), drafts).values()]
+    ['4.1', '4.2']
+    """
+    if not groups:
+        return {}
+    taken = set(published.ids)
+    series = {known.id: known for known in published.series}
+    last = max((int(name) for name in (*taken, *series) if name.isdecimal()), default=0)
+    renamed: dict[str, Question] = {}
+    for group in groups:
+        of = group[0].series
+        if of is None:
+            last += 1
+            renamed[group[0].id] = replace(group[0], id=str(last))
+            continue
+        if of not in series:
+            last += 1
+        name, place = (of, len(series[of].questions)) if of in series else (str(last), 0)
+        for draft in group:
+            place += 1
+            while f"{name}.{place}" in taken:
+                place += 1
+            taken.add(f"{name}.{place}")
+            renamed[draft.id] = replace(draft, id=f"{name}.{place}", series=name)
+    return renamed
+
+
+def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: bool) -> Iterator[Problem]:
+    """What stops drafts from being published: missing texts. `names` says how messages call them."""
+    for draft in drafts:
+        called = f"question {names.get(draft.id, draft.id)}"
+        messages = []
+        if not draft.text.strip() and not (draft.type == "other" and in_series):
+            messages.append(f"{called} has no text; write it, or remove the draft")
+        if draft.type == "pair" and not (draft.hypothesis or "").strip():
+            messages.append(f"{called} has no hypothesis; a pair is a text and a hypothesis")
+        if in_series and not (draft.target or "").strip():
+            messages.append(f"{called}: the series has no target; name it")
+        yield from (Problem("syntax", message, None, None, draft.id) for message in messages)
+
+
+def publish(connection: Connection, task: Task, wanted: Sequence[str], *, account: int | None) -> dict[str, str]:
+    """Put drafts into the test set, whole series at a time; returns the id that each of them got.
+
+    `wanted` are series, or drafts that are in none. Everything or nothing is published.
+    """
+    assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
+    keep_others_out(connection)
+    published = test_set(connection)
+    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(wanted)]
+    if missing := set(wanted) - {group[0].group for group in groups}:
+        raise UsageError(f"{len(missing)} of the drafts are not there any more; look at the page again")
+    if not groups:
+        raise UsageError("nothing is chosen that could be published")
+    renamed = numbered(published, [[draft.question for draft in group] for group in groups])
+    names = {draft: question.id for draft, question in renamed.items()}
+    drafts = [draft for group in groups for draft in group]
+    if problems := list(faults((draft.question for draft in drafts), names, in_series=task.unit == "series")):
+        raise InputError(problems)
+    together = gather(_laid_in(published, list(renamed.values())))
+    check_types(together, task, "the drafts")
+    _rename(connection, drafts, renamed, account)
+    rows = connection.execute(select(table.c.id, table.c.ordinal).where(~table.c.draft))
+    ordinals = {row.id: row.ordinal for row in rows}
+    _set_order(connection, {number: ordinals[number] for number in together.ids})
+    note_action(connection, "publish", account=account, questions=list(names.values()))
+    return names
+
+
+def _laid_in(published: TestSet, new: Sequence[Question]) -> list[Question]:
+    """The test set with new questions at its end, or at the end of their series and before its `other` question."""
+    order = list(published.questions)
+    for asked in new:
+        places = [at for at, other in enumerate(order) if asked.series is not None and other.series == asked.series]
+        if not places:
+            order.append(asked)
+            continue
+        last = places[-1]
+        order.insert(last if order[last].type == "other" and asked.type != "other" else last + 1, asked)
+    return order
+
+
+def _rename(
+    connection: Connection, drafts: Sequence[Stored], renamed: Mapping[str, Question], account: int | None
+) -> None:
+    """Give drafts their ids, with their answers and nuggets."""
+    for draft in drafts:
+        old, new = draft.question.id, renamed[draft.question.id]
+        values = {"id": new.id, "body": body_of(new), "draft": False, "version": draft.version + 1}
+        connection.execute(update(table).where(table.c.id == old).values(**values, account=account, at=now()))
+        rename_answers(connection, old, new.id)
+        rows = connection.execute(select(nugget.c.id, nugget.c.body).where(nugget.c.question == old)).all()
+        for number, body in rows:
+            text = None
+            if body is not None:
+                text = msgspec.json.encode({**msgspec.json.decode(body), "question": new.id}).decode()
+            connection.execute(update(nugget).where(nugget.c.id == number).values(question=new.id, body=text))

@@ -1,4 +1,4 @@
-"""A store, written out as the files of an evaluation.
+"""A store, written out as the files of an evaluation, and compared with the files of its folder.
 
 Reading a store is writing it out and reading the files: there is one way of reading, so that the scores of a store and
 those of its export are the same by construction.
@@ -6,50 +6,41 @@ those of its export are the same by construction.
 
 from __future__ import annotations
 
-import shutil
+import shlex
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal, TypeAlias
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
 from qassay.formats.files import TemporaryFolder
-from qassay.formats.folder import Configuration, Folder, may_have_store, named_database
+from qassay.formats.folder import Configuration, Folder, may_have_store, named_database, read_configuration
+from qassay.formats.importing.rows import Identity, by_identity, judgment_identity, missing, row_identity
 from qassay.formats.names import file_name
-from qassay.store.engine import Store, connect, open_store, store_url
-from qassay.store.fingerprint import WAITING, fingerprint
-from qassay.store.migrating import store_version
+from qassay.formats.questions import read_questions
+from qassay.judging import digest
+from qassay.questions import TestSet
+from qassay.store.engine import Store, connected, open_store, store_version
 from qassay.store.schema import answer, judgment, nugget, question, run
-from qassay.store.settings import get_setting
+from qassay.store.settings import EMPTY_FILES, WAITING, fingerprint, get_setting
 
+# A file that is behind says nothing that the store does not say: importing it would bring nothing.
+State: TypeAlias = Literal["same", "behind", "other"]
+ADVICE = {
+    "behind": "lacks what the store has, which is what counts; to write it anew: {export}",
+    "other": "differs from the store, which is what counts: import it, or export the store over it ({export})",
+}
 # Rows fetched at once.
 _MANY = 10_000
-# Questions that are not in the test set: what was noted of them is not in the evaluation either.
+# Questions that are not in the test set: their answers and nuggets are not in the evaluation either.
 _DRAFTS = select(question.c.id).where(question.c.draft)
 
 _latest: dict[str, tuple[str, TemporaryFolder]] = {}
 _turn = threading.Lock()
-
-
-def write_out(store: Store, target: Path, folder: Folder) -> None:
-    """Write the store out as an evaluation of its own: a folder that is not there yet, or is empty.
-
-    Configuration, the evaluation's own task file and patterns are copied from its folder; the documents are not.
-    """
-    from qassay.formats.exporting import own_task
-
-    target.mkdir(parents=True, exist_ok=True)
-    for path in (folder.configuration, *own_task(folder), folder.patterns):
-        if path.is_file():
-            place = target / path.relative_to(folder.path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
-    with store.read() as connection:
-        write_contents(connection, target)
 
 
 def snapshot(store: Store, folder: Folder) -> Folder:
@@ -66,21 +57,9 @@ def snapshot(store: Store, folder: Folder) -> Folder:
             return Folder(folder.path, earlier[1], drafts)
         written = TemporaryFolder()
         write_contents(connection, written.path)
-        # Whoever still reads the one before holds it; it goes when they are done.
+        # A reader of the folder before this one holds it; it is removed when the last reader is done.
         _latest[name] = (present, written)
         return Folder(folder.path, written, drafts)
-
-
-def stored_folder(folder: Folder, configuration: Configuration, store: Store | None = None) -> Folder:
-    """The folder as its store holds it; as it is where there is none, or nothing in it yet."""
-    opened = store or existing_store(folder, configuration)
-    if opened is None:
-        return folder
-    try:
-        return folder if is_new(opened) else snapshot(opened, folder)
-    finally:
-        if store is None:
-            opened.close()
 
 
 def is_new(store: Store) -> bool:
@@ -95,30 +74,25 @@ def existing_store(folder: Folder, configuration: Configuration) -> Store | None
 
     A named database may be empty yet.
     """
-    if not may_have_store(folder, configuration) or not _is_made(folder, configuration):
+    if not may_have_store(folder, configuration):
         return None
+    if named_database(configuration) is not None:
+        with connected(folder, configuration) as engine:
+            if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
+                return None  # connecting would make the file
+            with engine.connect() as connection:
+                version = store_version(connection)
+        engine.dispose()
+        if version is None:
+            return None
     return open_store(folder)
 
 
-def _is_made(folder: Folder, configuration: Configuration) -> bool:
-    """Whether the database holds a store; only a named one may hold nothing."""
-    if named_database(configuration) is None:
-        return True
-    engine = connect(store_url(folder, configuration))
-    try:
-        if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
-            return False  # looking would make the file
-        with engine.connect() as connection:
-            return store_version(connection) is not None
-    except DBAPIError as error:
-        message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
-        raise InputError(Problem("configuration", message, folder.name())) from None
-    finally:
-        engine.dispose()
-
-
 def write_contents(connection: Connection, target: Path) -> None:
-    """Write questions, answers, runs, nuggets and judgments below a folder; what there is none of has no file."""
+    """Write questions, answers, runs, nuggets and judgments below a folder.
+
+    Without rows there is no file, unless a set or list came into the store as an empty file.
+    """
     places = Folder(target)
     asked = select(question.c.body).where(~question.c.draft).order_by(question.c.ordinal, question.c.id)
     _write_lines(target / "questions.jsonl", connection.execute(asked).scalars())
@@ -128,37 +102,44 @@ def write_contents(connection: Connection, target: Path) -> None:
     for name, lines in nugget_lines(connection).items():
         _write_lines(places.nugget_file(name), lines)
     _write_judgments(connection, places)
+    empty: dict[str, list[str]] = get_setting(connection, EMPTY_FILES) or {}
+    for path in [
+        *(places.nugget_file(name) for name in empty.get("nuggets", ())),
+        *(places.judgment_file(name) for name in empty.get("judgments", ())),
+    ]:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
 
 
 def nugget_lines(connection: Connection) -> dict[str, list[str]]:
     """The rows of every nugget list: question by question, nuggets in their order, each with its history.
 
-    What was taken off a list, and what was said of it before, is left out: the last row of a file stands.
+    A nugget that was removed from its list is left out with its history: the last row of a file is the current one.
     """
     c = nugget.c
     asked = connection.execute(select(question.c.id, question.c.ordinal))
     places: dict[str, int] = {row.id: row.ordinal for row in asked}
-    found: dict[tuple[str, str, str], tuple[int, list[str]]] = {}
+    bodies: dict[tuple[str, str, str], tuple[int, list[str]]] = {}
     columns = (c.list, c.question, c.nugget, c.ordinal, c.body)
     for row in connection.execute(select(*columns).where(c.question.not_in(_DRAFTS)).order_by(c.id)):
         key = (row.list, row.question, row.nugget)
         if row.body is None:
-            found.pop(key, None)
+            bodies.pop(key, None)
         else:
-            _, earlier = found.get(key, (0, []))
-            found[key] = (row.ordinal, [*earlier, row.body])
+            _, earlier = bodies.get(key, (0, []))
+            bodies[key] = (row.ordinal, [*earlier, row.body])
 
     def order(key: tuple[str, str, str]) -> tuple[str, int, str, int]:
-        return (key[0], places.get(key[1], len(places)), key[1], found[key][0])
+        return (key[0], places.get(key[1], len(places)), key[1], bodies[key][0])
 
     lists: dict[str, list[str]] = {}
-    for key in sorted(found, key=order):
-        lists.setdefault(key[0], []).extend(found[key][1])
+    for key in sorted(bodies, key=order):
+        lists.setdefault(key[0], []).extend(bodies[key][1])
     return lists
 
 
 def information_lines(connection: Connection) -> dict[str, str]:
-    """The rows of runs.jsonl by tag: those of the runs that are there, and those that wait for theirs."""
+    """The rows of runs.jsonl by tag: those of stored runs, and those that wait for their runs."""
     rows: dict[str, str] = get_setting(connection, WAITING) or {}
     described = select(run.c.tag, run.c.information).where(~run.c.withdrawn, run.c.information.is_not(None))
     rows |= {row.tag: row.information for row in connection.execute(described.order_by(run.c.tag))}
@@ -181,7 +162,7 @@ def _write_runs(connection: Connection, places: Folder) -> None:
 
 
 def _write_judgments(connection: Connection, places: Folder) -> None:
-    """Write every set in one pass over the table, which is in the order in which things were said."""
+    """Write every set in one pass over the table, which is in the order in which judgments were made."""
     c = judgment.c
     taken_back = select(c.set, c.thing, c.version).where(c.body.is_(None)).order_by(c.version)
     gone: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in connection.execute(taken_back)}
@@ -211,3 +192,79 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
 
 def _ended(bodies: Iterable[str]) -> bytes:
     return ("\n".join(bodies) + "\n").encode()
+
+
+# ---- comparing a folder with its store ------------------------------------------------------------------------------
+
+
+def differing_files(folder: Folder, stored: Folder) -> list[Problem]:
+    """A warning for each file of the folder that differs from its store, which is written out as `stored`.
+
+    Rows are compared by content, identity by identity: the order of fields and of rows about other things makes no
+    difference.
+    """
+    own = Folder(folder.path)
+    where = shlex.quote(str(folder.path))
+    export = f"qassay export {where} --to {where} --force"
+    return [
+        Problem("configuration", ADVICE[state].format(export=export), own.name(path))
+        for path, state in _states(own, stored)
+        if state != "same"
+    ]
+
+
+def _states(own: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
+    """Every file of the folder, compared with the store."""
+    asked, task = TestSet(()), read_configuration(own).task
+    if any(stored.contents.glob("questions.*")):
+        asked = read_questions(stored.questions()).questions
+    for path in sorted(own.path.glob("questions.*")):
+        yield path, _state(_questions_state, path, asked)
+    yield own.answers, _state(_rows_state, own.answers, stored.answers, row_identity("answers"))
+    described = (own.run_information, stored.run_information)
+    yield described[0], _state(_rows_state, *described, row_identity("run-information"), last=True)
+    lists, sets = stored.nugget_lists(), stored.judgment_sets()
+    for name, path in own.nugget_lists().items():
+        yield path, _state(_rows_state, path, lists.get(name), row_identity("nuggets"))
+    for name, path in own.judgment_sets().items():
+        yield path, _state(_rows_state, path, sets.get(name), judgment_identity(asked, task))
+    # A run may have been imported under another file name: its bytes identify it.
+    digests = {digest(files.read_bytes(path)) for path in stored.runs()}
+    for path in own.runs():
+        yield path, _state(_run_state, path, digests)
+
+
+def _state(compare: Callable[..., State], *arguments: object, **options: object) -> State:
+    """The result of a comparison; a file that cannot be read differs."""
+    try:
+        return compare(*arguments, **options)
+    except InputError:
+        return "other"
+
+
+def _run_state(path: Path, digests: set[str]) -> State:
+    return "same" if digest(files.read_bytes(path)) in digests else "other"
+
+
+def _questions_state(path: Path, stored: TestSet) -> State:
+    own = read_questions(path).questions.questions
+    if own == stored.questions:
+        return "same"
+    return "behind" if all(stored.by_id.get(question.id) == question for question in own) else "other"
+
+
+def _rows_state(own: Path, other: Path | None, identity: Identity, *, last: bool = False) -> State:
+    """Compare the rows of two files: of every identity all rows or, with `last`, the last one."""
+    if not own.is_file():
+        return "same"
+    ours = files.read_bytes(own)
+    theirs = files.read_bytes(other) if other is not None and other.is_file() else b""
+    if ours == theirs:
+        return "same"
+    parsed = (jsonl.parse_rows(files.decode(data, file=own.name), file=own.name) for data in (ours, theirs))
+    own_rows, stored = (by_identity((row for _, row in rows), identity) for rows in parsed)
+    if last:
+        own_rows, stored = ({key: rows[-1:] for key, rows in table.items()} for table in (own_rows, stored))
+    if own_rows == stored:
+        return "same"
+    return "other" if missing(((key, row) for key, rows in own_rows.items() for row in rows), stored) else "behind"

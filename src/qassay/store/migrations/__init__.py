@@ -1,1 +1,1 @@
-"""How the tables of the store came to be, one file a version; run through `qassay.store.migrating`."""
+"""How the tables of the store came to be, one file a version; run through `qassay.store.engine`."""

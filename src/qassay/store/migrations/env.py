@@ -1,10 +1,10 @@
-"""Runs the migrations on the connection that `qassay.store.migrating` hands over, in its transaction."""
+"""Runs the migrations on the connection that `qassay.store.engine` hands over, in its transaction."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from qassay.store.migrating import VERSION_TABLE
+from qassay.store.engine import VERSION_TABLE
 from qassay.store.schema import metadata
 
 context.configure(

@@ -1,1 +1,280 @@
-"""Who may sign in, and who is signed in."""
+"""Who may do what: accounts, and the one-time links that make them. `sessions`: who is signed in.
+
+An account needs an invitation, which is used once, even by two requests at the same moment, because using it is one
+conditional update in the transaction that makes the account. Of a link only a digest is kept. Passwords are hashed and
+verified outside a transaction (it takes a while on purpose), so the functions here take and give hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from qassay.errors import UsageError, unknown
+from qassay.formats.times import later, now
+from qassay.store.schema import ROLES, account, invitation, session
+from qassay.store.schema import token as token_table
+from qassay.store.settings import note_action
+
+# How long an invitation can be used.
+LIFE = timedelta(days=7)
+# The role of an invitation that gives an existing account a new password.
+RESET = "reset"
+TAKEN = "there is an account {!r} already; choose another name"
+SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody who may sign in."""
+
+    id: int
+    name: str
+    role: str
+    active: bool
+    created: str
+    has_password: bool
+    subject: str | None = None
+    preferences: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A one-time link, without its token."""
+
+    id: int
+    role: str
+    name: str | None
+    created: str
+    expires: str
+    by: str | None
+
+
+def digest(token: str) -> str:
+    """What is kept of a secret that the server made itself: long and random, so a plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def clean_name(name: str) -> str:
+    """A name as it is kept: composed, without white space around; an error where it cannot be one."""
+    cleaned = unicodedata.normalize("NFC", name).strip()
+    if not 1 <= len(cleaned) <= 100:
+        raise UsageError("a name has 1 to 100 characters")
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in cleaned):
+        raise UsageError("a name holds no control or invisible characters")
+    return cleaned
+
+
+def folded(name: str) -> str:
+    """The common form of all spellings of a name, by which it is looked up: composed, in small letters."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
+
+
+# ---- accounts -------------------------------------------------------------------------------------------------------
+
+
+def accounts(connection: Connection) -> list[Account]:
+    """Everybody, by name."""
+    return [as_account(row) for row in connection.execute(select(account).order_by(account.c.name)).mappings()]
+
+
+def get_account(connection: Connection, number: int) -> Account:
+    """One account; an error where there is none."""
+    row = connection.execute(select(account).where(account.c.id == number)).mappings().first()
+    if row is None:
+        raise unknown("account", str(number), ())
+    return as_account(row)
+
+
+def find_account(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+    """The account with this name, whatever its capitals, and its password hash."""
+    names, wanted = connection.execute(select(account.c.id, account.c.name)).all(), folded(name)
+    number = next((number for number, known in names if known.casefold() == wanted), None)
+    if number is None:
+        return None, None
+    row = connection.execute(select(account).where(account.c.id == number)).mappings().one()
+    return as_account(row), row["password"]
+
+
+def find_subject(connection: Connection, subject: str) -> Account | None:
+    """The account of somebody who is known elsewhere under this subject."""
+    row = connection.execute(select(account).where(account.c.subject == subject)).mappings().first()
+    return None if row is None else as_account(row)
+
+
+def password_of(connection: Connection, number: int) -> str | None:
+    """The password hash of an account."""
+    return connection.execute(select(account.c.password).where(account.c.id == number)).scalar()
+
+
+def has_organiser(connection: Connection) -> bool:
+    """Whether anybody can organise."""
+    return _organisers(connection) > 0
+
+
+def add_account(
+    connection: Connection, name: str, role: str, *, password: str | None = None, subject: str | None = None
+) -> Account:
+    """Make an account; `password` is a hash."""
+    name = clean_name(name)
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    _refuse_taken(connection, name)
+    if subject is not None and find_subject(connection, subject) is not None:
+        raise UsageError("this identity has an account already; sign in with it")
+    values = {"name": name, "role": role, "password": password, "subject": subject, "created": now()}
+    try:
+        number = connection.execute(insert(account).values(**values).returning(account.c.id)).scalar_one()
+    except IntegrityError:  # another process was faster by a moment
+        raise UsageError(TAKEN.format(name)) from None
+    return get_account(connection, number)
+
+
+def change_account(
+    connection: Connection, number: int, *, by: int, role: str | None = None, active: bool | None = None
+) -> Account:
+    """Change role or activity; sessions and tokens of the account end at once. The last organiser stays one."""
+    before = get_account(connection, number)
+    role = before.role if role is None else role
+    active = before.active if active is None else active
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    # On PostgreSQL two organisers could demote each other at the same moment: the rows are taken first.
+    connection.execute(select(account.c.id).where(account.c.role == "organiser").with_for_update()).all()
+    organises = before.role == "organiser" and before.active
+    if organises and not (role == "organiser" and active) and _organisers(connection) == 1:
+        raise UsageError(f"{before.name} is the only organiser; make somebody else one first")
+    if (role, active) == (before.role, before.active):
+        return before
+    connection.execute(update(account).where(account.c.id == number).values(role=role, active=active))
+    end_access(connection, number)
+    note_action(connection, "account", account=by, of=before.name, role=role, active=active)
+    return get_account(connection, number)
+
+
+def end_access(connection: Connection, number: int) -> int:
+    """End every session of an account and revoke every token; how many of both."""
+    return sum(end(connection, table, table.c.account == number) for table in (session, token_table))
+
+
+def end(connection: Connection, table: Table, *which: ColumnElement[bool]) -> int:
+    """End sessions or tokens that have not ended; how many."""
+    return connection.execute(update(table).where(*which, table.c.ended.is_(None)).values(ended=now())).rowcount
+
+
+def change_password(connection: Connection, number: int, hashed: str) -> None:
+    """Set the password hash of an account."""
+    connection.execute(update(account).where(account.c.id == number).values(password=hashed))
+
+
+def change_preferences(connection: Connection, number: int, preferences: Mapping[str, Any]) -> None:
+    """Keep what somebody prefers: shortcuts and the like."""
+    text = msgspec.json.encode(preferences).decode()
+    connection.execute(update(account).where(account.c.id == number).values(preferences=text))
+
+
+def as_account(row: RowMapping) -> Account:
+    """An account from its row."""
+    own = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject")}
+    preferences = msgspec.json.decode(row["preferences"])
+    return Account(**own, has_password=row["password"] is not None, preferences=preferences)
+
+
+def _refuse_taken(connection: Connection, name: str) -> None:
+    if find_account(connection, name)[0] is not None:
+        raise UsageError(TAKEN.format(name))
+
+
+def _organisers(connection: Connection) -> int:
+    organising = (account.c.role == "organiser") & account.c.active
+    return connection.execute(select(func.count()).select_from(account).where(organising)).scalar_one()
+
+
+# ---- invitations ----------------------------------------------------------------------------------------------------
+
+
+def invite(
+    connection: Connection, role: str, *, name: str | None = None, by: int | None = None, life: timedelta = LIFE
+) -> str:
+    """Make an invitation and return its token, which is shown once and kept nowhere."""
+    if role not in (*ROLES, RESET):
+        raise unknown("role", role, ROLES)
+    if name is not None:
+        name = clean_name(name)
+        if role != RESET:
+            _refuse_taken(connection, name)
+    token = secrets.token_urlsafe(32)
+    values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
+    connection.execute(insert(invitation).values(**values))
+    note_action(connection, "invite", account=by, role=role, name=name)
+    return token
+
+
+def open_invitations(connection: Connection, *which: ColumnElement[bool]) -> list[Invitation]:
+    """Invitations that can still be used, the oldest first."""
+    c = invitation.c
+    rows = select(c.id, c.role, c.name, c.created, c.expires, account.c.name)
+    rows = rows.join(account, account.c.id == c.by, isouter=True).order_by(c.id)
+    return [Invitation(*row) for row in connection.execute(rows.where(c.used.is_(None), c.expires > now(), *which))]
+
+
+def look_at_invitation(connection: Connection, token: str) -> Invitation:
+    """What an invitation offers, without using it; an error where it can no longer be used."""
+    usable = open_invitations(connection, invitation.c.digest == digest(token))
+    if not usable:
+        raise UsageError(SPENT)
+    return usable[0]
+
+
+def accept_invitation(
+    connection: Connection, token: str, *, name: str | None, password: str | None = None, subject: str | None = None
+) -> Account:
+    """Use an invitation up: make its account, or give the account it names a new password. `password` is a hash."""
+    offered = look_at_invitation(connection, token)
+    unused = update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None))
+    if connection.execute(unused.values(used=now())).rowcount != 1:
+        raise UsageError(SPENT)
+    if offered.role != RESET:
+        return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
+    known, _ = find_account(connection, offered.name or "")
+    if known is None or password is None:
+        raise UsageError(SPENT)
+    change_password(connection, known.id, password)
+    end_access(connection, known.id)
+    return known
+
+
+def is_invited(connection: Connection, name: str) -> bool:
+    """Whether an invitation waits for somebody of this name."""
+    return bool(_waiting_for(connection, name))
+
+
+def admit_invited(connection: Connection, name: str) -> Account | None:
+    """Use up the invitation that waits for this name, for somebody whom a trusted proxy vouches for."""
+    waiting, known = _waiting_for(connection, name), find_account(connection, name)[0]
+    if not waiting or known is not None:
+        return known
+    connection.execute(update(invitation).where(invitation.c.id == waiting[0].id).values(used=now()))
+    return add_account(connection, name, waiting[0].role, subject=name)
+
+
+def _waiting_for(connection: Connection, name: str) -> list[Invitation]:
+    return open_invitations(connection, invitation.c.name == name, invitation.c.role != RESET)
+
+
+def withdraw_invitation(connection: Connection, number: int, *, by: int) -> None:
+    """Make an invitation useless."""
+    c = invitation.c
+    usable = update(invitation).where(c.id == number, c.used.is_(None), c.expires > now())
+    if connection.execute(usable.values(expires=now())).rowcount != 1:
+        raise UsageError(SPENT)
+    note_action(connection, "withdraw", account=by, invitation=number)

@@ -18,10 +18,9 @@ from qassay.formats.runs import file_suffix
 from qassay.formats.times import now
 from qassay.judging import digest
 from qassay.runs import RunInformation
-from qassay.store.fingerprint import WAITING
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
-from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.settings import WAITING, get_setting, note_action, put_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +60,24 @@ def count_runs(connection: Connection) -> tuple[int, int]:
 def keep_run(
     connection: Connection, tag: str, data: bytes, *, called: str, information: RunInformation, account: int | None
 ) -> None:
-    """Keep a checked run; where there is one of its tag, that is an error that says which way out there is."""
+    """Keep a checked run; an error where its tag is in use, which says what to do."""
     name = file_name(tag) + file_suffix(data)
     if len(name.encode()) > LONGEST_FILE_NAME:
         message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
         raise InputError(Problem("configuration", message, called))
     waiting = _waiting(connection, tag)
-    told = _information_row(tag, _filled_in(information, _information(waiting)), waiting)
-    values = {"tag": tag, "file": name, "data": data, "information": told, "account": account, "at": now()}
+    described = _information_row(tag, _filled_in(information, _information(waiting)), waiting)
+    values = {"tag": tag, "file": name, "data": data, "information": described, "account": account, "at": now()}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    made = connection.execute(
-        dialect.insert(table).values(**values).on_conflict_do_nothing().returning(table.c.tag)
-    ).first()
-    if made is not None:
+    new = dialect.insert(table).values(**values).on_conflict_do_nothing().returning(table.c.tag)
+    if connection.execute(new).first() is not None:
         note_action(connection, "upload-run", account=account, run=tag, file=called, size=len(data))
         return
-    there = connection.execute(select(table.c.data, table.c.withdrawn).where(table.c.tag == tag)).one()
+    stored = connection.execute(select(table.c.data, table.c.withdrawn).where(table.c.tag == tag)).one()
     path = Path(called)
-    what = "this run" if files.unpack(bytes(there.data), path) == files.unpack(data, path) else "another run"
-    way = "restore it, or give" if there.withdrawn else "give"
-    withdrawn = ", which is withdrawn" if there.withdrawn else ""
+    what = "this run" if files.unpack(bytes(stored.data), path) == files.unpack(data, path) else "another run"
+    way = "restore it, or give" if stored.withdrawn else "give"
+    withdrawn = ", which is withdrawn" if stored.withdrawn else ""
     message = f"{what} {tag} is here already{withdrawn}; {way} this file a tag of its own"
     raise InputError(Problem("second-tag", message, called))
 
@@ -101,10 +98,10 @@ def describe_run(connection: Connection, tag: str, information: RunInformation, 
 
 def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: str, account: int | None) -> None:
     """Withdraw a run, or restore it; recorded, and its judgments stay."""
-    there = connection.execute(select(table.c.withdrawn).where(table.c.tag == tag)).one_or_none()
-    if there is None:
+    stored = connection.execute(select(table.c.withdrawn).where(table.c.tag == tag)).one_or_none()
+    if stored is None:
         raise unknown("run", tag, ())
-    if bool(there.withdrawn) == withdrawn:
+    if bool(stored.withdrawn) == withdrawn:
         raise UsageError(f"run {tag} is {'withdrawn already' if withdrawn else 'not withdrawn'}")
     connection.execute(update(table).where(table.c.tag == tag).values(withdrawn=withdrawn))
     action = "withdraw-run" if withdrawn else "restore-run"
@@ -112,7 +109,7 @@ def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: 
 
 
 def runs_mark(connection: Connection) -> str:
-    """Changes whenever a run comes, goes or is replaced: what was made of the runs under the same mark is current."""
+    """A mark that changes whenever a run comes, goes or is replaced: results under the same mark are current."""
     rows = connection.execute(select(table.c.tag, table.c.at).where(~table.c.withdrawn).order_by(table.c.tag))
     return digest([tuple(row) for row in rows])
 
@@ -129,46 +126,40 @@ def _read(row: Any) -> StoredRun:
 
 
 def _information(text: str | None) -> RunInformation:
-    told: Mapping[str, Any] = {} if text is None else msgspec.json.decode(text)
-    return RunInformation(
-        told.get("organisation"), told.get("description"), bool(told.get("manual")), told.get("priority")
-    )
+    row: Mapping[str, Any] = {} if text is None else msgspec.json.decode(text)
+    return RunInformation(row.get("organisation"), row.get("description"), bool(row.get("manual")), row.get("priority"))
 
 
-def _filled_in(said: RunInformation, before: RunInformation) -> RunInformation:
-    """What is said now, and what was said before where nothing is."""
+def _filled_in(given: RunInformation, before: RunInformation) -> RunInformation:
+    """The given description; what it leaves open is as before."""
     return RunInformation(
-        said.organisation or before.organisation,
-        said.description or before.description,
-        said.manual or before.manual,
-        said.priority if said.priority is not None else before.priority,
+        given.organisation or before.organisation,
+        given.description or before.description,
+        given.manual or before.manual,
+        given.priority if given.priority is not None else before.priority,
     )
 
 
 def _information_row(tag: str, information: RunInformation, before: str | None) -> str | None:
-    """The row of runs.jsonl; what it has of other fields stays. Nothing where there is nothing to say."""
+    """The row of runs.jsonl, whose other fields stay; None where a description is empty."""
     row: dict[str, Any] = {"run": tag} if before is None else msgspec.json.decode(before)
-    said: dict[str, Any] = {
+    fields = {
         "organisation": information.organisation,
         "description": information.description,
         "manual": information.manual or (False if "manual" in row else None),
         "priority": information.priority,
     }
-    for name, value in said.items():
-        if value is not None:
-            row[name] = value
-        else:
-            row.pop(name, None)
+    row = {name: value for name, value in {**row, **fields}.items() if value is not None or name not in fields}
     return None if row.keys() == {"run"} else msgspec.json.encode(row).decode()
 
 
 def _waiting(connection: Connection, tag: str) -> str | None:
-    """What was said of the run before it came, used up."""
+    """The description that came before the run, which is used up."""
     if connection.dialect.name == "postgresql":
         # Before the setting: an import locks the runs, and goes on to it.
         connection.exec_driver_sql("LOCK TABLE run IN ROW EXCLUSIVE MODE")
     waiting: dict[str, str] = get_setting(connection, WAITING) or {}
-    found = waiting.pop(tag, None)
-    if found is not None:
+    described = waiting.pop(tag, None)
+    if described is not None:
         put_setting(connection, WAITING, waiting or None)
-    return found
+    return described

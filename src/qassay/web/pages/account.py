@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from qassay.store.people.accounts import change_password, change_preferences, get_account, password_of
-from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, verify_password
-from qassay.store.people.sessions import end_session, end_sessions, end_token, make_token, sessions, tokens
+from qassay.store.people import change_password, change_preferences, get_account, password_of
+from qassay.store.people.sessions import (
+    PASSWORD_LENGTH,
+    end_session,
+    end_sessions,
+    end_token,
+    hash_password,
+    make_token,
+    sessions,
+    tokens,
+    verify_password,
+)
 from qassay.web.errors import Refusal
 from qassay.web.limits import BY_NAME
 from qassay.web.routing import EVERYBODY, Context, Input, Number, Router, TheSite, Who

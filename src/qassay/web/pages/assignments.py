@@ -13,7 +13,7 @@ from qassay.judging.sets import SLOTS
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import assign, assignment_with_number, reassign, withdraw_assignments
 from qassay.store.assignment.progress import Sort, State, hand_over, shares, unassigned_questions
-from qassay.store.people.accounts import Account, accounts
+from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.progress import (

@@ -10,9 +10,8 @@ from pydantic import Field
 from qassay.questions import Question
 from qassay.store.acts import Act
 from qassay.store.development import drafts as store
-from qassay.store.development import ordering
 from qassay.store.development.answers import add_answer
-from qassay.store.development.publishing import publish
+from qassay.store.development.drafts import publish
 from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
 from qassay.web.drafts import NUGGET_TYPES, Group, answers_for, author_questions, forget, group_view, noted
@@ -166,7 +165,7 @@ def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
 def move_series(site: TheSite, sent: DraftMoving) -> Done:
     """Move a series of drafts among the others."""
     with site.store.write() as connection:
-        ordering.move_series(connection, sent.id, sent.places)
+        store.move_series(connection, sent.id, sent.places)
     return Done()
 
 
@@ -197,7 +196,7 @@ def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
 def move_question(site: TheSite, sent: DraftMoving) -> Done:
     """Move a draft within its series, or among the drafts."""
     with site.store.write() as connection:
-        ordering.move_question(connection, sent.id, sent.places)
+        store.move_question(connection, sent.id, sent.places)
     return Done()
 
 

@@ -10,7 +10,7 @@ from fastapi import Query
 from qassay.judging import KINDS
 from qassay.judging.kind import SUBJECT_COLUMNS
 from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
-from qassay.store.people.accounts import accounts
+from qassay.store.people import accounts
 from qassay.web.routing import ORGANISERS, Context, Number, Router, TheSite
 
 router = Router()

@@ -9,7 +9,7 @@ from fastapi import Request
 from pydantic import Field
 
 from qassay.formats.times import later
-from qassay.store.people.accounts import (
+from qassay.store.people import (
     RESET,
     Account,
     accounts,

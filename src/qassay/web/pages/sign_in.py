@@ -9,7 +9,7 @@ from __future__ import annotations
 from fastapi import Query, Request, Response
 from pydantic import Field
 
-from qassay.store.people.accounts import (
+from qassay.store.people import (
     RESET,
     accept_invitation,
     change_password,
@@ -18,8 +18,15 @@ from qassay.store.people.accounts import (
     has_organiser,
     look_at_invitation,
 )
-from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, outdated, verify_password
-from qassay.store.people.sessions import begin_session, end_secret, end_session
+from qassay.store.people.sessions import (
+    PASSWORD_LENGTH,
+    begin_session,
+    end_secret,
+    end_session,
+    hash_password,
+    outdated,
+    verify_password,
+)
 from qassay.web.errors import GoTo, Refusal
 from qassay.web.identity import clear_session, client_address, header_name, set_session
 from qassay.web.limits import BY_ADDRESS, BY_NAME

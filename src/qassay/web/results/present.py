@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from qassay.store.assignment.gate import Gate, look
-from qassay.store.fingerprint import fingerprint
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
+from qassay.store.settings import fingerprint
 from qassay.web.errors import Refusal
 from qassay.web.results.contexts import (
     GateView,

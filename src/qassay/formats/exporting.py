@@ -1,0 +1,298 @@
+"""Write an evaluation out: as a folder of JSON lines that scores the same, or in the forms of NIST.
+
+Runs, judgments, nuggets and answers leave as the bytes they are, so that nothing in them is lost; the questions, in
+whatever form they came, leave as JSON lines.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from qassay.errors import InputError, Problem, UsageError, few
+from qassay.formats import files, jsonl, nist
+from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
+from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
+from qassay.formats.names import file_name, set_name
+from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
+from qassay.formats.runs import read_runs
+from qassay.judging.keys import Key, no_answers, no_nuggets
+from qassay.judging.sets import JudgmentSet
+from qassay.questions import TestSet
+from qassay.tables import plural
+
+# Lists what an export wrote, so that the next one knows what it may replace.
+MANIFEST = "export.json"
+# The responses of runs, as (document, string), by question and run.
+Items = Mapping[tuple[str, str], list[tuple[str | None, str]]]
+
+# Judgments for which NIST has no form, as a note calls them.
+_WITHOUT_FORM = {
+    "pair": "entailment labels",
+    "support": "judgments of nugget support",
+    "citation": "judgments of citations",
+    "holistic": "holistic scores",
+    "rating": "ratings of justifications",
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """The files of an export by their place in it, and what a reader should know of them."""
+
+    contents: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
+    # Documents are copied file by file: they may be larger than memory.
+    documents: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Places of all files, sorted."""
+        return sorted([*self.contents, *self.documents])
+
+
+def make_export(folder: Folder, *, nist: bool = False, collection: bool = False) -> Export:
+    """Gather the contents of an export; nothing is written."""
+    configuration = read_configuration(folder)
+    path = folder.questions()
+    read = read_questions(path, file=folder.name(path))
+    own = [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information, *folder.runs()]
+    contents = _copied(folder, own)
+    contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, read.questions)).encode()
+    notes: list[str] = []
+    if read.reference and "reference" not in folder.judgment_sets():
+        _move_labels(contents, read, notes)
+    if nist:
+        made = nist_files(folder, configuration, read.questions)
+        contents |= {f"nist/{name}": text.encode() for name, text in made.texts.items()}
+        notes += made.notes
+    else:
+        sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
+        contents |= _copied(folder, [folder.answers, *sets])
+    documents = _documents(folder)
+    if documents and not collection:
+        many = plural(len(documents), "file")
+        notes.append(f"collection/ is left out ({many}); scores do not need it. With it: --collection")
+    return Export(contents, tuple(notes), documents if collection else {})
+
+
+def write_export(export: Export, target: Path, *, folder: Folder, force: bool = False) -> None:
+    """Write an export whole: the target is there complete, or as it was before.
+
+    A target that is new, empty, or holds nothing but an earlier export is replaced. Into any other only `force`
+    writes: then files of the same names are replaced, and all others stay.
+    """
+    _refuse_own_places(target, folder)
+    if target.resolve() == folder.path.resolve():
+        _write_over(export, folder, force=force)
+        return
+    earlier = _earlier(target)
+    foreign = sorted(set(_listed(target)) - earlier)
+    if target.exists() and not target.is_dir():
+        raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
+    if foreign and not force:
+        others = few(foreign, 3)
+        message = f"holds other things ({others}); name a new folder with --to, or write among them with --force"
+        raise InputError(Problem("configuration", message, str(target)))
+    manifest = json.dumps({"export": "qassay", "files": export.names}, indent=1) + "\n"
+    contents = {**export.contents, MANIFEST: manifest.encode()}
+    if foreign:
+        files.write_all({target / name: data for name, data in contents.items()})
+        _copy_documents(export, target)
+        for name in earlier - set(contents) - set(export.documents):
+            (target / name).unlink(missing_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as staging:
+        made = Path(staging) / "new"
+        files.write_all({made / name: data for name, data in contents.items()})
+        _copy_documents(export, made)
+        if target.exists():
+            target.rename(Path(staging) / "old")
+        made.rename(target)
+
+
+def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
+    return {Path(folder.name(path)).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+
+
+def _move_labels(contents: dict[str, bytes], read: QuestionFile, notes: list[str]) -> None:
+    """Make a judgment set of the labels that the file of questions carries: its JSON lines carry none."""
+    contents["judgments/reference.jsonl"] = jsonl.dump_rows(reference_rows(read)).encode()
+    if read.two_way:
+        marked = with_two_way(files.decode(contents[CONFIGURATION], file=CONFIGURATION), "reference")
+        if marked is None:
+            where = f"two_way in the {CONFIGURATION} of the export"
+            notes.append(f'Add "reference" to {where}: its NO means "not entailed".')
+        else:
+            contents[CONFIGURATION] = marked.encode()
+
+
+def _own_task(folder: Folder) -> list[Path]:
+    """The file that defines the task, where the evaluation brings its own."""
+    task = tomllib.loads(files.read_text(folder.configuration)).get("task")
+    if not isinstance(task, str) or not task.endswith(".toml"):
+        return []
+    path = (folder.path / task).resolve()
+    if not path.is_relative_to(folder.path.resolve()):
+        message = f"task: {task} lies outside the evaluation; copy it there before exporting"
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    return [folder.path / task]
+
+
+def _documents(folder: Folder) -> dict[str, Path]:
+    paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
+    return {path.relative_to(folder.path).as_posix(): path for path in paths}
+
+
+def _copy_documents(export: Export, target: Path) -> None:
+    for name, path in export.documents.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target / name)
+
+
+def _listed(target: Path) -> list[str]:
+    """Every file below a folder, and every folder without one."""
+    paths = [path for path in target.rglob("*") if not path.is_dir() or not any(path.iterdir())]
+    return [path.relative_to(target).as_posix() for path in paths]
+
+
+def _earlier(target: Path) -> set[str]:
+    """What an earlier export wrote here."""
+    try:
+        manifest = json.loads((target / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return set()
+    listed = manifest.get("files") if isinstance(manifest, dict) and manifest.get("export") == "qassay" else None
+    if not isinstance(listed, list):
+        return set()
+    names = [PurePosixPath(name) for name in listed if isinstance(name, str)]
+    # A name that leads out of the folder was not written by an export.
+    return {MANIFEST, *(str(name) for name in names if not name.is_absolute() and ".." not in name.parts)}
+
+
+def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
+    """Write the export of a store over the files of its own evaluation; what the export does not hold stays.
+
+    Files that hold the same things under another name (another form, another compression) go.
+    """
+    own = Folder(folder.path)
+    if not force:
+        message = "is the evaluation itself; to write its store over its files: --force"
+        raise InputError(Problem("configuration", message, str(own.path)))
+    paths = [path for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*") for path in own.path.glob(place)]
+    names = [PurePosixPath(name) for name in export.contents]
+    written = {(name.parent.as_posix(), set_name(Path(name.name))): name.name for name in names}
+    files.write_all({own.path / name: data for name, data in export.contents.items()})
+    for path in paths:
+        place = path.parent.relative_to(own.path).as_posix()
+        if path.is_file() and written.get((place, set_name(path)), path.name) != path.name:
+            path.unlink()
+
+
+def _refuse_own_places(target: Path, folder: Folder) -> None:
+    """Stop at the places of the evaluation itself; with a store, its own folder may take the export."""
+    own = folder.path.resolve()
+    place = target.resolve()
+    inside = [own / name for name in ("runs", "judgments", "nuggets", "collection")]
+    if (place == own and folder.written is None) or any(place.is_relative_to(path) for path in inside):
+        raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")
+
+
+# ---- the forms of NIST ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NistFiles:
+    """Texts by file name, what NIST's forms leave out, and the strings they cannot hold."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, name: str, form: Callable[..., str], *content: object) -> None:
+        """Add a file that is not empty."""
+        try:
+            text = form(*content, file=name)
+        except InputError as error:
+            self.problems += error.problems
+            return
+        if text:
+            self.texts[name] = text
+
+
+def nist_files(folder: Folder, configuration: Configuration, questions: TestSet) -> NistFiles:
+    """All that NIST's forms can say of an evaluation; an error where a string does not fit on a line."""
+    made = NistFiles()
+    titles = {question.id: question.text or question.target or "" for question in questions}
+    answers = no_answers()
+    if folder.answers.is_file():
+        answers = read_answers(folder.answers, questions, file=folder.name(folder.answers))
+    sets = {
+        name: read_judgments(path, name, questions, configuration.task, file=folder.name(path))
+        for name, path in folder.judgment_sets().items()
+    }
+    matched = any(judged.kind("match").height for judged in sets.values())
+    items = _items(folder, configuration, questions) if matched else {}
+    for name, judged in sets.items():
+        _add_judgments(made, file_name(name), judged, items)
+        made.add(f"{file_name(name)}-answers.txt", nist.format_answers, known_answers(judged, answers), titles)
+    if not sets:
+        made.add("answers.txt", nist.format_answers, known_answers(JudgmentSet("", {}), answers), titles)
+    for name, path in folder.nugget_lists().items():
+        table = read_nuggets(path, questions, file=folder.name(path))
+        made.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
+        if table["weight"].is_not_null().any():
+            made.notes.append(f"{folder.name(path)}: the weights of nuggets are left out; NIST's form has none.")
+    if made.problems:
+        raise InputError(made.problems)
+    return made
+
+
+def known_answers(judged: JudgmentSet, answers: pl.DataFrame) -> list[dict[str, Any]]:
+    """The answers that list questions are scored against: those of development, and what the runs added.
+
+    In JSON lines the second part is derived. NIST's form of list judgments does not name the answers, so here they
+    stand in the list.
+    """
+    return Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
+
+
+def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:
+    factoid = judged.kind("item")
+    placed = factoid.filter(pl.col("text").is_null()).height
+    if placed:
+        made.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form holds strings.")
+    made.add(f"{name}-factoid.txt", nist.format_factoid, factoid.filter(pl.col("text").is_not_null()).to_dicts())
+    made.add(f"{name}-list.txt", nist.format_list, judged.kind("list").to_dicts())
+    matches = judged.kind("match")
+    made.add(f"{name}-other.txt", nist.format_other, matches.to_dicts(), items)
+    if matches.filter(pl.col("item").is_null() & (pl.col("nuggets").list.len() > 0)).height:
+        made.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
+    for kind, what in _WITHOUT_FORM.items():
+        count = judged.kind(kind).height
+        if count:
+            made.notes.append(f"{name}: {count:,} {what} are left out; NIST has no form for them.")
+
+
+def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:
+    """The items of the runs' responses to questions with nuggets."""
+    names = {path: folder.name(path) for path in folder.runs()}
+    read = read_runs(list(names), task=configuration.task, questions=questions, names=names)
+    if read.problems:
+        raise InputError(read.problems)
+    items: dict[tuple[str, str], list[tuple[str | None, str]]] = {}
+    if not read.runs.table.height or "text" not in read.runs.table.columns:
+        return items
+    rows = read.runs.table.filter(pl.col("text").is_not_null()).sort("run", "question", "rank", maintain_order=True)
+    for run, question, doc, text in rows.select("run", "question", "doc", "text").iter_rows():
+        items.setdefault((question, run), []).append((doc, text))
+    return items

@@ -1,0 +1,425 @@
+"""Import into the store, all or nothing: the files of a folder, or the rows of a planned import.
+
+Nothing is ever removed: questions and runs that only the store has stay. Rows of judgments, nuggets and answers that
+the store has are not repeated, so importing the same file twice adds nothing; a row that was undone in the meantime is
+not there any more, and is imported again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+from sqlalchemy import Connection, insert, select, update
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files, jsonl
+from qassay.formats import judgments as reading
+from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
+from qassay.formats.importing import Plan
+from qassay.formats.importing.plan import Batch, Incoming, Options, RowKind, RunFile, line_of
+from qassay.formats.importing.questions import check_types
+from qassay.formats.importing.rows import canonical, judgment_kinds, missing
+from qassay.formats.names import LONGEST_NAME, file_name, name_fault
+from qassay.formats.questions import question_row, read_questions, reference_rows
+from qassay.formats.runs import read_runs
+from qassay.formats.times import now
+from qassay.judging import JUDGMENT_COLUMNS, subject
+from qassay.nuggets import list_of_key
+from qassay.questions import Question, TestSet, gather
+from qassay.store.acts import Act
+from qassay.store.assignment.assignments import keep_others_out, refresh_totals
+from qassay.store.development import test_set
+from qassay.store.engine import Store
+from qassay.store.folder.snapshot import nugget_lines
+from qassay.store.judging.judgments import append_many
+from qassay.store.schema import answer, judgment, nugget, question, run, standing
+from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one file brought: the number of things that are new, and of things that changed."""
+
+    file: str
+    kind: str
+    added: int
+    changed: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """The row for machines."""
+        return {"file": self.file, "kind": self.kind, "added": self.added, "changed": self.changed}
+
+
+def import_folder(store: Store, folder: Folder, *, replace: bool = False) -> list[Imported]:
+    """Import the files of a folder and say what was added; files that add nothing are left out.
+
+    With `replace`, a run that differs from the one with its tag takes its place; else that is an error.
+    """
+    configuration = read_configuration(folder)
+    with store.read() as connection:
+        known, nuggets = test_set(connection).by_id, nugget_lines(connection)
+    return _import(store, read_folder(folder, configuration, known, nuggets), replace=replace)
+
+
+def import_plan(store: Store, plan: Plan) -> list[Imported]:
+    """Carry out an import that was planned on the contents of the store (`snapshot`).
+
+    The plan has asked for leave to replace where that was needed. Configuration and patterns are files of the folder.
+    """
+    if problems := list(_name_faults(plan.incoming)):
+        raise InputError(problems)
+    imported = _import(store, plan, replace=True)
+    plan.write_own_files()
+    return imported
+
+
+def _import(store: Store, plan: Plan, *, replace: bool) -> list[Imported]:
+    """Compare with the store's own rows and insert, in one transaction that keeps other writers out."""
+    with store.write() as connection:
+        keep_others_out(connection)
+        if connection.dialect.name == "postgresql":  # where writers do not wait for each other
+            connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
+        if get_setting(connection, EVALUATION) is None:  # the database belongs to the evaluation that is first
+            put_setting(connection, EVALUATION, plan.configuration.name)
+        importing = _Import(connection, plan.incoming, replace=replace)
+        importing.everything()
+        if importing.problems:
+            raise InputError(importing.problems)
+        if plan.carried is not None and plan.carried.two_way:
+            _mark_two_way(plan.folder)
+        imported = list(importing.imported.values())
+        if imported:
+            # Somebody may be assigned to judge what is new.
+            refresh_totals(Act(connection, plan.configuration.task))
+            note_action(connection, "take-in", account=None, files=[part.as_json() for part in imported])
+    return imported
+
+
+def _mark_two_way(folder: Folder) -> None:
+    """Labels leave their file of pairs: that their NO means "not entailed" goes to `qassay.toml`."""
+    old = files.read_text(folder.configuration)
+    marked = with_two_way(old, "reference")
+    if marked is None:
+        message = 'add "reference" to two_way: the labels of the pairs are two-way (NO ENTAILMENT)'
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    if marked != old:
+        files.write_text(folder.configuration, marked)
+
+
+# ---- reading a folder -----------------------------------------------------------------------------------------------
+
+
+def read_folder(
+    folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
+) -> Plan:
+    """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
+
+    `known` are the questions and `nuggets` the rows of the nugget lists of the store: the files may refer to them.
+    """
+    plan = Plan(folder, configuration, Options(), TestSet(tuple(known.values())))
+    if any(path.is_file() for path in folder.contents.glob("questions.*")):
+        plan.attempt(_read_questions, known)
+    # Without the questions, files that refer to them cannot be checked.
+    if not plan.problems:
+        _read_others(plan, plan.questions or TestSet(()), nuggets)
+        plan.problems += _name_faults(plan.incoming)
+    if plan.problems:
+        raise InputError(plan.problems)
+    return plan
+
+
+def _read_questions(plan: Plan, known: Mapping[str, Question]) -> None:
+    """The questions of the file, laid over those of the store for the files that refer to them."""
+    path = plan.folder.questions()
+    file = plan.folder.name(path)
+    plan.carried = read = read_questions(path, file=file)
+    check_types(read.questions, plan.configuration.task, file)
+    plan.incoming = Incoming(dict(read.questions.by_id), file, whole=True)
+    plan.questions = _laid_over(known, plan.incoming)
+
+
+def _laid_over(known: Mapping[str, Question], incoming: Incoming) -> TestSet:
+    """The incoming questions laid over those of the store.
+
+    A file with all questions of the store gives the order too; questions that only the store has stay.
+    """
+    new = incoming.questions
+    in_order = incoming.whole and new.keys() >= known.keys()
+    return gather((new if in_order else {**known, **new}).values(), file=incoming.questions_file)
+
+
+def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[str]]) -> None:
+    """All other files; nuggets come before the judgments that name them, the labels of pairs last."""
+    folder = plan.folder
+    plan.attempt(_read_rows, "run-information", "", folder.run_information, reading.read_run_information)
+    read_answers = partial(reading.read_answers, questions=questions)
+    plan.attempt(_read_rows, "answers", "", folder.answers, read_answers)
+    plan.attempt(_read_runs, questions)
+    read_nuggets = partial(reading.read_nuggets, questions=questions)
+    for name, path in folder.nugget_lists().items():
+        plan.attempt(_read_rows, "nuggets", name, path, read_nuggets)
+    lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
+    for batch in plan.incoming.of_kind("nuggets"):
+        lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
+    sets = folder.judgment_sets()
+    for name, path in sets.items():
+        plan.attempt(_read_judgments, name, path, questions, lists)
+    if plan.carried is not None and plan.carried.reference and "reference" not in sets:
+        plan.attempt(_read_judgments, "reference", None, questions, lists)
+
+
+def _read_rows(plan: Plan, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
+    """A file of rows, to the byte; `check` reads it as for scoring."""
+    if path.exists():
+        file = plan.folder.name(path)
+        check(path, file=file)
+        plan.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
+
+
+def _read_runs(plan: Plan, questions: TestSet) -> None:
+    """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
+    names = {path: plan.folder.name(path) for path in plan.folder.runs()}
+    if not names:
+        return
+    read = read_runs(list(names), task=plan.configuration.task, questions=questions, names=names)
+    if read.problems:
+        raise InputError(read.problems)
+    places = {name: path for path, name in names.items()}
+    plan.incoming.runs = {tag: RunFile(name, places[name].read_bytes()) for tag, name in read.files.items()}
+
+
+def _read_judgments(
+    plan: Plan, name: str, path: Path | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
+) -> None:
+    """One judgment set; without a path, that of the labels in the file of questions."""
+    if path is not None:
+        file = plan.folder.name(path)
+        table, texts = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), _lines(path, file)
+    else:
+        file, rows = plan.incoming.questions_file, reference_rows(plan.carried) if plan.carried else []
+        table = jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file)
+        texts = [line_of(row) for row in rows]
+    chosen = list_of_key(name, lists)
+    pairs = list(lists[chosen]) if chosen is not None else []
+    nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
+    kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file)
+    plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
+
+
+def _lines(path: Path, file: str) -> list[str]:
+    """The lines of a file that are not blank."""
+    lines = files.decode(files.read_bytes(path), file=file).split("\n")
+    return [stripped for line in lines if (stripped := line.strip(" \t\r"))]
+
+
+def _name_faults(incoming: Incoming) -> Iterator[Problem]:
+    """Names of sets that are not allowed, and ids that not every database can hold."""
+    ids = [("question", number, incoming.questions_file) for number in incoming.questions]
+    for batch in incoming.batches:
+        if batch.name and (fault := name_fault(batch.name)):
+            yield Problem("configuration", f"the name {batch.name!r} {fault}", batch.file)
+        if batch.kind == "nuggets":
+            ids += [("nugget", _nugget(text)[1], batch.file) for text in batch.texts]
+    for kind, number, file in dict.fromkeys(ids):
+        if len(number) > LONGEST_NAME or "\0" in number:
+            message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or holds a NUL"
+            yield Problem("syntax", message, file)
+
+
+# ---- comparing and inserting ----------------------------------------------------------------------------------------
+
+
+class _Import:
+    """One import, within its transaction: incoming rows compared with those of the store, kind by kind."""
+
+    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool) -> None:
+        self.connection = connection
+        self.incoming = incoming
+        self.replace = replace
+        self.at = now()
+        self.imported: dict[tuple[str, str], Imported] = {}
+        self.problems: list[Problem] = []
+
+    def everything(self) -> None:
+        """All kinds, questions first."""
+        if self.incoming.questions:
+            self.questions()
+        for batch in self.incoming.of_kind("answers"):
+            self.answers(batch)
+        for tag, run_file in self.incoming.runs.items():
+            self.run(tag, run_file)
+        self.information()
+        for batch in self.incoming.of_kind("nuggets"):
+            self.nuggets(batch)
+        for batch in self.incoming.of_kind("judgments"):
+            self.judgments(batch)
+        self.empty_files()
+
+    def note(self, file: str, kind: str, added: int, changed: int = 0) -> None:
+        """Remember what a file brought; several sources may bring rows to one file."""
+        if added or changed:
+            before = self.imported.get((file, kind), Imported(file, kind, 0))
+            self.imported[file, kind] = Imported(file, kind, before.added + added, before.changed + changed)
+
+    def questions(self) -> None:
+        """New questions, and those that differ from the store's current ones, whose earlier form is recorded."""
+        c = question.c
+        known = test_set(self.connection).by_id
+        rows = {row.id: row for row in self.connection.execute(select(question))}
+        added = changed = 0
+        for place, asked in enumerate(_laid_over(known, self.incoming)):
+            row = rows.get(asked.id)
+            values: dict[str, Any] = {"ordinal": place}
+            if row is None or known.get(asked.id) != asked:
+                values |= {"body": line_of(question_row(asked)), "draft": False, "account": None, "at": self.at}
+            if row is None:
+                self.connection.execute(insert(question).values(id=asked.id, version=1, **values))
+                added += 1
+                continue
+            if "body" in values:
+                self._refuse_other_type(known.get(asked.id), asked)
+                before = msgspec.json.decode(row.body)
+                note_action(self.connection, "change-question", account=None, question=asked.id, before=before)
+                changed += 1
+            elif row.ordinal == place:
+                continue
+            self.connection.execute(update(question).where(c.id == asked.id).values(version=row.version + 1, **values))
+        self.note(self.incoming.questions_file, "questions", added, changed)
+
+    def answers(self, batch: Batch) -> None:
+        """Known answers that the store lacks."""
+        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars()
+        keys = [_answer(text) for text in batch.texts]
+        new = [
+            {"question": keys[place][0], "body": batch.texts[place], "at": self.at}
+            for place in _missing(batch, keys, ((_answer(body), body) for body in bodies))
+        ]
+        if new:
+            self.connection.execute(insert(answer), new)
+        self.note(batch.file, "answers", len(new))
+
+    def run(self, tag: str, run_file: RunFile) -> None:
+        """A run, to the byte."""
+        c = run.c
+        path = Path(run_file.file)
+        name = path.name
+        stored = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
+        if self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first() is not None:
+            name = file_name(tag) + "".join(path.suffixes[-2:])  # another run came in a file of this name
+        values = {"file": name, "data": run_file.data, "withdrawn": False, "account": None, "at": self.at}
+        if stored is None:
+            self.connection.execute(insert(run).values(tag=tag, **values))
+            self.note(run_file.file, "run", 1)
+            return
+        same = files.unpack(bytes(stored.data), path) == files.unpack(run_file.data, path)
+        if same and not (stored.withdrawn and self.replace):
+            return
+        if not self.replace:
+            withdrawn = ", which is withdrawn" if stored.withdrawn else ""
+            message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
+            self.problems.append(Problem("second-tag", message, run_file.file))
+            return
+        note_action(self.connection, "replace-run", account=None, run=tag, file=stored.file, at=stored.at)
+        self.connection.execute(update(run).where(c.tag == tag).values(**values))
+        self.note(run_file.file, "run", 0, 1)
+
+    def information(self) -> None:
+        """Descriptions of runs: stored with the run, or kept until it comes. The last row of a run counts."""
+        c = run.c
+        waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
+        known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
+        batches = self.incoming.of_kind("run-information")
+        given = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
+        stored = {tag: text for tag, text in known.items() if text is not None}
+        before = {tag: _canonical(text) for tag, text in {**waiting, **stored}.items()}
+        added = sum(before.get(tag) != _canonical(text) for tag, text in given.items())
+        arrived = {tag: text for tag, text in waiting.items() if tag in known and tag not in stored}
+        for tag, text in {**arrived, **given}.items():
+            if tag in known and (tag not in stored or before[tag] != _canonical(text)):
+                self.connection.execute(update(run).where(c.tag == tag).values(information=text))
+        left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
+        if left != waiting:
+            put_setting(self.connection, WAITING, left or None)
+        if batches:
+            self.note(batches[0].file, "run-information", added)
+
+    def nuggets(self, batch: Batch) -> None:
+        """Nuggets that the list lacks; a changed one moves to its end, as in a file."""
+        c = nugget.c
+        versions: dict[Hashable, int] = {}
+        ordinals: dict[str, int] = {}
+        stored = []
+        for row in self.connection.execute(select(nugget).where(c.list == batch.name).order_by(c.id)):
+            key = (row.question, row.nugget)
+            versions[key] = max(row.version, versions.get(key, 0))
+            ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
+            stored.append((key, row.body))
+        new = []
+        for place in _missing(batch, map(_nugget, batch.texts), stored):
+            number, name = key = _nugget(batch.texts[place])
+            versions[key] = versions.get(key, 0) + 1
+            ordinals[number] = ordinals.get(number, 0) + 1
+            values = {"version": versions[key], "ordinal": ordinals[number], "body": batch.texts[place]}
+            new.append({"list": batch.name, "question": number, "nugget": name, **values, "at": self.at})
+        if new:
+            self.connection.execute(insert(nugget), new)
+        self.note(batch.file, "nuggets", len(new))
+
+    def judgments(self, batch: Batch) -> None:
+        """Judgments that the set lacks, in the order of the file."""
+        c = judgment.c
+        stored = self.connection.execute(select(c.thing, c.body).where(c.set == batch.name).order_by(c.id))
+        rows = list(zip(batch.kinds, batch.texts, strict=True))
+        keys = (subject(kind, msgspec.json.decode(text)) for kind, text in rows)
+        rows = [rows[place] for place in _missing(batch, keys, stored)]
+        self.note(batch.file, "judgments", append_many(self.connection, set_name=batch.name, rows=rows, at=self.at))
+
+    def empty_files(self) -> None:
+        """Remember sets and lists without rows: scoring takes an empty set for a set, not for no set."""
+        known: dict[str, list[str]] = get_setting(self.connection, EMPTY_FILES) or {}
+        names = {kind: set(names) for kind, names in known.items()}
+        for batch in self.incoming.batches:
+            if batch.name and not batch.texts:
+                names.setdefault(batch.kind, set()).add(batch.name)
+        if (empty := {kind: sorted(names[kind]) for kind in sorted(names)}) != known:
+            put_setting(self.connection, EMPTY_FILES, empty)
+
+    def _refuse_other_type(self, old: Question | None, new: Question) -> None:
+        """Judgments of a question of one type say nothing of a question of another."""
+        if old is None or old.type == new.type:
+            return
+        judged = select(standing.c.thing).where(standing.c.question == new.id, standing.c.body.is_not(None)).limit(1)
+        if self.connection.execute(judged).first() is not None:
+            message = f"question {new.id} is judged as {old.type} and cannot become {new.type}; give it another id"
+            self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
+
+
+def _missing(batch: Batch, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]) -> Sequence[int]:
+    """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
+    known: dict[Hashable, list[bytes]] = {}
+    for key, body in stored:
+        if body is None:
+            known.pop(key, None)
+        else:
+            known.setdefault(key, []).append(_canonical(body))
+    return missing(zip(keys, map(_canonical, batch.texts), strict=True), known) if known else range(len(batch.texts))
+
+
+def _canonical(text: str) -> bytes:
+    return canonical(msgspec.json.decode(text))
+
+
+def _answer(text: str) -> tuple[str, str, str]:
+    row = msgspec.json.decode(text)
+    return (str(row.get("question")), str(row.get("answer")), str(row.get("doc")))
+
+
+def _nugget(text: str) -> tuple[str, str]:
+    row = msgspec.json.decode(text)
+    return (str(row["question"]), str(row["nugget"]))
