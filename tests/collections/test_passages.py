@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qassay.collections import Document, sentence_spans
-from qassay.collections.passages import LONGEST, passage_spans, units
+from qassay.collections.documents import LONGEST, passage_spans, units
 
 
 def sentences(text: str) -> list[str]:

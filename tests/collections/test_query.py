@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.collections.query import MOST_CLAUSES, Analyser, Clause, highlights, parse
+from qassay.collections.search import MOST_CLAUSES, Analyser, Clause, highlights, parse
 
 ANALYSER = Analyser()
 

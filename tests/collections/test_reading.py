@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.collections import Document, open_collection
-from qassay.collections import streams as streams_module
-from qassay.collections.reading import path_id
-from qassay.collections.streams import Source, decode
+from qassay.collections import reading as reading_module
+from qassay.collections.reading import Source, decode, path_id
 from qassay.errors import InputError
 from qassay.formats import packing
 
@@ -206,7 +205,7 @@ def test_an_empty_folder_is_an_empty_collection(folder: Folder) -> None:
 
 
 def test_a_document_without_end_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams_module, "LARGEST", 5 << 20)
+    monkeypatch.setattr(reading_module, "LARGEST", 5 << 20)
     bomb = gzip.compress(b" " * (20 << 20))
     found = faults(folder({"a.jsonl.gz": bomb, "b.txt.gz": bomb, "c.sgml": b"<DOC>" + b"x" * (6 << 20)}))
     assert len(found) == 3
@@ -217,7 +216,7 @@ def test_a_document_without_end_is_refused(folder: Folder, monkeypatch: pytest.M
 def test_pieces_make_no_difference(folder: Folder, monkeypatch: pytest.MonkeyPatch, pack: object) -> None:
     """Documents, lines and packed members that lie across pieces: the same as read at once."""
     assert callable(pack)
-    monkeypatch.setattr(streams_module, "_PIECE", 7)
+    monkeypatch.setattr(reading_module, "_PIECE", 7)
     monkeypatch.setattr(packing, "_SIP", 3)
     monkeypatch.setattr(packing, "_PACKED", 5)
     monkeypatch.setattr(packing, "_PIECE", 11)

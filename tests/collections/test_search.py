@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from qassay import demo_folder
 from qassay.collections import Collection, Hit, open_collection
-from qassay.collections.query import Analyser
-from qassay.collections.ranking import _ties
-from qassay.collections.records import Found
+from qassay.collections.search import Analyser, Found, _ties
 
 Folder = Callable[..., Path]
 

@@ -8,16 +8,14 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from qassay.collections import passages, ranking
-from qassay.collections.building import open_store
-from qassay.collections.place import Place
-from qassay.collections.query import Analyser, parse
-from qassay.collections.records import Document, Engine, Hit, Progress, UnitKind
+from qassay.collections.building import Place, open_store
+from qassay.collections.documents import Document, Hit, Progress, UnitKind, units
+from qassay.collections.search import Analyser, Engine, parse, search
 from qassay.collections.store import Store
 from qassay.errors import InputError, Problem
 
@@ -30,8 +28,8 @@ _STEP = 500
 def open_collection(folder: Path | str, *, progress: Progress | None = None, server: str | None = None) -> Collection:
     """The collection in a folder: the `collection/` of an evaluation, or any folder of documents.
 
-    Everything is read (once: see `place`), so that faults show here: all of them in one InputError. `progress` is told
-    of the reading, in bytes, and of the indexing at the first search, in documents. With `server`, or the variable
+    Everything is read (once: see `building`), so that faults show here: all of them in one InputError. `progress` is
+    called with the bytes read and, at the first search, with the documents indexed. With `server`, or the variable
     QASSAY_OPENSEARCH, the URL of an OpenSearch or Elasticsearch server, that one searches.
     """
     path = Path(folder)
@@ -76,7 +74,7 @@ class Collection:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (self.folder, self._server)
+        return partial(open_collection, self.folder, server=self._server), ()
 
     def __repr__(self) -> str:
         return f"<Collection {str(self.folder)!r}>"
@@ -111,14 +109,14 @@ class Collection:
     def search(self, query: str, *, limit: int = 10, passages: bool = True) -> list[Hit]:
         """The passages (or whole documents) that match best, best first; the index is made where it is not there yet.
 
-        Any string is a query, see `query` for what it may hold. A hit's text is that of the document, markup included:
+        Any string is a query; `search` explains its form. A hit's text is that of the document, markup included:
         `hit.text == document.text[hit.start : hit.start + hit.length]`; `hit.plain()` is without.
         """
         parsed = parse(query, _analyser())
         if parsed.empty or limit < 1:
             return []
         engine = self._engine("passages" if passages else "documents")
-        return ranking.search(engine, self._store, parsed, limit, _analyser())
+        return search(engine, self._store, parsed, limit, _analyser())
 
     def index(self, *, passages: bool = True) -> None:
         """Make the index now, rather than at the first search."""
@@ -155,7 +153,7 @@ class Collection:
         path = place.path / name
         try:
             if place.complete(name):
-                with suppress(ValueError):  # what the engine raises for everything; a broken index is made anew
+                with suppress(ValueError):  # what the engine raises for everything; a broken index is rebuilt
                     return TantivyEngine(path, _analyser())
                 place.remove(name)
             place.path.mkdir(parents=True, exist_ok=True)
@@ -171,7 +169,7 @@ class Collection:
         """Index the documents that are not in the index yet."""
         total, waiting = len(self._store), 0
         for number, document in self._store.iterate(engine.done()):
-            engine.add(passages.units(number, document, kind))
+            engine.add(units(number, document, kind))
             waiting += len(document.text)
             if waiting >= _COMMIT:
                 engine.commit()
@@ -182,10 +180,6 @@ class Collection:
         if self._progress is not None:
             self._progress(total, total)
         return engine
-
-
-def _reopen(folder: Path, server: str | None) -> Collection:
-    return open_collection(folder, server=server)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Search with an OpenSearch or Elasticsearch server, for collections beyond one machine.
 
 The server indexes and ranks; texts, offsets and matches stay ours, so that a hit is the same thing whoever found it.
-Words are ours too: texts are sent as the words that `query.Analyser` makes of them, and the server splits at spaces.
+Words are ours too: texts are sent as the words that `search.Analyser` makes of them, and the server splits at spaces.
 Stemmers of one name differ between servers and versions, and a query would miss what the other stemmed otherwise. The
 name of the index says whose words it holds. The protocol is the part that OpenSearch 1 to 3 and Elasticsearch 7 to 9
 share:
@@ -31,12 +31,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request
 
-from qassay.collections.query import Analyser, Clause, Query
-from qassay.collections.records import Found, Unit
+from qassay.collections.documents import Unit
+from qassay.collections.search import TITLE_WEIGHT, Analyser, Clause, Found, Query
 from qassay.direct import BUSY, direct
 from qassay.errors import InputError, Problem, UsageError
 
-TITLE_WEIGHT = 0.5
 _TIME_OUT = 60.0
 _BULK = 4 << 20
 # An answer is cut here, and is no JSON then: ten thousand hits take a hundredth of it.
@@ -195,15 +194,14 @@ class OpenSearchEngine:
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if isinstance(body, bytes) else {})}
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
-        for wait in _WAITS:
+        waits = iter(_WAITS)
+        while True:
             try:
                 return self._once(request, allowed)
-            except _BusyError:
+            except _BusyError as busy:
+                if (wait := next(waits, None)) is None:
+                    raise self._fault(str(busy)) from None
                 time.sleep(wait)
-        try:
-            return self._once(request, allowed)
-        except _BusyError as busy:
-            raise self._fault(str(busy)) from None
 
     def _once(self, request: Request, allowed: tuple[str, ...]) -> dict[str, Any]:
         try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from qassay.collections.records import Document, Hit
+from qassay.collections.documents import Document, Hit
 from qassay.questions import Question
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from qassay.collections import query
-from qassay.collections.passages import sentence_spans
+from qassay.collections import search
+from qassay.collections.documents import sentence_spans
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -16,7 +16,7 @@ _COMMON = """
     last later made make may named near new now others said say see since still take themselves thing things time two
     upon use used very way well went within without year years
 """
-STOP_WORDS = query.STOP_WORDS.union(_COMMON.split())
+STOP_WORDS = search.STOP_WORDS.union(_COMMON.split())
 _SUFFIXES = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "ed", "er", "es", "ly", "s", "e")
 
 

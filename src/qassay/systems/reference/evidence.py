@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from qassay.collections.passages import sentence_spans
-from qassay.collections.records import Document
+from qassay.collections.documents import Document, sentence_spans
 from qassay.systems.records import Asked, Documents
 from qassay.systems.text import content_words, one_line, stem, words
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from qassay.collections.passages import sentence_spans
-from qassay.collections.records import Document
+from qassay.collections.documents import Document, sentence_spans
 from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.evidence import target_of
 from qassay.systems.text import one_line, overlap, words
