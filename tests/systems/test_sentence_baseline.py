@@ -14,7 +14,7 @@ from qassay.questions import Question, TestSet
 from qassay.systems import Answer, Asked, make_reference
 from qassay.systems.harness import Log, drive, open_system, write_run
 from qassay.systems.harness.log import header
-from qassay.systems.reference.sentence_baseline import sentence_baseline
+from qassay.systems.reference.definitions import sentence_baseline
 from qassay.systems.text import content_words, stem
 
 Collect = Callable[..., Collection]

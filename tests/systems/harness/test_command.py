@@ -16,7 +16,7 @@ from qassay.errors import UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Asked
 from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
-from qassay.systems.harness.command import CommandCaller
+from qassay.systems.harness.callers import CommandCaller
 from qassay.systems.harness.opening import default_tag
 
 SERIES = tasks.task("series2004")

@@ -14,10 +14,9 @@ import pytest
 from qassay import tasks
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
-from qassay.systems import Answer, Asked, Item
+from qassay.systems import Answer, Asked, Item, nothing
 from qassay.systems.harness import CallError, DriveError, DriveOptions, UnderTest, drive, local, open_system
 from qassay.systems.harness.driving import units
-from qassay.systems.records import nothing
 
 SERIES = tasks.task("series2004")
 OpenLog = Callable[..., Any]

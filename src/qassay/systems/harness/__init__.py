@@ -8,9 +8,9 @@ write_run       answers ──> a checked run
 from __future__ import annotations
 
 from qassay.systems.harness.driving import DriveOptions, drive
-from qassay.systems.harness.failures import CallError, DriveError
 from qassay.systems.harness.log import Log
 from qassay.systems.harness.opening import UnderTest, default_tag, local, open_system
+from qassay.systems.harness.wire import CallError, DriveError
 from qassay.systems.harness.writing import write_run
 
 __all__ = [

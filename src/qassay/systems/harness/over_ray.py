@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from qassay.errors import UsageError
+from qassay.systems import Answer, Asked
 from qassay.systems.harness.callers import Caller
-from qassay.systems.harness.failures import CallError
 from qassay.systems.harness.opening import UnderTest
-from qassay.systems.records import Answer, Asked
+from qassay.systems.harness.wire import CallError
 
 # An actor has to be placed and started before it can answer; that is no part of the system's time.
 STARTING = 120.0
@@ -91,7 +91,7 @@ class _Host:
         self._caller.abort()
 
 
-class RayCaller:
+class RayCaller(Caller):
     """A connection on the cluster; a node that dies is a crash, and the next attempt starts on another."""
 
     def __init__(self, ray: Any, connect: Callable[[], Caller]) -> None:

@@ -1,8 +1,16 @@
-"""`definition`: what is worth knowing about a target, for definition and other questions.
+"""`definition` and `sentence-baseline`: what is worth knowing about a target, for definition and other questions.
 
-target ──> many passages ──> sentences about it ──> scored by patterns ──> those that say something new ──> items
-                             (its name, or a          copular, appositive,      (unlike what is kept, and unlike
-                              pronoun that follows)    events of a life           what was asked before)
+    target ──> many passages ──> sentences about it ──> scored by patterns ──> those that say something new ──> items
+                                 (its name, or a          copular, appositive,      (unlike what is kept, and unlike
+                                  pronoun that follows)    events of a life           what was asked before)
+
+`sentence-baseline` returns every sentence that names the target, once. [QA03] 4.1
+
+    collection ──> sentences that contain the target ──> those unlike every sentence kept so far ──> items
+
+It is SENT-BASE of TREC 2003: all sentences of the collection, in its order, that contain the target (case-insensitive),
+each kept only if its overlap with every sentence kept so far is below a limit. It has high recall and no precision to
+speak of, and is the floor that a definition system has to beat.
 """
 
 from __future__ import annotations
@@ -11,9 +19,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
+from qassay.collections.documents import Document, sentence_spans
+from qassay.systems import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.evidence import Sentence, gather, target_of
-from qassay.systems.text import STOP_WORDS, content_words, overlap, stem, words
+from qassay.systems.text import STOP_WORDS, content_words, one_line, overlap, stem, words
 
 _PRONOUN = re.compile(
     r"^(?:In \d{4} |In \w+ \d{4} |On [\w ]+? \d{4} )?(?:He|She|It|They|His|Her|Its|Their|he|she|it)\b"
@@ -133,3 +142,42 @@ def _said(asked: Asked) -> Iterator[frozenset[str]]:
         telling = [stem(word) for word in content_words(question.text)][:1]
         for item in answer.items:
             yield frozenset([*(stem(word) for word in words(item.text)), *telling])
+
+
+def sentence_baseline(collection: Documents, *, overlap: float = 0.7) -> System:
+    """Make the system.
+
+    Parameters: `overlap`, from which on a sentence repeats another (shared words / words of the shorter).
+    """
+
+    def answer(asked: Asked) -> Answer:
+        if asked.question.type not in ("definition", "other"):
+            return nothing(asked.question)
+        target = target_of(asked) or asked.question.text
+        return Answer(tuple(distinct(sentences_with(collection, target), limit=overlap)))
+
+    return answer
+
+
+def sentences_with(documents: Iterable[Document], target: str) -> Iterator[Item]:
+    """Sentences that contain the target, in the order of the collection; a line break counts as a blank."""
+    if not target.strip():
+        return
+    pattern = re.compile(r"\s+".join(map(re.escape, target.split())), re.IGNORECASE)
+    for document in documents:
+        if pattern.search(document.text) is None:  # splitting into sentences costs far more than looking
+            continue
+        text = document.plain().text
+        for begin, end in sentence_spans(text):
+            if pattern.search(text, begin, end):
+                yield Item(one_line(text[begin:end]), document.id)
+
+
+def distinct(items: Iterable[Item], *, limit: float) -> Iterator[Item]:
+    """Items whose overlap with each one kept before is below the limit."""
+    kept: list[frozenset[str]] = []
+    for item in items:
+        own = frozenset(words(item.text))
+        if all(overlap(own, other) < limit for other in kept):
+            kept.append(own)
+            yield item
