@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.output import print_json, visible
 from qassay.tables import plural
 
 
@@ -50,12 +51,8 @@ def command(
     export = make_export(opened, nist=nist, collection=collection)
     write_export(export, target, folder=opened, force=force)
     if as_json:
-        from qassay.cli.output import print_json
-
         print_json({"to": str(target), "files": export.names, "notes": list(export.notes)})
         return
-    from qassay.cli.output import visible
-
     print(f"Wrote {plural(len(export.names), 'file')} to {target}:")
     for line in _by_place(export.names):
         print(visible(f"  {line}"))

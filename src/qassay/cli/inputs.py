@@ -10,12 +10,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+    from qassay.scores import Scores
 
 Missing: TypeAlias = Literal["stop", "zero", "skip"]
 Unjudged: TypeAlias = Literal["stop", "wrong", "drop"]
@@ -57,18 +61,30 @@ SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed 
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """How the runs of a source are scored, as the options of a command say it.
-
-    What does not apply to the source that is there is an error, not ignored.
-    """
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How the runs of an evaluation are scored, as the options of a command say it."""
 
     key: KeyOption = None
     measure: MeasureOption = None
     component: ComponentOption = None
     unjudged: UnjudgedOption = "stop"
     missing: MissingOption = "stop"
+
+    def scores(self, evaluation: Evaluation) -> Scores:
+        """The scores of an evaluation."""
+        return evaluation.score(
+            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
+        )
+
+
+@dataclass(frozen=True)
+class ScoringOptions(EvaluationOptions):
+    """How the runs of a source, an evaluation or a score matrix, are scored.
+
+    Options that do not apply to the source are an error, not ignored.
+    """
+
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
 
@@ -80,10 +96,7 @@ class ScoringOptions:
         refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
         from qassay.evaluation import open_evaluation
 
-        scores = open_evaluation(folder).score(
-            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
-        )
-        return scores.matrix
+        return self.scores(open_evaluation(folder)).matrix
 
     def _of_file(self, path: Path) -> ScoreMatrix:
         given = {"--key": self.key is not None, "--component": self.component is not None}
@@ -100,22 +113,23 @@ class ScoringOptions:
 
 
 def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
-    """Offer the options of `ScoringOptions` where a command has its parameter `scoring`.
+    """Offer the options of a record, `EvaluationOptions` or `ScoringOptions`, as the parameter `scoring` of a command.
 
     The parser reads options off the signature of a function, one parameter each.
     """
     own = inspect.signature(command, eval_str=True)
-    options = inspect.signature(ScoringOptions, eval_str=True).parameters
+    record = own.parameters["scoring"].annotation
+    options = inspect.signature(record, eval_str=True).parameters
     spelled_out: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         spelled_out += options.values() if name == "scoring" else [parameter]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        scoring = ScoringOptions(**{name: given.pop(name) for name in options})
+        scoring = record(**{name: given.pop(name) for name in options})
         command(scoring=scoring, **given)
 
-    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in spelled_out]
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
     called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
     return called
 

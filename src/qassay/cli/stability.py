@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,24 +31,19 @@ if TYPE_CHECKING:
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
 
-MeasuresOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
-]
-ReferenceOption: TypeAlias = Annotated[
-    str | None, typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from.")
-]
-SourcesArgument: TypeAlias = Annotated[
-    list[Path],
-    typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
-]
-
-
 def command(
-    sources: SourcesArgument,
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
+    ],
     sets: SetsOption = None,
-    measure: MeasuresOption = None,
-    reference: ReferenceOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from.")
+    ] = None,
     component: ComponentOption = None,
     unjudged: UnjudgedOption = "stop",
     missing: MissingOption = "stop",
