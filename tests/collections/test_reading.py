@@ -17,7 +17,7 @@ from qassay.collections import Document, open_collection
 from qassay.collections import reading as reading_module
 from qassay.collections.reading import Source, decode, path_id
 from qassay.errors import InputError
-from qassay.formats import packing
+from qassay.formats import files
 
 Folder = Callable[..., Path]
 
@@ -217,9 +217,9 @@ def test_pieces_make_no_difference(folder: Folder, monkeypatch: pytest.MonkeyPat
     """Documents, lines and packed members that lie across pieces: the same as read at once."""
     assert callable(pack)
     monkeypatch.setattr(reading_module, "_PIECE", 7)
-    monkeypatch.setattr(packing, "_SIP", 3)
-    monkeypatch.setattr(packing, "_PACKED", 5)
-    monkeypatch.setattr(packing, "_PIECE", 11)
+    monkeypatch.setattr(files, "_SIP", 3)
+    monkeypatch.setattr(files, "_PACKED", 5)
+    monkeypatch.setattr(files, "_PIECE", 11)
     rows = [{"id": str(number), "text": "ä" * number} for number in range(40)]
     first, second = ("".join(json.dumps(row) + "\n" for row in part) for part in (rows[:20], rows[20:]))
     root = folder({"a.jsonl": pack(first.encode()) + pack(second.encode()), "b.sgml": pack(SGML.encode())})

@@ -28,8 +28,7 @@ import msgspec
 
 from qassay.collections.documents import Document, Markup, title
 from qassay.errors import InputError, Problem
-from qassay.formats.files import BOM
-from qassay.formats.packing import BrokenError, unpacked
+from qassay.formats.files import BOM, BrokenError, unpacked
 
 # What is read at a time.
 _PIECE = 1 << 20

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files
+from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.names import LONGEST_FILE_NAME
-from qassay.formats.packing import pack
 from qassay.formats.questions import QuestionFile
 from qassay.questions import TestSet
 
