@@ -90,21 +90,17 @@ class ScoringOptions(EvaluationOptions):
 
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""
-        return self._of_evaluation(source) if source.is_dir() else self._of_file(source)
+        if source.is_dir():
+            refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
+            from qassay.evaluation import open_evaluation
 
-    def _of_evaluation(self, folder: Path) -> ScoreMatrix:
-        refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
-        from qassay.evaluation import open_evaluation
-
-        return self.scores(open_evaluation(folder)).matrix
-
-    def _of_file(self, path: Path) -> ScoreMatrix:
+            return self.scores(open_evaluation(source)).matrix
         given = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a score matrix", given | {"--unjudged": self.unjudged != "stop"})
         from qassay.formats.matrix import read_matrix
 
         return read_matrix(
-            path,
+            source,
             runs_as_rows=self.runs_as_rows,
             missing=self.missing,
             series_from=self.series_from,

@@ -90,14 +90,25 @@ def command(
       qassay run my-eval --system http://localhost:8000/v1/chat/completions --set model=m
     """
     from qassay.evaluation import open_evaluation
-    from qassay.systems.harness import DriveOptions, default_tag
+    from qassay.systems.harness import DriveOptions, default_tag, open_system
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
     options = DriveOptions(workers, timeout, retries, backoff, on_failure, isolate)
     _refuse_form(evaluation, form)
     collection = _documents(evaluation)
-    under_test = _opened(system, evaluation, collection, given, token=_token(token_from), ray=ray)
+    under_test = open_system(
+        system,
+        task=evaluation.task,
+        collection=collection,
+        documents=evaluation.folder.collection if collection is not None else None,
+        settings=given,
+        token=_token(token_from),
+    )
+    if ray is not None:
+        from qassay.systems.harness.over_ray import over_ray
+
+        under_test = over_ray(under_test, ray)
     about = (organisation, description or under_test.spelling)
     job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, options)
     result = job.run(restart=restart, force=force)
@@ -105,33 +116,6 @@ def command(
         print_json(result)
     else:
         _tell(result, folder, evaluation.folder.unpublished())
-
-
-def _opened(
-    system: str,
-    evaluation: Evaluation,
-    collection: Collection | None,
-    settings: Mapping[str, str],
-    *,
-    token: str | None,
-    ray: str | None,
-) -> UnderTest:
-    """The system, here or on a Ray cluster."""
-    from qassay.systems.harness import open_system
-
-    opened = open_system(
-        system,
-        task=evaluation.task,
-        collection=collection,
-        documents=evaluation.folder.collection if collection is not None else None,
-        settings=settings,
-        token=token,
-    )
-    if ray is None:
-        return opened
-    from qassay.systems.harness.over_ray import over_ray
-
-    return over_ray(opened, ray)
 
 
 def _documents(evaluation: Evaluation) -> Collection | None:

@@ -230,22 +230,21 @@ def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem],
 
 
 class _Meter:
-    """Tells how many bytes of all files are read, a mebibyte at a time."""
+    """Reports how many bytes of all files are read, a mebibyte at a time."""
 
     def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
         self._progress = progress
         self._total = sum(path.stat().st_size for path in files)
         self._before = self._shown = 0
 
-    def show(self, position: int) -> None:
-        """So many bytes of the file at hand are read."""
-        if self._progress is not None and self._before + position >= self._shown + _STEP:
-            self._shown = self._before + position
-            self._progress(self._shown, self._total)
+    def show(self, position: int, *, last: bool = False) -> None:
+        """Report that this many bytes of the current file are read."""
+        done = self._before + position
+        if self._progress is not None and (last or done >= self._shown + _STEP):
+            self._shown = done
+            self._progress(done, self._total)
 
     def file_done(self, path: Path) -> None:
-        """This file is read to its end."""
+        """Report that this file is read to its end."""
         self._before += path.stat().st_size
-        if self._progress is not None and (self._before == self._total or self._before >= self._shown + _STEP):
-            self._shown = self._before
-            self._progress(self._before, self._total)
+        self.show(0, last=self._before == self._total)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import warnings as python_warnings
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from qassay.errors import InputError, Problem
@@ -178,9 +178,17 @@ def parse_other(text: str, *, file: str, warnings: list[Problem] | None = None) 
             nuggets = matches.setdefault((question, tag, item), (number, []))[1]
             if parts[3] not in nuggets:
                 nuggets.append(parts[3])
-    if shown:
-        problems += _unshown(shown, matches, file)
-    return _whole(list(_other_rows(shown, matches)), problems)
+    rows: list[Numbered] = []
+    for (question, tag, item), (number, nuggets) in matches.items():
+        if shown and item not in shown.get((question, tag), (0, set()))[1]:
+            message = f"question {question}: run {tag} has no item {item} in the first part of the file"
+            problems.append(Problem("syntax", message, file, number, question))
+        rows.append((number, {"question": question, "run": tag, "item": item - 1, "nuggets": nuggets}))
+    matched = {(question, tag) for question, tag, _ in matches}
+    for (question, tag), (number, _) in shown.items():
+        if (question, tag) not in matched:
+            rows.append((number, {"question": question, "run": tag, "nuggets": []}))
+    return _whole(rows, problems)
 
 
 def format_other(
@@ -199,30 +207,6 @@ def format_other(
             place = 1 + (row.get("item") or 0)
             writer.line(row["question"], [row["question"], row["run"], str(place), nugget])
     return writer.text()
-
-
-def _other_rows(
-    shown: Mapping[tuple[str, str], tuple[int, set[int]]],
-    matches: Mapping[tuple[str, str, int], tuple[int, list[str]]],
-) -> Iterator[Numbered]:
-    for (question, tag, item), (number, nuggets) in matches.items():
-        yield number, {"question": question, "run": tag, "item": item - 1, "nuggets": nuggets}
-    matched = {(question, tag) for question, tag, _ in matches}
-    for (question, tag), (number, _) in shown.items():
-        if (question, tag) not in matched:
-            yield number, {"question": question, "run": tag, "nuggets": []}
-
-
-def _unshown(
-    shown: Mapping[tuple[str, str], tuple[int, set[int]]],
-    matches: Mapping[tuple[str, str, int], tuple[int, list[str]]],
-    file: str,
-) -> Iterator[Problem]:
-    """Matches of items that the first part does not hold."""
-    for (question, tag, item), (number, _) in matches.items():
-        if item not in shown.get((question, tag), (0, set()))[1]:
-            message = f"question {question}: run {tag} has no item {item} in the first part of the file"
-            yield Problem("syntax", message, file, number, question)
 
 
 def _code(writer: Writer, question: str, label: str) -> str:

@@ -127,20 +127,7 @@ TITLES = _words("""
     Doctor Dr Mr Mrs Ms Miss Chancellor Secretary Judge Father Sister Brother Cardinal Bishop Ambassador Detective
 """)
 NOBLE = _words("King Queen Lord Lady Sir Saint St Pope Prince Princess Emperor Empress Earl Count Countess Duke Pasha")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS = _words("January February March April May June July August September October November December")
 DAYS = _words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 DEMONYMS = _words("""
     African American Americans Arab Arabs Argentine Asian Australian Austrian Belgian Brazilian British Bulgarian
@@ -170,25 +157,24 @@ COUNTRIES = _listed("""
 """)
 CONTINENTS = _words("Africa Antarctica Asia Europe America Oceania Siberia Greenland Arctic Atlantic Pacific")
 
-_LENGTH = "kilometres kilometers kilometre kilometer km metres meters metre meter m centimetres centimeters cm"
-_LENGTH += " millimetres millimeters mm micrometres miles mile yards yard feet foot inches inch fathoms light-years ft"
-_MASS = "kilograms kilogram kilogrammes kg grams gram tonnes tonne tons ton pounds pound ounces ounce carats lbs"
-_DURATION = "seconds second minutes minute hours hour days day weeks week months month years year decades decade"
-_DURATION += " centuries century nights"
-_VOLUME = "litres liters litre liter gallons gallon barrels barrel pints bushels"
-_SPEED = "km/h mph knots kilometres-per-hour miles-per-hour"
-_TEMPERATURE = "degrees kelvin Celsius Fahrenheit"
-_AREA = "hectares hectare acres acre"
 UNITS = {
     unit: dimension
     for dimension, units in {
-        "length": _LENGTH,
-        "mass": _MASS,
-        "duration": _DURATION,
-        "volume": _VOLUME,
-        "speed": _SPEED,
-        "temperature": _TEMPERATURE,
-        "area": _AREA,
+        "length": """
+            kilometres kilometers kilometre kilometer km metres meters metre meter m centimetres centimeters cm
+            millimetres millimeters mm micrometres miles mile yards yard feet foot inches inch fathoms light-years ft
+        """,
+        "mass": """
+            kilograms kilogram kilogrammes kg grams gram tonnes tonne tons ton pounds pound ounces ounce carats lbs
+        """,
+        "duration": """
+            seconds second minutes minute hours hour days day weeks week months month years year decades decade
+            centuries century nights
+        """,
+        "volume": "litres liters litre liter gallons gallon barrels barrel pints bushels",
+        "speed": "km/h mph knots kilometres-per-hour miles-per-hour",
+        "temperature": "degrees kelvin Celsius Fahrenheit",
+        "area": "hectares hectare acres acre",
     }.items()
     for unit in units.split()
 }

@@ -191,11 +191,11 @@ class Sentence(msgspec.Struct):
     citations: list[int] = []
 
 
-class RagAnswer(msgspec.Struct):
+class RagAnswer(msgspec.Struct, rename={"run": "run_id", "question": "topic_id"}):
     """One line of the TREC RAG 2024 output; further keys are passed over."""
 
-    run_id: str
-    topic_id: str | int
+    run: str
+    question: str | int
     answer: list[Sentence]
     references: list[str] = []
 
@@ -239,12 +239,11 @@ def _parse(
                 continue
             try:
                 response = decoder.decode(line)
-                tag = response.run if isinstance(response, Response) else response.run_id
-                asked = str(response.question if isinstance(response, Response) else response.topic_id)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(_unread(source, number, line, error))
                 continue
-            where = {"run": place, "line": number, "tag": tag, "asked": asked}
+            asked = str(response.question)
+            where = {"run": place, "line": number, "tag": response.run, "asked": asked}
             try:
                 rows += [where | row for row in read(response)]
             except NilError as error:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from qassay.errors import UsageError
@@ -61,18 +61,11 @@ def factoid(
     with the whole question, and with the target alone); `answers`, how many it returns (5 for the ranked5 task);
     `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy where a model is there).
     """
-    further = entity_finder(entities)
 
-    def answer(asked: Asked) -> Answer:
-        if asked.question.type != "factoid":
-            return nothing(asked.question)
-        ranked = candidates(collection, asked, passages=passages, documents=documents, further=further)
-        chosen = [one for one in ranked if one.score >= threshold][:answers]
-        if not chosen:
-            return Answer(nil=True, confidence=doubt(ranked, threshold))
-        return Answer(tuple(Item(one_line(one.text), one.doc) for one in chosen), confidence=chosen[0].score)
+    def item(answer: Ranked) -> Item:
+        return Item(one_line(answer.text), answer.doc)
 
-    return answer
+    return _best(collection, item, threshold, passages, documents, entities, answers=answers)
 
 
 def extracts(
@@ -88,18 +81,37 @@ def extracts(
 
     The other parameters are those of factoid.
     """
+
+    def item(answer: Ranked) -> Item:
+        text = collection.document(answer.doc).text
+        start, end = extract(text, answer.sentence, answer.text, length)
+        return Item(text[start:end], answer.doc, start, end - start)
+
+    return _best(collection, item, threshold, passages, documents, entities, answers=1)
+
+
+def _best(
+    collection: Documents,
+    item: Callable[[Ranked], Item],
+    threshold: float,
+    passages: int,
+    documents: int,
+    entities: Entities,
+    *,
+    answers: int,
+) -> System:
+    """A system that returns the best candidates as items, or NIL where none reaches the threshold."""
     further = entity_finder(entities)
 
     def answer(asked: Asked) -> Answer:
         if asked.question.type != "factoid":
             return nothing(asked.question)
         ranked = candidates(collection, asked, passages=passages, documents=documents, further=further)
-        if not ranked or ranked[0].score < threshold:
-            return Answer(nil=True, confidence=doubt(ranked, threshold))
-        best = ranked[0]
-        text = collection.document(best.doc).text
-        start, end = extract(text, best.sentence, best.text, length)
-        return Answer((Item(text[start:end], best.doc, start, end - start),), confidence=best.score)
+        chosen = [candidate for candidate in ranked if candidate.score >= threshold][:answers]
+        if not chosen:
+            # The farther the best candidate lies below the threshold, the surer the NIL.
+            return Answer(nil=True, confidence=max(0.0, threshold - (ranked[0].score if ranked else 0.0)))
+        return Answer(tuple(map(item, chosen)), confidence=chosen[0].score)
 
     return answer
 
@@ -120,12 +132,6 @@ def candidates(
     find = finder(wanted, (sentence.text for sentence in sentences), further, several=several)
     exclude = question_stems(asked.question.text, target_of(asked))
     return rank(sentences, find, wanted=wanted, important=important, exclude=exclude)
-
-
-def doubt(ranked: list[Ranked], threshold: float) -> float:
-    """How sure a NIL is: the farther the best candidate lies below the threshold, the more."""
-    best = ranked[0].score if ranked else 0.0
-    return max(0.0, threshold - best)
 
 
 def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[int, int]:
