@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.collections import plain
-from qassay.collections.documents import Markup, regions, title
+from qassay.collections.documents import Markup, plain, regions, title
 
 PAGE = """<!DOCTYPE html><html><head><title>Caf&eacute; &amp; bar</title><style>p {color: red}</style></head>
 <body><!-- hidden --><h1>The caf&eacute;</h1><p>It sells H<sub>2</sub>O &amp; tea,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.collections import Document, sentence_spans
-from qassay.collections.documents import LONGEST, passage_spans, units
+from qassay.collections.documents import LONGEST, Document, passage_spans, sentence_spans, units
 
 
 def sentences(text: str) -> list[str]:

@@ -96,7 +96,7 @@ def test_sgml_is_recognised_under_any_name(folder: Folder, name: str) -> None:
     elif name.endswith(".zst"):
         data = zstandard.compress(data)
     collection = open_collection(folder({name: data}))
-    assert list(collection.ids()) == ["NYT19980601.0001", "NYT19980601.0002"]
+    assert list(collection.lengths()) == ["NYT19980601.0001", "NYT19980601.0002"]
 
 
 def test_sgml_with_the_id_in_the_tag(folder: Folder) -> None:
@@ -125,7 +125,7 @@ def test_files_of_text_and_html(folder: Folder) -> None:
             }
         )
     )
-    assert list(collection.ids()) == ["a", "b", "c", "empty", "letters/to_my_aunt"]
+    assert list(collection.lengths()) == ["a", "b", "c", "empty", "letters/to_my_aunt"]
     assert collection.document("letters/to_my_aunt").text == "Dear aunt,\r\nhello\r\n"
     assert collection.document("b") == Document("b", html, "The & title", "html")
     assert collection.document("a").text == "<p>café"
@@ -143,7 +143,7 @@ def test_names_are_the_same_on_every_file_system() -> None:
 def test_hidden_and_strange_files_are_passed_over(folder: Folder) -> None:
     files = {"a.txt": "text", ".b.txt": "no", ".git/c.txt": "no", "picture.png": b"\x89PNG", "notes.md": "# no"}
     collection = open_collection(folder(files))
-    assert list(collection.ids()) == ["a"]
+    assert list(collection.lengths()) == ["a"]
     assert collection.skipped == ("documents/notes.md", "documents/picture.png")
 
 
@@ -154,7 +154,7 @@ def test_links_are_followed_but_not_in_circles(folder: Folder, tmp_path: Path) -
     (elsewhere / "b.txt").write_text("two")
     (root / "linked").symlink_to(elsewhere)
     (elsewhere / "back").symlink_to(root)
-    assert list(open_collection(root).ids()) == ["a", "linked/b"]
+    assert list(open_collection(root).lengths()) == ["a", "linked/b"]
 
 
 def test_a_doc_id_that_is_there_twice_names_both_places(folder: Folder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +63,5 @@ def command(
 
 def _by_place(names: list[str]) -> list[str]:
     """One line a file at the top, one line a folder."""
-    folders: dict[str, int] = {}
-    for name in names:
-        place = name.split("/")[0] + ("/" if "/" in name else "")
-        folders[place] = folders.get(place, 0) + 1
+    folders = Counter(name.split("/")[0] + ("/" if "/" in name else "") for name in names)
     return [f"{place} ({plural(count, 'file')})" if place.endswith("/") else place for place, count in folders.items()]

@@ -21,6 +21,7 @@ from qassay.tables import plural
 if TYPE_CHECKING:
     from qassay.collections import Collection
     from qassay.evaluation import Evaluation
+    from qassay.runs import RunInformation
     from qassay.systems.harness import DriveOptions, Log, UnderTest
 
 
@@ -90,6 +91,7 @@ def command(
       qassay run my-eval --system http://localhost:8000/v1/chat/completions --set model=m
     """
     from qassay.evaluation import open_evaluation
+    from qassay.runs import RunInformation
     from qassay.systems.harness import DriveOptions, default_tag, open_system
 
     evaluation = open_evaluation(folder)
@@ -109,7 +111,7 @@ def command(
         from qassay.systems.harness.over_ray import over_ray
 
         under_test = over_ray(under_test, ray)
-    about = (organisation, description or under_test.spelling)
+    about = RunInformation(organisation, description or under_test.spelling)
     job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, options)
     result = job.run(restart=restart, force=force)
     if as_json:
@@ -182,7 +184,7 @@ class RunJob:
     system: UnderTest
     tag: str
     form: str
-    about: tuple[str | None, str | None]
+    information: RunInformation
     collection: Collection | None
     options: DriveOptions
 
@@ -225,12 +227,10 @@ class RunJob:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
         from qassay.formats.files import TemporaryFolder
         from qassay.formats.folder import Folder
-        from qassay.runs import RunInformation
         from qassay.systems.harness import write_run
 
         evaluation = self.evaluation
         own = evaluation.folder
-        organisation, description = self.about
         place = own if own.written is None else Folder(own.path, TemporaryFolder())
         written = write_run(
             place,
@@ -239,7 +239,7 @@ class RunJob:
             task=evaluation.task,
             questions=evaluation.questions,
             form=self.form,
-            information=RunInformation(organisation, description),
+            information=self.information,
             lengths=self.collection.lengths() if self.collection is not None else None,
         )
         if place is not own:

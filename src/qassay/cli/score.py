@@ -17,7 +17,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.scores import Scores
 from qassay.tables import Table
 
-# Up to so many scores (runs x units) intervals and tests of all pairs take less than a second.
+# Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
 QUICK_CELLS = 50_000
 
 

@@ -178,6 +178,6 @@ def _serve(
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    # The server catches the signal, stops, and sends it once more to whoever listened before: to end well is no error.
+    # The server catches the signal, stops, and sends it once more to the handler before it: to end well is no error.
     with _told_to_stop(stop):
         server.run(sockets=[listening])

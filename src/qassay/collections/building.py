@@ -222,8 +222,8 @@ def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem],
         return
     writer.begin(source.name, skipped=kind is None)
     if kind is not None:
-        for one in read(source, kind, folder, problems):
-            writer.add(one.document, one.line)
+        for row in read(source, kind, folder, problems):
+            writer.add(row.document, row.line)
             meter.show(source.bytes_read)
     if not problems:  # else the file must be read again the next time, so that its faults are found again
         writer.end()

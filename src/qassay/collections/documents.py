@@ -91,10 +91,10 @@ def plain(text: str, markup: Markup) -> Plain:
 
 def title(text: str, markup: Markup) -> str | None:
     """The title that a document with markup gives itself."""
-    found = _TITLE[markup].search(text[:100_000]) if markup != "none" else None
-    if found is None:
+    match = _TITLE[markup].search(text[:100_000]) if markup != "none" else None
+    if match is None:
         return None
-    words = html.unescape(_TAG.sub(" ", found[1])).split()
+    words = html.unescape(_TAG.sub(" ", match[1])).split()
     return " ".join(words) or None
 
 
@@ -102,12 +102,12 @@ def regions(text: str, markup: Markup) -> list[tuple[int, int]]:
     """What a document says, as stretches of its stored text: headline and text of SGML, else the whole."""
     if markup != "sgml" or not _HAS_TEXT.search(text):
         return [(0, len(text))]
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     inside: set[str] = set()
     position = 0
     for tag in _TELLING.finditer(text):
         if inside and tag.start() > position:
-            found.append((position, tag.start()))
+            stretches.append((position, tag.start()))
         if tag[2] is None:  # the document's end closes everything
             inside.clear()
         elif tag[1]:
@@ -115,7 +115,7 @@ def regions(text: str, markup: Markup) -> list[tuple[int, int]]:
         else:
             inside.add(tag[2].lower())
         position = tag.end()
-    return [*found, (position, len(text))] if inside else found
+    return [*stretches, (position, len(text))] if inside else stretches
 
 
 def _pieces(text: str, markup: Markup) -> Iterator[tuple[str, int, int]]:
@@ -129,22 +129,22 @@ def _pieces(text: str, markup: Markup) -> Iterator[tuple[str, int, int]]:
 def _scan(text: str, position: int, end: int, markup: Markup) -> Iterator[tuple[str, int, int]]:
     open_ended: set[str] = set()
     while position < end:
-        found = _THING.search(text, position, end)
-        stop = found.start() if found else end
+        match = _THING.search(text, position, end)
+        stop = match.start() if match else end
         if stop > position:
             run = text[position:stop]
             # A line's end in HTML is a blank like any other; in SGML an empty line ends a paragraph.
             yield (run.replace("\n", " ").replace("\r", " ") if markup == "html" else run), position, stop - position
-        if found is None:
+        if match is None:
             return
-        position = found.end()
-        if found[2]:
-            yield _entity(found[2]), stop, position - stop
-        elif found[0] == "<!--":
+        position = match.end()
+        if match[2]:
+            yield _entity(match[2]), stop, position - stop
+        elif match[0] == "<!--":
             position = _after("-->", text, position, end)
-        elif found[1]:
-            name = found[1].lower()
-            if name in _HIDDEN[markup] and not found[0].startswith("</") and not found[0].endswith("/>"):
+        elif match[1]:
+            name = match[1].lower()
+            if name in _HIDDEN[markup] and not match[0].startswith("</") and not match[0].endswith("/>"):
                 position = _after_element(name, text, position, end, open_ended)
             if name not in _INLINE or markup == "sgml":
                 yield ("\n" if name == "br" else "\n\n"), stop, position - stop
@@ -160,19 +160,19 @@ def _entity(name: str) -> str:
 
 
 def _after(mark: str, text: str, position: int, end: int) -> int:
-    found = text.find(mark, position, end)
-    return end if found < 0 else found + len(mark)
+    begin = text.find(mark, position, end)
+    return end if begin < 0 else begin + len(mark)
 
 
 def _after_element(name: str, text: str, position: int, end: int, open_ended: set[str]) -> int:
     """Behind the end tag of an element; where there is none its content is shown, unless it is a program."""
     if name in open_ended:
         return position
-    found = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE).search(text, position, end)
-    if found is None:
+    end_tag = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE).search(text, position, end)
+    if end_tag is None:
         open_ended.add(name)  # nor will there be one further on: not looked for again
         return end if name in ("script", "style") else position
-    return found.end()
+    return end_tag.end()
 
 
 # Called with (done, total): bytes while files are read, documents while they are indexed.
@@ -241,19 +241,19 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     from nupunkt import sent_spans
 
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for begin, end, words in _paragraphs(text):
         paragraph = text[begin:end]
         if not words:
-            found.append((begin, end))
+            spans.append((begin, end))
             continue
         for first, last in sent_spans(paragraph):
             sentence = paragraph[first:last]
             start = begin + first + len(sentence) - len(sentence.lstrip())
             stop = start + len(sentence.strip())
             if stop > start:
-                found.append((start, stop))
-    return found
+                spans.append((start, stop))
+    return spans
 
 
 def units(number: int, document: Document, kind: UnitKind) -> Iterator[Unit]:
@@ -285,12 +285,12 @@ def passage_spans(text: str) -> Iterator[tuple[int, int]]:
 def _paragraphs(text: str) -> Iterator[tuple[int, int, bool]]:
     """First character and end of every paragraph, and whether it consists of words."""
     position = 0
-    for found in _BETWEEN.finditer(text):
-        if found.start() > position:
-            yield position, found.start(), True
-        if found[1]:
-            yield found.start(), found.end(), False
-        position = found.end()
+    for gap in _BETWEEN.finditer(text):
+        if gap.start() > position:
+            yield position, gap.start(), True
+        if gap[1]:
+            yield gap.start(), gap.end(), False
+        position = gap.end()
     if position < len(text):
         yield position, len(text), True
 

@@ -1,6 +1,6 @@
 """The documents of a folder, one after the other: JSON lines, TREC SGML, text and HTML files.
 
-Files are taken in the order of their paths; hidden ones (and folders) are passed over. What a file is, is told by
+Files are read in the order of their paths; hidden ones (and folders) are passed over. The kind of a file is told by
 its name and, where that says nothing or `.txt`, by its first characters:
 
     .jsonl .json .jl      one JSON object a line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
@@ -159,7 +159,7 @@ class Read(NamedTuple):
 
 def files_of(folder: Path) -> list[Path]:
     """The visible files below a folder, in the order of their paths; links are followed, once."""
-    found: list[Path] = []
+    paths: list[Path] = []
     seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
@@ -168,44 +168,44 @@ def files_of(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted((path for path in found if path.is_file()), key=lambda path: path.relative_to(folder).parts)
+        paths += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted((path for path in paths if path.is_file()), key=lambda path: path.relative_to(folder).parts)
 
 
 def kind_of(source: Source) -> Kind | None:
     """What a file holds; nothing where it is none of the known kinds."""
-    named = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
-    if named not in (None, "text"):
-        return named
+    by_name = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
+    if by_name not in (None, "text"):
+        return by_name
     pieces = source.pieces()
     head = next(pieces, b"")
     while len(head) < _SNIFF and (piece := next(pieces, b"")):
         head += piece
     source.bytes_read = 0
     start = head[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if named is None and start.startswith(b"{"):
+    if by_name is None and start.startswith(b"{"):
         return "json"
     tag = _DOCUMENT.search(start)
-    if tag is not None and not tag[1] and (named is None or tag.start() == 0):
+    if tag is not None and not tag[1] and (by_name is None or tag.start() == 0):
         return "sgml"
-    return named
+    return by_name
 
 
 def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
     """The documents of one file; what is wrong with the others is added to `problems`."""
     if kind == "json":
-        found = _json(source, problems)
+        documents = _json(source, problems)
     elif kind == "sgml":
-        found = _sgml(source, problems)
+        documents = _sgml(source, problems)
     else:
-        found = _single(source, kind, folder, problems)
+        documents = _single(source, kind, folder, problems)
     try:
-        for one in found:
-            fault = _id_fault(one.document.id)
+        for row in documents:
+            fault = _id_fault(row.document.id)
             if fault is None:
-                yield one
+                yield row
             else:
-                problems.append(Problem("syntax", fault, source.name, one.line))
+                problems.append(Problem("syntax", fault, source.name, row.line))
     except InputError as error:
         problems.extend(error.problems)
 

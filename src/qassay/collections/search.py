@@ -182,50 +182,50 @@ _MOST = 20_000
 _MARKED = 200_000
 
 
-def search(engine: Engine, store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
+def best_hits(engine: Engine, store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
     """The best hits, best first. A passage whose matches all lie in a better one beside it is left out."""
     wanted = limit + limit // 2 + 8
     while True:
-        found = engine.search(query, wanted)
-        settled = len(found) < wanted or wanted >= _MOST
-        groups = list(_ties(found))
+        units = engine.search(query, wanted)
+        settled = len(units) < wanted or wanted >= _MOST
+        groups = list(_ties(units))
         if not settled:
             groups.pop()  # the last tie may go on beyond what was asked for
-        hits = _hits((one for group in groups for one in group), store, query, limit, analyser)
+        hits = _hits((unit for group in groups for unit in group), store, query, limit, analyser)
         if settled or len(hits) == limit:
             return hits
         wanted *= 2
 
 
-def _ties(found: list[Found]) -> Iterator[list[Found]]:
+def _ties(units: list[Found]) -> Iterator[list[Found]]:
     """Groups of equal scores, best first, each in the order of the collection."""
     group: list[Found] = []
-    for one in sorted(found, key=lambda one: -one.score):
-        if group and group[-1].score - one.score > _CLOSE * abs(group[-1].score):
-            yield sorted(group, key=lambda one: one[1:])
+    for unit in sorted(units, key=lambda unit: -unit.score):
+        if group and group[-1].score - unit.score > _CLOSE * abs(group[-1].score):
+            yield sorted(group, key=lambda unit: unit[1:])
             group = []
-        group.append(one)
+        group.append(unit)
     if group:
-        yield sorted(group, key=lambda one: one[1:])
+        yield sorted(group, key=lambda unit: unit[1:])
 
 
 def _hits(ordered: Iterator[Found], store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
     hits: list[Hit] = []
-    for one in ordered:
+    for unit in ordered:
         if len(hits) == limit:
             break
-        document = store.numbered(one.document)
+        document = store.numbered(unit.document)
         if document is None:  # an engine that knows another collection
             continue
-        hit = _hit(one, document, query, analyser)
+        hit = _hit(unit, document, query, analyser)
         if not any(_covers(better, hit) for better in hits):
             hits.append(hit)
     return hits
 
 
-def _hit(one: Found, document: Document, query: Query, analyser: Analyser) -> Hit:
-    text = document.text[one.start : one.start + one.length]
-    hit = Hit(document.id, one.start, len(text), text, float(f"{one.score:.6g}"), document.title, (), document.markup)
+def _hit(unit: Found, document: Document, query: Query, analyser: Analyser) -> Hit:
+    text = document.text[unit.start : unit.start + unit.length]
+    hit = Hit(document.id, unit.start, len(text), text, float(f"{unit.score:.6g}"), document.title, (), document.markup)
     plain = hit.plain()
     placed = analyser.placed(plain.text[:_MARKED])
     return hit._replace(highlights=tuple(plain.origin(start, end) for start, end in highlights(placed, query)))

@@ -83,10 +83,6 @@ class Store:
                 yield row[0], self._unpack(row)
             begin = rows[-1][0] + 1
 
-    def ids(self) -> Iterator[str]:
-        """All doc-ids, in order."""
-        return (row[0] for row in self._rows("SELECT id FROM documents ORDER BY number"))
-
     def lengths(self) -> dict[str, int]:
         """Characters of every document."""
         return dict(self._rows("SELECT id, length FROM documents ORDER BY number"))

@@ -25,7 +25,7 @@ GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _SUFFIXES = {GZIP: ".gz", ZSTANDARD: ".zst"}
 
-# What is unpacked of a gzip file at a time, from so many packed bytes.
+# The most that is unpacked of a gzip file at a time, and the packed bytes that it comes from.
 _PIECE = 1 << 20
 _PACKED = 1 << 16
 # Zstandard knows no limit for what it unpacks at a time, and three bytes may stand for 128 kilobytes.

@@ -61,19 +61,21 @@ def read_matrix(
     values, digits, bad = _parse(grid, labelled)
     _refuse(grid, labelled, bad, stop=missing == "stop", runs_as_rows=runs_as_rows)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
+    runs, units = labelled.rows, labelled.columns
     if not runs_as_rows:
+        runs, units = units, runs
         _refuse_ids(grid, labelled, scores, holes)
     matrix = ScoreMatrix(
-        runs=labelled.runs(runs_as_rows),
-        units=labelled.units(runs_as_rows),
+        runs=runs,
+        units=units,
         values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
         measure=measure,
-        denominator=_denominator(values[~bad], digits, units=len(labelled.units(runs_as_rows))),
+        denominator=_denominator(values[~bad], digits, units=len(units)),
     )
     if holes.any():
-        said = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
+        texts = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
         matrix = _fill(matrix, holes, missing, path)
-        matrix = replace(matrix, notes=(*matrix.notes, *said))
+        matrix = replace(matrix, notes=(*matrix.notes, *texts))
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
@@ -124,12 +126,6 @@ class _Labelled:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     first: int
-
-    def runs(self, runs_as_rows: bool) -> tuple[str, ...]:
-        return self.rows if runs_as_rows else self.columns
-
-    def units(self, runs_as_rows: bool) -> tuple[str, ...]:
-        return self.columns if runs_as_rows else self.rows
 
 
 def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
@@ -249,7 +245,7 @@ def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans
     if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:
         return
     if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
-        header = labelled.runs(False)[0]
+        header = labelled.columns[0]
         named = ", ".join(name for name in UNIT_HEADERS if name)
         message = f"the column {header!r} looks like the ids of the units, not like a run; call it one of {named}"
         raise InputError(grid.problem(message, line=grid.header_line))

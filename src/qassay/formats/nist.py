@@ -271,7 +271,7 @@ def parse_nuggets(text: str, *, file: str, warnings: list[Problem] | None = None
 
 
 def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str], *, file: str) -> str:
-    """The text of nugget lists; `titles` holds what stands in the headings, by question."""
+    """The text of nugget lists; `titles` holds the texts of the headings, by question."""
     writer = Writer(file)
     for number, (question, nuggets) in enumerate(_by_question(rows).items()):
         if number:

@@ -49,8 +49,7 @@ class _Line:
 
 def read_assignments(path: Path, *, encoding: str = "utf-8", file: str | None = None) -> Assignments:
     """The assignments of a file."""
-    name = file or str(path)
-    return parse_assignments(files.read_text(path, encoding=encoding), file=name)
+    return parse_assignments(files.read_text(path, encoding=encoding), file=file or str(path))
 
 
 def parse_assignments(text: str, *, file: str) -> Assignments:

@@ -123,12 +123,12 @@ def load(place: str) -> Callable[..., Any]:
     """What `module:name` names."""
     module, _, name = place.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        attribute: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            attribute = getattr(attribute, part)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"cannot load {place}: {error}") from None
-    if not callable(found):
-        raise UsageError(f"{place} is {type(found).__name__}, which cannot be called")
-    loaded: Callable[..., Any] = found
+    if not callable(attribute):
+        raise UsageError(f"{place} is {type(attribute).__name__}, which cannot be called")
+    loaded: Callable[..., Any] = attribute
     return loaded

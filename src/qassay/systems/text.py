@@ -50,14 +50,14 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and len(word) > 1))
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """Shared words over the words of the shorter text; 0 where one has no words.
 
     >>> overlap(frozenset("abcd"), frozenset("abx"))
     0.6666666666666666
     """
-    shorter = min(len(one), len(other))
-    return len(one & other) / shorter if shorter else 0.0
+    shorter = min(len(first), len(second))
+    return len(first & second) / shorter if shorter else 0.0
 
 
 def one_line(text: str) -> str:

@@ -142,7 +142,7 @@ def _batches(
         batch: list[Source] = []
         for source in group:
             batch.append(source)
-            if sum(len(one.data) for one in batch) >= BATCH_BYTES:
+            if sum(len(member.data) for member in batch) >= BATCH_BYTES:
                 yield batch
                 batch = []
         if batch:

@@ -80,7 +80,7 @@ class LocalCaller(Caller):
 
 LONGEST_LINE = 16 << 20
 _STDERR_LINES = 20
-# Nobody asks for so many lines at once: a command that writes on and on is not read to the end of memory.
+# Nobody asks for this many lines at once: a command that writes on and on is not read to the end of memory.
 _MOST_WAITING = 100
 # How long a command may take to end after its input has ended.
 CLOSING = 5.0

@@ -157,7 +157,7 @@ class ChatCaller(Caller):
 
 
 def instructions(task: Task, kind: str) -> str:
-    """What the model is told of the form of an answer to this type of question."""
+    """The instructions for the model: the form of an answer to this type of question."""
     rules = task.types[kind]
     form = _FORMS[rules.response].replace("{labels}", ", ".join(task.labels)).replace("{most}", str(rules.max_items))
     return (

@@ -50,13 +50,13 @@ def over_ray(system: UnderTest, address: str) -> UnderTest:
 
 def _knock(address: str) -> None:
     """Stop at an address where nobody is: Ray itself would go on trying for minutes."""
-    found = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
-    if found is None:
+    parts = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
+    if parts is None:
         if address not in (LOCAL, "auto"):
             raise UsageError(f"--ray takes HOST:PORT, auto or local, not {address!r}")
         return
     try:
-        socket.create_connection((found["host"], int(found["port"])), timeout=5).close()
+        socket.create_connection((parts["host"], int(parts["port"])), timeout=5).close()
     except (OSError, OverflowError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
 

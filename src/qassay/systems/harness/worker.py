@@ -41,15 +41,15 @@ def main(spelling: str, folder: str) -> None:
 
 def make(wanted: Spelled, folder: str) -> Any:
     """The callable itself, or what it makes of the collection where it is spelled with brackets."""
-    found = load(wanted.name)
+    factory = load(wanted.name)
     if not wanted.called:
-        return found
+        return factory
     collection = None
     if folder:
         from qassay.collections import open_collection
 
         collection = open_collection(Path(folder))
-    made = found(collection, **arguments(wanted, found))
+    made = factory(collection, **arguments(wanted, factory))
     if not callable(made):
         raise UsageError(f"{wanted.name} made {type(made).__name__}, which cannot be called")
     return made

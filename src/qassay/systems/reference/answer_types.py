@@ -79,13 +79,13 @@ def answer_type(question: str) -> AnswerType:
     """The kind of answer that the question asks for; `name` where nothing more can be told."""
     lowered = " ".join(question.lower().split())
     for pattern, kind, dimension in _COMPILED:
-        if found := pattern.search(lowered):
-            focus = found.groupdict().get("focus")
+        if match := pattern.search(lowered):
+            focus = match.groupdict().get("focus")
             return AnswerType(kind, _head(focus) if focus else None, dimension)
-    found = _NAME_OF.search(lowered) or _WHICH.search(lowered)
-    if found is None:
+    match = _NAME_OF.search(lowered) or _WHICH.search(lowered)
+    if match is None:
         return AnswerType("name")
-    return _by_focus(noun_phrase(found["rest"]))
+    return _by_focus(noun_phrase(match["rest"]))
 
 
 def noun_phrase(text: str) -> list[str]:

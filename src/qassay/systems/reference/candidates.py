@@ -67,17 +67,17 @@ def quantities(sentence: str) -> Iterator[Candidate]:
     """
     taken: list[tuple[int, int]] = []
     for name, pattern, kinds in _COMPILED:
-        for found in pattern.finditer(sentence):
-            begin, end = found.span()
+        for match in pattern.finditer(sentence):
+            begin, end = match.span()
             inside = any(first < end and begin < last for first, last in taken)
             if inside and name != "year":
                 continue
             if not inside:
                 taken.append((begin, end))
-            yield Candidate(found[0], begin, end, kinds, _dimension(found[0]) if name == "measure" else None)
-    for found in _AGE.finditer(sentence):
-        group = str(found.lastgroup)
-        yield Candidate(found[group], found.start(group), found.end(group), {"age": 1.0})
+            yield Candidate(match[0], begin, end, kinds, _dimension(match[0]) if name == "measure" else None)
+    for match in _AGE.finditer(sentence):
+        group = str(match.lastgroup)
+        yield Candidate(match[group], match.start(group), match.end(group), {"age": 1.0})
 
 
 def _dimension(text: str) -> str | None:
@@ -104,10 +104,10 @@ def nouns(sentence: str) -> Iterator[Candidate]:
     >>> [one.text for one in nouns("When it was cleaned in 1999 it proved to be granodiorite.")]
     ['granodiorite']
     """
-    for found in _IS.finditer(sentence):
-        kept = _without_small(found["noun"])
+    for match in _IS.finditer(sentence):
+        kept = _without_small(match["noun"])
         if kept:
-            begin = found.start("noun")
+            begin = match.start("noun")
             yield Candidate(kept, begin, begin + len(kept), {"thing": 0.6})
 
 
@@ -128,16 +128,16 @@ def enumerated(sentence: str) -> list[list[tuple[int, int]]]:
     >>> [[text[begin:end] for begin, end in one] for one in enumerated(text)]
     [['They set up a seismometer', 'a laser reflector', 'a foil']]
     """
-    found = []
-    for one in _ENUMERATION.finditer(sentence):
-        spans, position = [], one.start()
-        for comma in re.finditer(r", and |, | and ", one[0]):
-            spans.append((position, one.start() + comma.start()))
-            position = one.start() + comma.end()
-        spans.append((position, one.end()))
-        if len(spans) > 2 or " and " in one[0]:
-            found.append(spans)
-    return found
+    enumerations = []
+    for match in _ENUMERATION.finditer(sentence):
+        spans, position = [], match.start()
+        for comma in re.finditer(r", and |, | and ", match[0]):
+            spans.append((position, match.start() + comma.start()))
+            position = match.start() + comma.end()
+        spans.append((position, match.end()))
+        if len(spans) > 2 or " and " in match[0]:
+            enumerations.append(spans)
+    return enumerations
 
 
 def members(sentence: str) -> Iterator[Candidate]:

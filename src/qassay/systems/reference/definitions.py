@@ -58,8 +58,8 @@ def definition(
         if asked.question.type not in ("definition", "other"):
             return nothing(asked.question)
         target = target_of(asked) or asked.question.text
-        found = gather(collection, asked, passages=passages, documents=documents)
-        ranked = rank(about(found, target), target, said=list(_said(asked)))
+        sentences = gather(collection, asked, passages=passages, documents=documents)
+        ranked = rank(about(sentences, target), target, answered=list(_answered(asked)))
         kept = take(ranked, limit=limit, length=length, most=overlap)
         return Answer(tuple(replace(item, text=main_clause(item.text)) if fragments else item for item in kept))
 
@@ -85,34 +85,34 @@ def naming(target: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, capital))})\b", re.IGNORECASE)
 
 
-def rank(sentences: Iterable[Sentence], target: str, *, said: Sequence[frozenset[str]] = ()) -> list[Sentence]:
-    """The sentences by their score, best first; `said` holds the stems of what was asked and answered before."""
+def rank(sentences: Iterable[Sentence], target: str, *, answered: Sequence[frozenset[str]] = ()) -> list[Sentence]:
+    """The sentences by their score, best first; `answered` has the stems of earlier questions and answers."""
     pattern = naming(target)
-    scored = [(score(sentence, pattern, said), place, sentence) for place, sentence in enumerate(sentences)]
-    return [sentence for _, _, sentence in sorted(scored, key=lambda one: (-one[0], one[1]))]
+    scored = [(score(sentence, pattern, answered), place, sentence) for place, sentence in enumerate(sentences)]
+    return [sentence for _, _, sentence in sorted(scored, key=lambda row: (-row[0], row[1]))]
 
 
-def score(sentence: Sentence, target: re.Pattern[str], said: Sequence[frozenset[str]]) -> float:
+def score(sentence: Sentence, target: re.Pattern[str], answered: Sequence[frozenset[str]]) -> float:
     """How much a sentence looks like a definition: patterns first, then what retrieval says.
 
     A copula after the target counts 1, an appositive 0.8, the target as the subject 0.4, events 0.3, extremes 0.3;
     what repeats an earlier answer of the series loses 0.6.
     """
     text = sentence.text
-    found = target.search(text)
+    name = target.search(text)
     total = 0.2 * sentence.retrieval + 0.4 * sentence.about
-    if found:
-        after, before = text[found.end() :], text[: found.start()]
+    if name:
+        after, before = text[name.end() :], text[: name.start()]
         total += 1.0 * bool(re.match(r"(?: [\w-]+){0,3} (?:is|was|are|were)(?: also)? (?:an?|the|one)\b", after))
         total += 0.8 * bool(re.match(r"(?: [A-Z][\w-]+)?, (?:an?|the|one|who|which|former)\b", after))
         total += 0.4 * (len(words(before)) < 4)
     total += 0.3 * bool(_EVENTS.search(text)) + 0.3 * bool(_EXTREMES.search(text))
     own = frozenset(stem(word) for word in words(text))
-    return total - 0.6 * any(earlier <= own for earlier in said)
+    return total - 0.6 * any(earlier <= own for earlier in answered)
 
 
 def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) -> Iterator[Item]:
-    """The best sentences that say something new, as many as fit."""
+    """The best sentences that say something new and fit into the length."""
     kept: list[frozenset[str]] = []
     size = 0
     for sentence in ranked:
@@ -132,11 +132,11 @@ def main_clause(sentence: str) -> str:
     >>> main_clause("Nansen landed on the empty east coast, so that there was no line of retreat.")
     'Nansen landed on the empty east coast'
     """
-    found = _CLAUSE.search(sentence, 25)
-    return sentence[: found.start()] if found else sentence
+    next_clause = _CLAUSE.search(sentence, 25)
+    return sentence[: next_clause.start()] if next_clause else sentence
 
 
-def _said(asked: Asked) -> Iterator[frozenset[str]]:
+def _answered(asked: Asked) -> Iterator[frozenset[str]]:
     """The stems of every earlier answer of the series together with the telling words of its question."""
     for question, answer in asked.history:
         telling = [stem(word) for word in content_words(question.text)][:1]

@@ -57,15 +57,15 @@ def target_of(asked: Asked) -> str:
     """
     if asked.target:
         return asked.target
-    found = _DEFINITION.match(asked.question.text.strip())
-    return found["target"] if found and asked.question.type in ("definition", "other") else ""
+    match = _DEFINITION.match(asked.question.text.strip())
+    return match["target"] if match and asked.question.type in ("definition", "other") else ""
 
 
 def important_words(asked: Asked) -> list[str]:
     """What the question says beyond its target and its grammar, as stems, each once."""
     target = {stem(word) for word in words(target_of(asked))}
-    found = [stem(word) for word in content_words(asked.question.text)]
-    return list(dict.fromkeys(word for word in found if word not in target))
+    stems = [stem(word) for word in content_words(asked.question.text)]
+    return list(dict.fromkeys(word for word in stems if word not in target))
 
 
 def query(asked: Asked) -> str:
@@ -82,20 +82,20 @@ def gather(collection: Documents, asked: Asked, *, passages: int, documents: int
     for hit in hits:
         regions.setdefault(hit.doc, []).append((hit.start, hit.start + hit.length, hit.score / top))
     telling = frozenset(stem(word) for word in content_words(target_of(asked)))
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for doc, parts in regions.items():
-        found += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
-    return found
+        sentences += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
+    return sentences
 
 
 def weights(stems: Iterable[str], sentences: Iterable[Sentence]) -> dict[str, float]:
     """How telling each word is: the rarer among the sentences, the more."""
     wanted = set(stems)
     seen: Counter[str] = Counter()
-    found = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
-    for own in found:
+    texts = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
+    for own in texts:
         seen.update(wanted & own)
-    return {word: math.log(1 + (len(found) + 1) / (1 + seen[word])) for word in sorted(wanted)}
+    return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(wanted)}
 
 
 def _target_documents(collection: Documents, target: str, limit: int) -> Mapping[str, float]:
@@ -121,9 +121,9 @@ def _sentences(
         if touched or about:
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
-            named = _named(telling, f"{before} {lines[place]} {after}")
+            share = _named(telling, f"{before} {lines[place]} {after}")
             best = max(touched, default=0.0)
-            yield Sentence(document.id, begin, end, lines[place], best, max(about, named / 2), before, after)
+            yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
 
 
 def _named(telling: frozenset[str], text: str) -> float:
@@ -206,12 +206,12 @@ def rank(
             score = suits * support(candidate, sentence, important, aimed=aimed)
             mention = Ranked(candidate.text, score, sentence, candidate)
             best[key] = _added(best[key], mention) if key in best else mention
-    return sorted(best.values(), key=lambda one: -one.score)
+    return sorted(best.values(), key=lambda answer: -answer.score)
 
 
 def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, float], *, aimed: bool = False) -> float:
     """What the sentence says for a candidate, whatever its kind; `aimed`: the question has a target."""
-    near = dict(_distances(candidate, sentence.text))
+    near = _distances(candidate, sentence.text)
     around = {stem(word) for word in words(f"{sentence.before} {sentence.after}")}
     total = sum(important.values())
     coverage = proximity = 0.0
@@ -222,14 +222,14 @@ def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, fl
     return total * (1.0 if sentence.about or not aimed else ASTRAY)
 
 
-def _distances(candidate: Candidate, text: str) -> Iterator[tuple[str, int]]:
+def _distances(candidate: Candidate, text: str) -> dict[str, int]:
     """The stems of a sentence outside the candidate, each with its smallest distance to it in words."""
     before = [stem(word) for word in words(text[: candidate.start])]
     after = [stem(word) for word in words(text[candidate.end :])]
     near: dict[str, int] = {}
     for distance, word in [*enumerate(reversed(before), 1), *enumerate(after, 1)]:
         near[word] = min(distance, near.get(word, distance))
-    yield from near.items()
+    return near
 
 
 def _added(old: Ranked, new: Ranked) -> Ranked:

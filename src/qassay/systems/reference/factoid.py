@@ -140,8 +140,8 @@ def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[in
     if end - begin <= length:
         return begin, end
     pattern = re.compile(r"\s+".join(map(re.escape, answer.split())))
-    found = pattern.search(text, begin, end)
-    first, last = found.span() if found else (begin, begin)
+    match = pattern.search(text, begin, end)
+    first, last = match.span() if match else (begin, begin)
     middle = (first + last) // 2
     begin = max(begin, min(middle - length // 2, end - length))
     end = min(end, begin + length)
@@ -164,7 +164,7 @@ def frequent_name(collection: Documents, *, documents: int = 3) -> System:
         counts, places = count(collection, [hit.doc for hit in hits], asked)
         if not counts:
             return Answer(nil=True)
-        text, _ = max(counts.items(), key=lambda one: one[1])
+        text, _ = max(counts.items(), key=lambda pair: pair[1])
         return Answer((Item(one_line(text), places[text]),))
 
     return answer
@@ -213,41 +213,50 @@ def list_answers(
     def answer(asked: Asked) -> Answer:
         if asked.question.type != "list":
             return nothing(asked.question)
-        found = candidates(collection, asked, passages=passages, documents=documents, further=further, several=True)
-        kept = cut(merged(together(found)), threshold=threshold, fraction=fraction)[:limit]
-        return Answer(tuple(Item(one_line(one.text), one.doc) for one in kept))
+        ranked = candidates(collection, asked, passages=passages, documents=documents, further=further, several=True)
+        kept = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
+        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in kept))
 
     return answer
 
 
 def together(ranked: Sequence[Ranked]) -> list[Ranked]:
     """The same candidates, those of one enumeration raised to (nearly) the best among them."""
-    raised = {one.text: one.score for one in ranked}
-    for sentence in dict.fromkeys(one.sentence for one in ranked):
-        here = [one for one in ranked if one.sentence == sentence]
+    raised = {candidate.text: candidate.score for candidate in ranked}
+    for sentence in dict.fromkeys(candidate.sentence for candidate in ranked):
+        here = [candidate for candidate in ranked if candidate.sentence == sentence]
         for spans in enumerated(sentence.text):
-            inside = [one for one in here if any(a <= one.mention.start and one.mention.end <= b for a, b in spans)]
+            inside = [
+                candidate
+                for candidate in here
+                if any(a <= candidate.mention.start and candidate.mention.end <= b for a, b in spans)
+            ]
             if len(inside) > 1:
-                best = max(one.score for one in inside)
-                raised |= {one.text: max(raised[one.text], TOGETHER * best) for one in inside}
-    return sorted((replace(one, score=raised[one.text]) for one in ranked), key=lambda one: -one.score)
+                best = max(candidate.score for candidate in inside)
+                raised |= {candidate.text: max(raised[candidate.text], TOGETHER * best) for candidate in inside}
+    return sorted(
+        (replace(candidate, score=raised[candidate.text]) for candidate in ranked),
+        key=lambda candidate: -candidate.score,
+    )
 
 
 def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Without names that are part of a longer one further up or down: `Astor` beside `John Jacob Astor`."""
-    own = {one.text: set(words(one.text)) for one in ranked}
+    own = {name.text: set(words(name.text)) for name in ranked}
     longer = {
-        one.text: next((o for o in ranked if own[one.text] < own[o.text] and _same_end(one.text, o.text)), None)
-        for one in ranked
+        name.text: next(
+            (other for other in ranked if own[name.text] < own[other.text] and _same_end(name.text, other.text)), None
+        )
+        for name in ranked
     }
     best: dict[str, Ranked] = {}
-    for one in ranked:
-        whole = longer[one.text]
-        text = whole.text if whole else one.text
-        shown = replace(whole, score=max(whole.score, one.score)) if whole else one
+    for name in ranked:
+        whole = longer[name.text]
+        text = whole.text if whole else name.text
+        shown = replace(whole, score=max(whole.score, name.score)) if whole else name
         if text not in best or best[text].score < shown.score:
             best[text] = shown
-    return sorted(best.values(), key=lambda one: -one.score)
+    return sorted(best.values(), key=lambda name: -name.score)
 
 
 def cut(ranked: Sequence[Ranked], *, threshold: float | None, fraction: float | None) -> list[Ranked]:
@@ -255,7 +264,7 @@ def cut(ranked: Sequence[Ranked], *, threshold: float | None, fraction: float | 
     if not ranked:
         return []
     least = threshold if threshold is not None else (FRACTION if fraction is None else fraction) * ranked[0].score
-    return [one for one in ranked if one.score >= least]
+    return [candidate for candidate in ranked if candidate.score >= least]
 
 
 def _same_end(short: str, long: str) -> bool:

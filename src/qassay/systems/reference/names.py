@@ -114,8 +114,8 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
     [('Oslo', 'place'), ('Enrico Caruso', 'person')]
     """
     position = 0
-    while found := _NAME.search(sentence, position):
-        begin, end = found.span()
+    while match := _NAME.search(sentence, position):
+        begin, end = match.span()
         end += _longer(sentence, begin, end)
         position = end
         for first, last in _parts(sentence, begin, end):
@@ -128,8 +128,8 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
 
 def inner_capitals(sentence: str) -> Iterator[str]:
     """Capitalised words that do not open the sentence."""
-    for found in re.finditer(rf"(?<=[\w,] ){_CAPITAL}", sentence):
-        yield found[0]
+    for match in re.finditer(rf"(?<=[\w,] ){_CAPITAL}", sentence):
+        yield match[0]
 
 
 def _longer(sentence: str, begin: int, end: int) -> int:
@@ -160,8 +160,8 @@ class _Token(NamedTuple):
 
 def _parts(sentence: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """The name without words that only open the sentence, without titles, days and months, and cut at `X of Y`."""
-    found = re.finditer(r"\S+", sentence[begin:end])
-    tokens = _trimmed([_Token(one[0], begin + one.start(), begin + one.end()) for one in found])
+    matches = re.finditer(r"\S+", sentence[begin:end])
+    tokens = _trimmed([_Token(match[0], begin + match.start(), begin + match.end()) for match in matches])
     if not tokens or all(token.text in _NO_NAMES for token in tokens):
         return
     if len(tokens) == 1 and len(tokens[0].text) < 2:
