@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.scores import Scores
 
-Missing: TypeAlias = Literal["stop", "zero", "skip"]
-Unjudged: TypeAlias = Literal["stop", "wrong", "drop"]
-
 SourceArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or a score matrix (CSV or Parquet).")
 ]
@@ -41,10 +38,12 @@ ComponentOption: TypeAlias = Annotated[
     ),
 ]
 MissingOption: TypeAlias = Annotated[
-    Missing, typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip.")
+    Literal["stop", "zero", "skip"],
+    typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip."),
 ]
 UnjudgedOption: TypeAlias = Annotated[
-    Unjudged, typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop.")
+    Literal["stop", "wrong", "drop"],
+    typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop."),
 ]
 RunsAsRowsOption: TypeAlias = Annotated[
     bool, typer.Option("--runs-as-rows", help="The score matrix has one row a run, its tag in the first column.")

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from qassay.collections import Collection
     from qassay.evaluation import Evaluation
     from qassay.runs import RunInformation
-    from qassay.systems.harness import DriveOptions, Log, UnderTest
+    from qassay.systems.harness.driving import DriveOptions
+    from qassay.systems.harness.log import Log
+    from qassay.systems.harness.opening import UnderTest
 
 
 def command(
@@ -92,7 +94,8 @@ def command(
     """
     from qassay.evaluation import open_evaluation
     from qassay.runs import RunInformation
-    from qassay.systems.harness import DriveOptions, default_tag, open_system
+    from qassay.systems.harness.driving import DriveOptions
+    from qassay.systems.harness.opening import default_tag, open_system
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
@@ -191,8 +194,8 @@ class RunJob:
     def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
         """Ask, write the run, and tell what was done."""
         from qassay.formats.names import file_name
-        from qassay.systems.harness import Log, drive
-        from qassay.systems.harness.log import header
+        from qassay.systems.harness.driving import drive
+        from qassay.systems.harness.log import Log, header
 
         evaluation = self.evaluation
         self._refuse_existing(force=force)
@@ -227,7 +230,7 @@ class RunJob:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
         from qassay.formats.files import TemporaryFolder
         from qassay.formats.folder import Folder
-        from qassay.systems.harness import write_run
+        from qassay.systems.harness.writing import write_run
 
         evaluation = self.evaluation
         own = evaluation.folder

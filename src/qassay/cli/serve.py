@@ -20,6 +20,7 @@ from qassay.errors import UsageError
 from qassay.tables import plural
 
 if TYPE_CHECKING:
+    from qassay.formats.folder import Folder
     from qassay.store.engine import Store
     from qassay.web.settings import Settings
 
@@ -89,7 +90,12 @@ def serve_folder(
     with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
         if before is not None:
             before()
-        with closing(_prepare(folder)) as store:
+        from qassay.formats.folder import open_folder
+        from qassay.store.engine import open_store
+
+        opened = open_folder(folder)
+        with closing(open_store(opened, create=True)) as store:
+            _import_files(opened, store)
             _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
 
 
@@ -103,28 +109,17 @@ def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
         signal.signal(signal.SIGTERM, earlier)
 
 
-def _prepare(folder: Path) -> Store:
-    """The store; a new one takes in what the files of the folder hold.
+def _import_files(folder: Folder, store: Store) -> None:
+    """Import the files of the folder into a new store.
 
     Only a new one: later the store is ahead of the files, and an old file would undo what was changed since.
     """
-    from qassay.formats.folder import open_folder
-    from qassay.store.engine import open_store
     from qassay.store.folder.intake import take_in
     from qassay.store.folder.snapshot import is_new
 
-    opened = open_folder(folder)
-    store = open_store(opened, create=True)
-    try:
-        if is_new(store):
-            taken = take_in(store, opened)
-            if taken:
-                files = plural(len(taken), "file")
-                print(f"Took {files} of {folder} into its store, which holds the evaluation from now on.")
-    except BaseException:
-        store.close()
-        raise
-    return store
+    if is_new(store) and (imported := take_in(store, folder)):
+        files = plural(len(imported), "file")
+        print(f"Took {files} of {folder.path} into its store, which holds the evaluation from now on.")
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -36,9 +36,9 @@ _PIECE = 1 << 20
 LARGEST = 256 << 20
 _BOMS = (
     (BOM, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 
@@ -110,7 +110,7 @@ def decode(data: bytes, *, declared: bool = False) -> str | None:
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            text = data[len(mark) :].decode(encoding + ("" if mark == BOM else _endian(mark)), errors="replace")
+            text = data[len(mark) :].decode(encoding, errors="replace")
             return None if "\0" in text else text
     if b"\0" in data:
         return None
@@ -126,10 +126,6 @@ def decode(data: bytes, *, declared: bool = False) -> str | None:
             return data.decode("latin-1")
         return text
     return data.decode("latin-1")
-
-
-def _endian(mark: bytes) -> str:
-    return "-be" if mark == codecs.BOM_UTF16_BE else "-le"
 
 
 Kind = Literal["json", "sgml", "text", "html"]

@@ -62,11 +62,6 @@ def parse_questions(
     return QuestionFile(_gathered(questions, file))
 
 
-def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """Replace a file by the questions as JSON lines."""
-    jsonl.write_rows(path, map(question_row, questions))
-
-
 def question_row(question: Question) -> dict[str, Any]:
     """A question as it stands in a JSON line; fields that Qassay does not know come last."""
     known = {name: getattr(question, name) for name in _OPTIONAL}

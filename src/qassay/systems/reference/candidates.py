@@ -85,10 +85,7 @@ def _dimension(text: str) -> str | None:
         return "area"
     if " per " in text:
         return "speed"
-    for word in reversed(re.split(r"[ -]", text)):
-        if word in UNITS:
-            return UNITS[word]
-    return None
+    return next((UNITS[word] for word in reversed(re.split(r"[ -]", text)) if word in UNITS), None)
 
 
 _IS = re.compile(
