@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.rows import Row
 from qassay.collections import open_collection
-from qassay.collections.query import Analyser
-from qassay.collections.records import Unit
+from qassay.collections.documents import Unit
+from qassay.collections.search import Analyser
 from qassay.collections.tantivy_engine import TantivyEngine
 
 WORK = Path(__file__).parent / ".work"
@@ -154,7 +154,7 @@ def million() -> list[Row]:
 
 def _tantivy(texts: list[str], queries: list[str]) -> tuple[float, float, float]:
     """Time to index, time of a query, and processor time to index."""
-    from qassay.collections.query import parse
+    from qassay.collections.search import parse
 
     path = WORK / "tantivy"
     shutil.rmtree(path, ignore_errors=True)

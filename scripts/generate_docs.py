@@ -23,7 +23,7 @@ from typing import get_args
 import qassay
 from pictures import pictures
 from qassay import tasks
-from qassay.cli.app import VERBS
+from qassay.cli import VERBS
 from qassay.formats.recognise import KINDS
 from qassay.measures import MEASURES
 from qassay.measures import nil as nil_figures

@@ -18,7 +18,7 @@ import qassay.formats.runs as reading
 from qassay.checking import check_folder, check_run_files
 from qassay.errors import Problem, UsageError
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.formats.runs.lines import EXTRACT, TREC4, TREC7, split_fields
+from qassay.formats.runs.forms import EXTRACT, TREC4, TREC7, split_fields
 from qassay.questions import Question, TestSet
 from qassay.tasks import task
 

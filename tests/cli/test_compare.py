@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qassay.cli.app import run
+from qassay.cli import main
 from qassay.formats.matrix import write_matrix
 from qassay.matrix import ScoreMatrix
 
@@ -29,7 +29,7 @@ def scores(tmp_path: Path) -> str:
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def calling(*arguments: str) -> tuple[int, str, str]:
-        status = run(["compare", *arguments])
+        status = main(["compare", *arguments])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 

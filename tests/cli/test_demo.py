@@ -11,7 +11,7 @@ import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.cli.story import disagreements, tell
+from qassay.cli.demo import disagreements, tell
 from qassay.demo import copy_demo
 
 

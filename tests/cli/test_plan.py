@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qassay.cli.app import run
+from qassay.cli import main
 from qassay.formats.matrix import read_matrix, write_matrix
 from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.sensitivity import sensitivity, width_for
@@ -20,7 +20,7 @@ Call = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
     def calling(*arguments: str) -> tuple[int, str, str]:
-        status = run(["plan", *arguments])
+        status = main(["plan", *arguments])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 

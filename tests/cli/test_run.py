@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 
 import qassay
-from qassay.cli import app
+from qassay import cli
 
 Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
 def _verb(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.VERBS, "run", "Drive a system over the questions and write a run.")
+    monkeypatch.setitem(cli.VERBS, "run", "Drive a system over the questions and write a run.")
 
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
     def calling(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
-        status = app.run(["run", *map(str, arguments)])
+        status = cli.main(["run", *map(str, arguments)])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -94,7 +94,7 @@ def test_a_reference_system(folder: Path, call: Call) -> None:
     assert [row.get("question") for row in log[1:-1]] == ["1.1", "1.2", "2.1", "2.2", "2.3"]
     assert "finished" in log[-1]
     assert qassay.open(folder).runs.tags == ("base",)
-    assert app.run(["check", str(folder)]) == 0
+    assert cli.main(["check", str(folder)]) == 0
 
 
 def test_parameters_and_json(folder: Path, call: Call) -> None:
@@ -254,7 +254,7 @@ def test_a_killed_run_is_continued_and_gives_the_same(folder: Path, tmp_path: Pa
 
     (tmp_path / "slow").touch()
     log = folder / "logs" / "t.jsonl"
-    code = "import sys; from qassay.cli import app; app.VERBS['run'] = ''; sys.exit(app.run(sys.argv[1:]))"
+    code = "import sys; from qassay import cli; cli.VERBS['run'] = ''; sys.exit(cli.main(sys.argv[1:]))"
     arguments = ["run", str(folder), "--system", command, "--tag", "t", "--form", form]
     process = subprocess.Popen([sys.executable, "-c", code, *arguments], start_new_session=True)
     try:
@@ -282,7 +282,7 @@ def test_a_killed_run_is_continued_and_gives_the_same(folder: Path, tmp_path: Pa
 def test_an_interrupted_run_says_so(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "slow").touch()
     command = _command(tmp_path / "system.py", COUNTING)
-    code = "import sys; from qassay.cli import app; app.VERBS['run'] = ''; sys.exit(app.run(sys.argv[1:]))"
+    code = "import sys; from qassay import cli; cli.VERBS['run'] = ''; sys.exit(cli.main(sys.argv[1:]))"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "run", str(folder), "--system", command, "--tag", "t"], stderr=subprocess.PIPE
     )
@@ -298,7 +298,7 @@ def test_an_interrupted_run_says_so(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.run(["run", "--help"]) == 0
+    assert cli.main(["run", "--help"]) == 0
     out = capsys.readouterr().out
     assert "qassay run my-eval --system series" in out
     for option in ("--system", "--set", "--workers", "--timeout", "--retries", "--on-failure", "--token-from"):

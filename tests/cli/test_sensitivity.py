@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from qassay.cli.app import run
+from qassay.cli import main
 from qassay.formats.matrix import format_matrix
 from qassay.meta.simulate import simulate_runs
 
@@ -27,7 +27,7 @@ def scores(tmp_path):
 
 
 def documented(capsys, *arguments):
-    assert run(["sensitivity", *map(str, arguments), "--json"]) == 0
+    assert main(["sensitivity", *map(str, arguments), "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -67,7 +67,7 @@ def test_series_and_transposed_files(scores, tmp_path, capsys):
 
 
 def test_the_plain_answer_comes_first(scores, capsys):
-    assert run(["sensitivity", str(scores), "--intervals", "10", "--error", "0.2"]) == 0
+    assert main(["sensitivity", str(scores), "--intervals", "10", "--error", "0.2"]) == 0
     out, err = capsys.readouterr()
     first, *rest = out.splitlines()
     assert first.startswith("With 40 units, trust a difference of at least ")
@@ -97,14 +97,14 @@ def test_the_plain_answer_comes_first(scores, capsys):
     ],
 )
 def test_what_is_wrong_is_said(scores, capsys, options, status, message):
-    assert run(["sensitivity", str(scores), "--intervals", "0", *options]) == status
+    assert main(["sensitivity", str(scores), "--intervals", "0", *options]) == status
     assert message in capsys.readouterr().err
 
 
 def test_too_few_units(tmp_path, capsys):
     path = tmp_path / "few.csv"
     path.write_text("qid,a,b\n1,1,0\n2,0,1\n3,1,1\n", encoding="utf-8")
-    assert run(["sensitivity", str(path), "--json"]) == 1
+    assert main(["sensitivity", str(path), "--json"]) == 1
     out, err = capsys.readouterr()
     assert "3 units are too few" in err
     assert json.loads(out)["errors"][0]["message"].startswith("3 units are too few")
@@ -116,7 +116,7 @@ def test_missing_cells(tmp_path, capsys):
     lines[5] = lines[5].rsplit(",", 1)[0] + ","
     path = tmp_path / "holes.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert run(["sensitivity", str(path)]) == 1
+    assert main(["sensitivity", str(path)]) == 1
     assert "run3" in capsys.readouterr().err
     assert documented(capsys, path, "--missing", "skip", "--intervals", 0)["units"] == 19
     document = documented(capsys, path, "--missing", "zero", "--intervals", 0)
@@ -137,7 +137,7 @@ def test_an_interrupt_ends_the_work_and_its_threads(tmp_path, capsys, monkeypatc
 
     monkeypatch.setattr("qassay.cli.sensitivity.progress", interrupted)
     before = threading.active_count()
-    assert run(["sensitivity", str(path), "--intervals", "5000"]) == 130
+    assert main(["sensitivity", str(path), "--intervals", "5000"]) == 130
     assert capsys.readouterr().out == ""
     assert threading.active_count() == before
 

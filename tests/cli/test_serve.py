@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from qassay.cli import app
+from qassay import cli
 from qassay.demo import demo_folder
 
 Start = Callable[..., tuple[subprocess.Popen[str], str]]
@@ -154,7 +154,7 @@ def test_the_demonstration_stops_while_it_copies(tmp_path: Path, start: Start, m
 def test_what_would_be_unsafe_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ) -> None:
-    assert app.run(["serve", str(folder), *arguments]) == 2
+    assert cli.main(["serve", str(folder), *arguments]) == 2
     assert told in capsys.readouterr().err
     assert not (folder / "qassay.db").exists()
 
@@ -162,17 +162,17 @@ def test_what_would_be_unsafe_is_refused(
 def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert app.run(["serve", str(folder), "--port", str(port)]) == 2
+        assert cli.main(["serve", str(folder), "--port", str(port)]) == 2
     assert f"port {port} is taken" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.run(["serve", str(tmp_path), "--port", "0"]) == 1
+    assert cli.main(["serve", str(tmp_path), "--port", "0"]) == 1
     assert "is not an evaluation" in capsys.readouterr().err
 
 
 def test_a_faulty_folder_is_not_half_taken_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "judgments" / "first.jsonl").write_text("{nonsense\n")
-    assert app.run(["serve", str(folder), "--port", "0"]) == 1
+    assert cli.main(["serve", str(folder), "--port", "0"]) == 1
     assert "judgments/first.jsonl" in capsys.readouterr().err
     shutil.copy(demo_folder() / "judgments" / "first.jsonl", folder / "judgments")

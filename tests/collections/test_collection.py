@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from qassay.collections import Collection, building, open_collection, place
-from qassay.collections import collection as collection_module
-from qassay.collections.records import Unit
+from qassay import collections
+from qassay.collections import Collection, building, open_collection
+from qassay.collections.documents import Unit
 from qassay.collections.store import Store, Writer
 from qassay.collections.tantivy_engine import TantivyEngine
 from qassay.errors import InputError
@@ -49,7 +49,7 @@ def either(request: pytest.FixtureRequest, folder: Folder) -> Collection:
 
 def test_documents_in_order_and_by_doc_id(either: Collection) -> None:
     assert len(either) == 300
-    assert [document.id for document in either] == [row["id"] for row in ROWS] == list(either.ids())
+    assert [document.id for document in either] == [row["id"] for row in ROWS] == list(either.lengths())
     for row in (ROWS[0], ROWS[299], ROWS[120]):
         document = either.document(str(row["id"]))
         assert (document.id, document.text, document.title) == (row["id"], row["text"], row["title"])
@@ -77,7 +77,7 @@ def test_what_was_read_is_not_read_again(folder: Folder, monkeypatch: pytest.Mon
     root = folder(files())
     before = open_collection(root).search("number 17")
     monkeypatch.setattr(building, "read", None)
-    monkeypatch.setattr(collection_module.passages, "units", None)
+    monkeypatch.setattr(collections, "units", None)
     assert open_collection(root).search("number 17") == before
     assert (root / ".qassay" / ".gitignore").read_text() == "*\n"
     assert "8a477f597d28d172789f06886806bc55" in (root / ".qassay" / "CACHEDIR.TAG").read_text()
@@ -177,7 +177,7 @@ def test_indexing_goes_on_after_a_break(folder: Folder, monkeypatch: pytest.Monk
     (place_ / next(path.name for path in place_.glob("passages-*.complete"))).unlink()
     for path in next(path for path in place_.glob("passages-*") if path.is_dir()).iterdir():
         path.unlink()
-    monkeypatch.setattr(collection_module, "_COMMIT", 2000)
+    monkeypatch.setattr(collections, "_COMMIT", 2000)
     added: list[int] = []
     real = TantivyEngine.add
 
@@ -202,10 +202,11 @@ def test_a_killed_process_leaves_what_the_next_one_needs(folder: Folder, monkeyp
     root = folder(files())
     code = """
 import os, signal, sys
-from qassay.collections import building, collection, open_collection
+from qassay import collections
+from qassay.collections import building, open_collection
 from qassay.collections.tantivy_engine import TantivyEngine
 building.SMALL = -1
-collection._COMMIT = 2000
+collections._COMMIT = 2000
 real, count = TantivyEngine.add, 0
 def add(engine, units):
     global count
@@ -261,9 +262,9 @@ def test_a_folder_that_can_only_be_read_but_was_indexed_by_others(
 ) -> None:
     root = folder(files())
     expected = open_collection(root).search("number 42")
-    monkeypatch.setattr(place.os, "access", lambda *_: False)
+    monkeypatch.setattr(building.os, "access", lambda *_: False)
     monkeypatch.setattr(building, "read", None)
-    monkeypatch.setattr(collection_module.passages, "units", None)
+    monkeypatch.setattr(collections, "units", None)
     collection = open_collection(root)
     assert collection._place is not None
     assert collection._place.temporary
@@ -305,7 +306,7 @@ def test_threads_share_a_collection(either: Collection) -> None:
 
 
 def test_one_process_waits_for_the_other(tmp_path: Path) -> None:
-    spot = place.Place(tmp_path)
+    spot = building.Place(tmp_path)
     held = threading.Event()
     order: list[str] = []
 
@@ -347,4 +348,4 @@ def test_the_store_numbers_what_it_takes(folder: Folder, tmp_path: Path) -> None
     writer.end()
     writer.commit()
     assert [number for number, _ in store.iterate(297)] == [297, 298, 299]
-    assert sorted(store.documents([5, 299, 1000])) == [5, 299]
+    assert [number for number in (5, 299, 1000) if store.numbered(number)] == [5, 299]

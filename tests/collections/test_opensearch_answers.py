@@ -20,9 +20,9 @@ from urllib.request import Request
 import pytest
 
 from qassay.collections import opensearch
+from qassay.collections.documents import Unit
 from qassay.collections.opensearch import OpenSearchEngine
-from qassay.collections.query import Analyser, parse
-from qassay.collections.records import Found, Unit
+from qassay.collections.search import Analyser, Found, parse
 from qassay.errors import InputError
 
 Json = dict[str, Any]

@@ -27,9 +27,9 @@ import pytest
 
 from answering import answering
 from qassay.collections import Collection, open_collection, opensearch
+from qassay.collections.documents import Unit
 from qassay.collections.opensearch import OpenSearchEngine
-from qassay.collections.query import Analyser, parse
-from qassay.collections.records import Unit
+from qassay.collections.search import Analyser, parse
 from qassay.errors import InputError
 
 Folder = Callable[..., Path]

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.collections import Document, open_collection
-from qassay.collections import streams as streams_module
-from qassay.collections.reading import path_id
-from qassay.collections.streams import Source, decode
+from qassay.collections import reading as reading_module
+from qassay.collections.reading import Source, decode, path_id
 from qassay.errors import InputError
-from qassay.formats import packing
+from qassay.formats import files
 
 Folder = Callable[..., Path]
 
@@ -97,7 +96,7 @@ def test_sgml_is_recognised_under_any_name(folder: Folder, name: str) -> None:
     elif name.endswith(".zst"):
         data = zstandard.compress(data)
     collection = open_collection(folder({name: data}))
-    assert list(collection.ids()) == ["NYT19980601.0001", "NYT19980601.0002"]
+    assert list(collection.lengths()) == ["NYT19980601.0001", "NYT19980601.0002"]
 
 
 def test_sgml_with_the_id_in_the_tag(folder: Folder) -> None:
@@ -126,7 +125,7 @@ def test_files_of_text_and_html(folder: Folder) -> None:
             }
         )
     )
-    assert list(collection.ids()) == ["a", "b", "c", "empty", "letters/to_my_aunt"]
+    assert list(collection.lengths()) == ["a", "b", "c", "empty", "letters/to_my_aunt"]
     assert collection.document("letters/to_my_aunt").text == "Dear aunt,\r\nhello\r\n"
     assert collection.document("b") == Document("b", html, "The & title", "html")
     assert collection.document("a").text == "<p>café"
@@ -144,7 +143,7 @@ def test_names_are_the_same_on_every_file_system() -> None:
 def test_hidden_and_strange_files_are_passed_over(folder: Folder) -> None:
     files = {"a.txt": "text", ".b.txt": "no", ".git/c.txt": "no", "picture.png": b"\x89PNG", "notes.md": "# no"}
     collection = open_collection(folder(files))
-    assert list(collection.ids()) == ["a"]
+    assert list(collection.lengths()) == ["a"]
     assert collection.skipped == ("documents/notes.md", "documents/picture.png")
 
 
@@ -155,7 +154,7 @@ def test_links_are_followed_but_not_in_circles(folder: Folder, tmp_path: Path) -
     (elsewhere / "b.txt").write_text("two")
     (root / "linked").symlink_to(elsewhere)
     (elsewhere / "back").symlink_to(root)
-    assert list(open_collection(root).ids()) == ["a", "linked/b"]
+    assert list(open_collection(root).lengths()) == ["a", "linked/b"]
 
 
 def test_a_doc_id_that_is_there_twice_names_both_places(folder: Folder) -> None:
@@ -206,7 +205,7 @@ def test_an_empty_folder_is_an_empty_collection(folder: Folder) -> None:
 
 
 def test_a_document_without_end_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams_module, "LARGEST", 5 << 20)
+    monkeypatch.setattr(reading_module, "LARGEST", 5 << 20)
     bomb = gzip.compress(b" " * (20 << 20))
     found = faults(folder({"a.jsonl.gz": bomb, "b.txt.gz": bomb, "c.sgml": b"<DOC>" + b"x" * (6 << 20)}))
     assert len(found) == 3
@@ -217,10 +216,10 @@ def test_a_document_without_end_is_refused(folder: Folder, monkeypatch: pytest.M
 def test_pieces_make_no_difference(folder: Folder, monkeypatch: pytest.MonkeyPatch, pack: object) -> None:
     """Documents, lines and packed members that lie across pieces: the same as read at once."""
     assert callable(pack)
-    monkeypatch.setattr(streams_module, "_PIECE", 7)
-    monkeypatch.setattr(packing, "_SIP", 3)
-    monkeypatch.setattr(packing, "_PACKED", 5)
-    monkeypatch.setattr(packing, "_PIECE", 11)
+    monkeypatch.setattr(reading_module, "_PIECE", 7)
+    monkeypatch.setattr(files, "_SIP", 3)
+    monkeypatch.setattr(files, "_PACKED", 5)
+    monkeypatch.setattr(files, "_PIECE", 11)
     rows = [{"id": str(number), "text": "ä" * number} for number in range(40)]
     first, second = ("".join(json.dumps(row) + "\n" for row in part) for part in (rows[:20], rows[20:]))
     root = folder({"a.jsonl": pack(first.encode()) + pack(second.encode()), "b.sgml": pack(SGML.encode())})

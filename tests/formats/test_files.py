@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files
-from qassay.formats.packing import packed_suffix
+from qassay.formats.files import packed_suffix
 
 
 def faults(data: bytes, encoding: str = "utf-8") -> list[Problem]:

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qassay.errors import InputError, Problem
-from qassay.formats.questions import parse_questions, question_row, read_questions, write_questions
+from qassay.formats import jsonl
+from qassay.formats.questions import parse_questions, question_row, read_questions
 from qassay.questions import Question, gather
 
 Data = Callable[[str], Path]
@@ -66,7 +67,7 @@ def test_trec_rag_2024(data: Data) -> None:
 def test_real_files_survive_json_lines(data: Data, tmp_path: Path) -> None:
     for name in ("trec_qa/trec12questions", "trec_qa/trec13questions.xml", "rte3/RTE3-TEST-GOLD.xml"):
         found = read_questions(data(name)).questions
-        write_questions(tmp_path / "q.jsonl", found)
+        jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, found))
         again = read_questions(tmp_path / "q.jsonl").questions
         assert again == found
         assert [q.extra for q in again] == [q.extra for q in found]
@@ -225,7 +226,7 @@ def test_json_lines_keep_what_is_unknown(tmp_path: Path) -> None:
     row = {"id": 12, "type": "Factoid", "text": " Who? ", "series": None, "level": {"hard": [1, 2.5, None]}, "seen": 3}
     found = parse_questions(json.dumps(row).encode(), file="q").questions
     assert found.questions[0] == Question("12", "factoid", "Who?")
-    write_questions(tmp_path / "q.jsonl", found)
+    jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, found))
     written = json.loads((tmp_path / "q.jsonl").read_text())
     assert written == {"id": "12", "type": "factoid", "text": "Who?", "level": row["level"], "seen": 3}
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qassay.systems.reference.answer_types import AnswerType, answer_type
-from qassay.systems.reference.fitting import fit
+from qassay.systems.reference.answer_types import AnswerType, answer_type, fit
+from qassay.systems.reference.candidates import enumerated, members, nouns, quantities
 from qassay.systems.reference.names import names
-from qassay.systems.reference.quantities import quantities
-from qassay.systems.reference.things import enumerated, members, nouns
 from qassay.systems.text import content_words, sentences, stem, words
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import qassay
-from qassay.systems.spelling import SYSTEMS, load
+from qassay.systems import SYSTEMS, load
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "systems.md"
 

@@ -11,11 +11,10 @@ import pytest
 import qassay
 from qassay.collections import Collection, open_collection
 from qassay.questions import Question
-from qassay.systems import Answer, Asked, make_reference
-from qassay.systems.records import handed
-from qassay.systems.reference.entities import english_model, entity_finder
+from qassay.systems import Answer, Asked, handed, make_reference
 from qassay.systems.reference.evidence import Sentence, gather, important_words, query
 from qassay.systems.reference.factoid import LONGEST_EXTRACT, candidates, extract, extracts, factoid
+from qassay.systems.reference.names import english_model, entity_finder
 
 Collect = Callable[..., Collection]
 Ask = Callable[..., Answer]

@@ -10,11 +10,10 @@ from qassay.collections import Collection
 from qassay.errors import UsageError
 from qassay.questions import Question
 from qassay.systems import Answer, Item, make_reference
+from qassay.systems.reference.candidates import Candidate
 from qassay.systems.reference.definitions import definition, main_clause, naming, score, take
-from qassay.systems.reference.evidence import Sentence
-from qassay.systems.reference.lists import cut, list_answers, merged, together
-from qassay.systems.reference.quantities import Candidate
-from qassay.systems.reference.ranking import Ranked
+from qassay.systems.reference.evidence import Ranked, Sentence
+from qassay.systems.reference.factoid import cut, list_answers, merged, together
 
 Collect = Callable[..., Collection]
 Ask = Callable[..., Answer]

@@ -12,9 +12,11 @@ import qassay
 from qassay.collections import Collection
 from qassay.questions import Question, TestSet
 from qassay.systems import Answer, Asked, make_reference
-from qassay.systems.harness import Log, drive, open_system, write_run
-from qassay.systems.harness.log import header
-from qassay.systems.reference.sentence_baseline import sentence_baseline
+from qassay.systems.harness.driving import drive
+from qassay.systems.harness.log import Log, header
+from qassay.systems.harness.opening import open_system
+from qassay.systems.harness.writing import write_run
+from qassay.systems.reference.definitions import sentence_baseline
 from qassay.systems.text import content_words, stem
 
 Collect = Callable[..., Collection]
@@ -110,7 +112,7 @@ def _definition_evaluation(place: Path) -> tuple[Path, TestSet]:
 
 
 def _run(folder: Path, tag: str, system: Callable[[Asked], Answer], questions: TestSet) -> None:
-    from qassay.systems.harness import local
+    from qassay.systems.harness.opening import local
 
     evaluation = qassay.open(folder)
     with Log(folder / "logs" / f"{tag}.jsonl", header(tag, tag, "definition", questions), questions) as log:

@@ -7,8 +7,7 @@ import inspect
 import pytest
 
 from qassay.errors import UsageError
-from qassay.systems import SYSTEMS, make_reference
-from qassay.systems.spelling import load, spelled
+from qassay.systems import SYSTEMS, load, make_reference, spelled
 
 
 @pytest.mark.parametrize(

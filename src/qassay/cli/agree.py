@@ -48,11 +48,11 @@ def command(
         main, *further = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
     ratings = rate(evaluation.ratings(chosen), seed=seed, resamples=resamples)
     if as_json:
-        extra: dict[str, object] = {found.about.replace(" ", "_"): found.as_json() for found in further}
+        extra: dict[str, object] = {other.about.replace(" ", "_"): other.as_json() for other in further}
         extra |= {"ratings": ratings.as_json()} if ratings.scales else {}
         print_json(main.as_json() | extra)
         return
     tables = [] if main.items == 0 and ratings.scales else list(main.tables(matrices=len(main.pairs) <= MATRICES_SHOWN))
-    for found in further:
-        tables += found.tables(matrices=len(found.pairs) <= MATRICES_SHOWN)
+    for other in further:
+        tables += other.tables(matrices=len(other.pairs) <= MATRICES_SHOWN)
     print_tables([*tables, *ratings.tables()])

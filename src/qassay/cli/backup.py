@@ -1,13 +1,15 @@
-"""`qassay backup`: copy the store of an evaluation."""
+"""`qassay backup` and `qassay restore`: copy the store of an evaluation, and put a copy in its place."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.output import print_json
 
 
 def command(
@@ -39,15 +41,43 @@ def command(
 
     opened = open_folder(folder)
     target = default_place(opened) if to is None else to
-    store = open_store(opened)
-    try:
+    with closing(open_store(opened)) as store:
         back_up(store, target)
-    finally:
-        store.close()
     size = target.stat().st_size
     if as_json:
-        from qassay.cli.output import print_json
-
         print_json({"to": str(target), "bytes": size})
         return
     print(f"Wrote {target} ({size:,} bytes), checked.")
+
+
+def restore(
+    folder: FolderArgument,
+    backup: Annotated[Path, typer.Argument(metavar="FILE", help="A backup made by qassay backup.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace what a database server holds (PostgreSQL).")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a backup in the place of the store.
+
+    The server must be stopped. What was there is kept beside it, as
+    qassay.db.before-restore-1 and so on. Everybody signs in anew; tokens
+    and open invitations of the backup end, too: some may have been revoked
+    or used since. Make new ones.
+
+    A backup may come from SQLite or PostgreSQL, from this release or an
+    earlier one, and goes into whichever the evaluation uses.
+
+    Examples
+
+      qassay restore my-eval my-eval/backups/qassay-20261115T070000000Z.db
+      qassay restore my-eval monday.db --force
+    """
+    from qassay.formats.folder import open_folder
+    from qassay.store import backups
+
+    kept = backups.restore(open_folder(folder), backup, force=force)
+    if as_json:
+        print_json({"restored": str(backup), "kept": None if kept is None else str(kept)})
+        return
+    print(f"Restored {backup}.")
+    if kept is not None:
+        print(f"What was there is kept as {kept}.")

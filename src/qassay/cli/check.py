@@ -14,17 +14,14 @@ from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
 from qassay.errors import UsageError
 from qassay.tables import plural
 
-PathsArgument = Annotated[list[Path], typer.Argument(metavar="FOLDER|RUN...", help="An evaluation, or files of runs.")]
-InOption = Annotated[Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")]
-FormOption = Annotated[str | None, typer.Option("--form", help="Form of the runs, where it is not recognised.")]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the runs.")]
-
 
 def command(
-    paths: PathsArgument,
-    inside: InOption = None,
-    form: FormOption = None,
-    encoding: EncodingOption = "utf-8",
+    paths: Annotated[list[Path], typer.Argument(metavar="FOLDER|RUN...", help="An evaluation, or files of runs.")],
+    inside: Annotated[
+        Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")
+    ] = None,
+    form: Annotated[str | None, typer.Option("--form", help="Form of the runs, where it is not recognised.")] = None,
+    encoding: Annotated[str, typer.Option("--encoding", help="Encoding of the runs.")] = "utf-8",
     as_json: JsonOption = False,
 ) -> None:
     """Check an evaluation, or runs before they are added.

@@ -11,8 +11,7 @@ from qassay.cli.output import print_json, print_tables, progress, visible
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.matrix import ScoreMatrix
-    from qassay.meta.significance import Method, PairComparison
+    from qassay.meta.significance import PairComparison
 
 # Exit statuses of a gate.
 GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
@@ -72,10 +71,26 @@ def command(
     _check(a, b, method, gate=gate, margin=margin, top=top)
     matrix = scoring.matrix(source)
     if a is None or b is None:
-        _all_pairs(matrix, method or "randomised-tukey", alpha, permutations, seed, as_json=as_json)
+        from qassay.meta.significance import compare_all
+
+        with progress("permutations") as update:
+            pairs = compare_all(
+                matrix,
+                method=method or "randomised-tukey",
+                alpha=alpha,
+                permutations=permutations,
+                seed=seed,
+                progress=update,
+            )
+        print_json(pairs.as_json()) if as_json else print_tables(pairs.tables())
         return
+    from qassay.analysis import compare
+    from qassay.meta.intervals import FLIPS
+
     shown = TOP if top is None else top
-    result = _two_runs(matrix, a, b, alpha, permutations, seed, top=shown)
+    flips = permutations or FLIPS
+    with progress("trials") as update:  # the error rate takes a while
+        result = compare(matrix, a, b, alpha=alpha, permutations=flips, seed=seed, top=shown, progress=update)
     decision = result.gate(margin) if gate else None
     if as_json:
         print_json(result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin}))
@@ -99,29 +114,6 @@ def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, marg
         raise UsageError("--margin goes with --gate")
     if a is not None and method is not None:
         raise UsageError("--method is for all pairs; two runs are compared by the paired randomisation test")
-
-
-def _all_pairs(
-    matrix: ScoreMatrix, method: Method, alpha: float, permutations: int | None, seed: int, *, as_json: bool
-) -> None:
-    """Compare all pairs of runs, and print the answer."""
-    from qassay.meta.significance import compare_all
-
-    with progress("permutations") as update:
-        pairs = compare_all(matrix, method=method, alpha=alpha, permutations=permutations, seed=seed, progress=update)
-    print_json(pairs.as_json()) if as_json else print_tables(pairs.tables())
-
-
-def _two_runs(
-    matrix: ScoreMatrix, a: str, b: str, alpha: float, permutations: int | None, seed: int, *, top: int
-) -> PairComparison:
-    """Compare two runs, with the error rate that takes a while to find."""
-    from qassay.analysis import compare
-    from qassay.meta.intervals import FLIPS
-
-    flips = permutations or FLIPS
-    with progress("trials") as update:
-        return compare(matrix, a, b, alpha=alpha, permutations=flips, seed=seed, top=top, progress=update)
 
 
 def _gate_line(result: PairComparison, decision: str, margin: float) -> str:

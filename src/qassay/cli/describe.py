@@ -34,14 +34,14 @@ def command(
 
     matrix = scoring.matrix(source)
     boxes = score_distributions(matrix)
-    found = None
+    parts = None
     if source.is_dir() and scoring.measure is None and scoring.component is None:
         from qassay.analysis.composition import composition
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(source)
-        found = composition(evaluation, scoring.key, unjudged=scoring.unjudged, missing=scoring.missing)
+        parts = composition(evaluation, scoring.key, unjudged=scoring.unjudged, missing=scoring.missing)
     if as_json:
-        print_json({"units": boxes.as_json(), **(found.as_json() if found else {})})
+        print_json({"units": boxes.as_json(), **(parts.as_json() if parts else {})})
     else:
-        print_tables([*(found.tables() if found else [boxes.zero_table()]), *([boxes.table(top)] if top else [])])
+        print_tables([*(parts.tables() if parts else [boxes.zero_table()]), *([boxes.table(top)] if top else [])])

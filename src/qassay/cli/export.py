@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.output import print_json, visible
 from qassay.tables import plural
 
 
@@ -50,12 +52,8 @@ def command(
     export = make_export(opened, nist=nist, collection=collection)
     write_export(export, target, folder=opened, force=force)
     if as_json:
-        from qassay.cli.output import print_json
-
         print_json({"to": str(target), "files": export.names, "notes": list(export.notes)})
         return
-    from qassay.cli.output import visible
-
     print(f"Wrote {plural(len(export.names), 'file')} to {target}:")
     for line in _by_place(export.names):
         print(visible(f"  {line}"))
@@ -65,8 +63,5 @@ def command(
 
 def _by_place(names: list[str]) -> list[str]:
     """One line a file at the top, one line a folder."""
-    folders: dict[str, int] = {}
-    for name in names:
-        place = name.split("/")[0] + ("/" if "/" in name else "")
-        folders[place] = folders.get(place, 0) + 1
+    folders = Counter(name.split("/")[0] + ("/" if "/" in name else "") for name in names)
     return [f"{place} ({plural(count, 'file')})" if place.endswith("/") else place for place, count in folders.items()]

@@ -11,6 +11,7 @@ import typer
 
 from qassay import tasks
 from qassay.cli.inputs import JsonOption
+from qassay.cli.output import print_json
 from qassay.errors import InputError, Problem, UsageError
 
 FOLDERS = ("runs", "judgments", "nuggets")
@@ -45,8 +46,6 @@ def command(
         raise UsageError(f"which task? name one with --task:\n{_task_list()}")
     made = make_evaluation(folder, task=task, name=name)
     if as_json:
-        from qassay.cli.output import print_json
-
         print_json({"folder": str(folder), "name": name or folder.resolve().name, "task": made.name})
         return
     where = shlex.quote(str(folder))

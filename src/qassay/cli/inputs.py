@@ -10,15 +10,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 
-Missing: TypeAlias = Literal["stop", "zero", "skip"]
-Unjudged: TypeAlias = Literal["stop", "wrong", "drop"]
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+    from qassay.scores import Scores
 
 SourceArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or a score matrix (CSV or Parquet).")
@@ -37,10 +38,12 @@ ComponentOption: TypeAlias = Annotated[
     ),
 ]
 MissingOption: TypeAlias = Annotated[
-    Missing, typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip.")
+    Literal["stop", "zero", "skip"],
+    typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip."),
 ]
 UnjudgedOption: TypeAlias = Annotated[
-    Unjudged, typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop.")
+    Literal["stop", "wrong", "drop"],
+    typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop."),
 ]
 RunsAsRowsOption: TypeAlias = Annotated[
     bool, typer.Option("--runs-as-rows", help="The score matrix has one row a run, its tag in the first column.")
@@ -57,41 +60,46 @@ SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed 
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """How the runs of a source are scored, as the options of a command say it.
-
-    What does not apply to the source that is there is an error, not ignored.
-    """
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How the runs of an evaluation are scored, as the options of a command say it."""
 
     key: KeyOption = None
     measure: MeasureOption = None
     component: ComponentOption = None
     unjudged: UnjudgedOption = "stop"
     missing: MissingOption = "stop"
+
+    def scores(self, evaluation: Evaluation) -> Scores:
+        """The scores of an evaluation."""
+        return evaluation.score(
+            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
+        )
+
+
+@dataclass(frozen=True)
+class ScoringOptions(EvaluationOptions):
+    """How the runs of a source, an evaluation or a score matrix, are scored.
+
+    Options that do not apply to the source are an error, not ignored.
+    """
+
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
 
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""
-        return self._of_evaluation(source) if source.is_dir() else self._of_file(source)
+        if source.is_dir():
+            refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
+            from qassay.evaluation import open_evaluation
 
-    def _of_evaluation(self, folder: Path) -> ScoreMatrix:
-        refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
-        from qassay.evaluation import open_evaluation
-
-        scores = open_evaluation(folder).score(
-            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
-        )
-        return scores.matrix
-
-    def _of_file(self, path: Path) -> ScoreMatrix:
+            return self.scores(open_evaluation(source)).matrix
         given = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a score matrix", given | {"--unjudged": self.unjudged != "stop"})
         from qassay.formats.matrix import read_matrix
 
         return read_matrix(
-            path,
+            source,
             runs_as_rows=self.runs_as_rows,
             missing=self.missing,
             series_from=self.series_from,
@@ -100,22 +108,23 @@ class ScoringOptions:
 
 
 def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
-    """Offer the options of `ScoringOptions` where a command has its parameter `scoring`.
+    """Offer the options of a record, `EvaluationOptions` or `ScoringOptions`, as the parameter `scoring` of a command.
 
     The parser reads options off the signature of a function, one parameter each.
     """
     own = inspect.signature(command, eval_str=True)
-    options = inspect.signature(ScoringOptions, eval_str=True).parameters
+    record = own.parameters["scoring"].annotation
+    options = inspect.signature(record, eval_str=True).parameters
     spelled_out: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         spelled_out += options.values() if name == "scoring" else [parameter]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        scoring = ScoringOptions(**{name: given.pop(name) for name in options})
+        scoring = record(**{name: given.pop(name) for name in options})
         command(scoring=scoring, **given)
 
-    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in spelled_out]
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
     called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
     return called
 

@@ -18,7 +18,7 @@ from qassay.tables import Table
 NOTE_WIDTH = 100
 NARROWEST = 40
 
-# Of one rule in one file, so many problems are shown to people; machines get all.
+# The most problems of one rule in one file that are shown to people; machines get all.
 MOST_SHOWN = 10
 
 # Called with (done, total); pure functions that take long accept one.

@@ -88,7 +88,7 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     """The plan, with what the curves and the variances add; what they cannot say is said."""
     from qassay.meta.generalizability import generalizability
     from qassay.meta.planning import notes_on_curves, plan
-    from qassay.meta.sensitivity import width_for
+    from qassay.meta.sensitivity import sensitivity, width_for
 
     notes: list[str] = []
     study: Generalizability | None = None
@@ -98,7 +98,11 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     except QassayError as failure:
         notes.append(f"No variances: {failure}.")
     try:
-        curves = _curves(matrix, wanted, seed)
+        if len(matrix.runs) < FEWEST_RUNS:
+            raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
+        with progress("trials") as update:
+            width = width_for(matrix)
+            curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=update)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
     sizes = {} if curves is None else {limit: both.as_json() for limit, both in curves.size_needed(every=True).items()}
@@ -106,18 +110,6 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     if curves is not None:
         notes += notes_on_curves(curves, result)
     return replace(result, notes=(*result.notes, *notes))
-
-
-def _curves(matrix: ScoreMatrix, wanted: Wanted, seed: int) -> SensitivityCurves:
-    """Error rates in bins that suit the scores."""
-    from qassay.meta.sensitivity import sensitivity, width_for
-
-    if len(matrix.runs) < FEWEST_RUNS:
-        raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
-    with progress("trials") as update:
-        return sensitivity(
-            matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width_for(matrix), progress=update
-        )
 
 
 def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:

@@ -10,14 +10,12 @@ from qassay.cli.inputs import ComponentOption, FolderArgument, JsonOption, KeyOp
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.evaluation import open_evaluation
 
-ByOption = Annotated[
-    Literal["run", "organisation"], typer.Option("--by", help="Leave out one run, or all runs of one organisation.")
-]
-
 
 def command(
     folder: FolderArgument,
-    by: ByOption = "run",
+    by: Annotated[
+        Literal["run", "organisation"], typer.Option("--by", help="Leave out one run, or all runs of one organisation.")
+    ] = "run",
     key: KeyOption = None,
     measure: MeasureOption = None,
     component: ComponentOption = None,

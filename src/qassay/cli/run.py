@@ -4,75 +4,71 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
-from qassay.errors import UsageError, few
+from qassay.cli.output import print_json, progress, visible
+from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.tables import plural
 
 if TYPE_CHECKING:
     from qassay.collections import Collection
     from qassay.evaluation import Evaluation
-    from qassay.systems.harness import UnderTest
-
-SystemOption = Annotated[
-    str,
-    typer.Option("--system", metavar="S", help="A reference system, module:callable, a command, or a URL."),
-]
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the system; may be repeated.")
-]
-TagOption = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="The run's tag; else made from --system.")]
-OrganisationOption = Annotated[str | None, typer.Option("--organisation", metavar="TEXT", help="Whose run it is.")]
-DescriptionOption = Annotated[
-    str | None, typer.Option("--description", metavar="TEXT", help="What it is; else the spelling of the system.")
-]
-FormOption = Annotated[
-    str, typer.Option("--form", metavar="FORM", help="Form of the file: jsonl, trec4, trec7, extract, rte, rag24.")
-]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, max=256, help="Series asked at a time.")]
-TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds an answer may take.")]
-RetriesOption = Annotated[int, typer.Option("--retries", min=0, max=100, help="Further attempts after a failure.")]
-BackoffOption = Annotated[
-    float, typer.Option("--backoff", min=0.0, help="Seconds before the second attempt; doubled each time.")
-]
-FailureOption = Annotated[
-    Literal["stop", "nil"],
-    typer.Option("--on-failure", help="When all attempts have failed: stop, or take NIL (an empty list) and go on."),
-]
-IsolateOption = Annotated[bool, typer.Option("--isolate", help="A new process of a command for every series.")]
-TokenOption = Annotated[
-    str | None,
-    typer.Option("--token-from", metavar="VARIABLE", help="Environment variable with the token for a URL."),
-]
-RayOption = Annotated[
-    str | None, typer.Option("--ray", metavar="ADDRESS", help="Answer on a Ray cluster (local: on one made here).")
-]
-RestartOption = Annotated[bool, typer.Option("--restart", help="Do not continue a broken-off run: begin anew.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")]
+    from qassay.runs import RunInformation
+    from qassay.systems.harness.driving import DriveOptions
+    from qassay.systems.harness.log import Log
+    from qassay.systems.harness.opening import UnderTest
 
 
 def command(
     folder: FolderArgument,
-    system: SystemOption,
-    settings: SetOption = None,
-    tag: TagOption = None,
-    organisation: OrganisationOption = None,
-    description: DescriptionOption = None,
-    form: FormOption = "jsonl",
-    workers: WorkersOption = 1,
-    timeout: TimeoutOption = 60.0,
-    retries: RetriesOption = 2,
-    backoff: BackoffOption = 0.5,
-    on_failure: FailureOption = "stop",
-    isolate: IsolateOption = False,
-    token_from: TokenOption = None,
-    ray: RayOption = None,
-    restart: RestartOption = False,
-    force: ForceOption = False,
+    system: Annotated[
+        str,
+        typer.Option("--system", metavar="S", help="A reference system, module:callable, a command, or a URL."),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the system; may be repeated."),
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="TAG", help="The run's tag; else made from --system.")
+    ] = None,
+    organisation: Annotated[str | None, typer.Option("--organisation", metavar="TEXT", help="Whose run it is.")] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What it is; else the spelling of the system.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--form", metavar="FORM", help="Form of the file: jsonl, trec4, trec7, extract, rte, rag24.")
+    ] = "jsonl",
+    workers: Annotated[int, typer.Option("--workers", min=1, max=256, help="Series asked at a time.")] = 1,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds an answer may take.")] = 60.0,
+    retries: Annotated[int, typer.Option("--retries", min=0, max=100, help="Further attempts after a failure.")] = 2,
+    backoff: Annotated[
+        float, typer.Option("--backoff", min=0.0, help="Seconds before the second attempt; doubled each time.")
+    ] = 0.5,
+    on_failure: Annotated[
+        Literal["stop", "nil"],
+        typer.Option(
+            "--on-failure", help="When all attempts have failed: stop, or take NIL (an empty list) and go on."
+        ),
+    ] = "stop",
+    isolate: Annotated[bool, typer.Option("--isolate", help="A new process of a command for every series.")] = False,
+    token_from: Annotated[
+        str | None,
+        typer.Option("--token-from", metavar="VARIABLE", help="Environment variable with the token for a URL."),
+    ] = None,
+    ray: Annotated[
+        str | None, typer.Option("--ray", metavar="ADDRESS", help="Answer on a Ray cluster (local: on one made here).")
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Do not continue a broken-off run: begin anew.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Drive a system over the questions and write a run.
@@ -96,52 +92,35 @@ def command(
       qassay run my-eval --system my_module:answer --on-failure nil
       qassay run my-eval --system http://localhost:8000/v1/chat/completions --set model=m
     """
-    from qassay.cli.driving import RunJob
     from qassay.evaluation import open_evaluation
-    from qassay.systems.harness import DriveOptions, default_tag
+    from qassay.runs import RunInformation
+    from qassay.systems.harness.driving import DriveOptions
+    from qassay.systems.harness.opening import default_tag, open_system
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
     options = DriveOptions(workers, timeout, retries, backoff, on_failure, isolate)
     _refuse_form(evaluation, form)
     collection = _documents(evaluation)
-    under_test = _opened(system, evaluation, collection, given, token=_token(token_from), ray=ray)
-    about = (organisation, description or under_test.spelling)
-    job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, options)
-    result = job.run(restart=restart, force=force)
-    if as_json:
-        from qassay.cli.output import print_json
-
-        print_json(result)
-    else:
-        _tell(result, folder, evaluation.folder.unpublished())
-
-
-def _opened(
-    system: str,
-    evaluation: Evaluation,
-    collection: Collection | None,
-    settings: Mapping[str, str],
-    *,
-    token: str | None,
-    ray: str | None,
-) -> UnderTest:
-    """The system, here or on a Ray cluster."""
-    from qassay.systems.harness import open_system
-
-    opened = open_system(
+    under_test = open_system(
         system,
         task=evaluation.task,
         collection=collection,
         documents=evaluation.folder.collection if collection is not None else None,
-        settings=settings,
-        token=token,
+        settings=given,
+        token=_token(token_from),
     )
-    if ray is None:
-        return opened
-    from qassay.systems.harness.over_ray import over_ray
+    if ray is not None:
+        from qassay.systems.harness.over_ray import over_ray
 
-    return over_ray(opened, ray)
+        under_test = over_ray(under_test, ray)
+    about = RunInformation(organisation, description or under_test.spelling)
+    job = RunJob(evaluation, under_test, tag or default_tag(under_test.spelling), form, about, collection, options)
+    result = job.run(restart=restart, force=force)
+    if as_json:
+        print_json(result)
+    else:
+        _tell(result, folder, evaluation.folder.unpublished())
 
 
 def _documents(evaluation: Evaluation) -> Collection | None:
@@ -149,7 +128,6 @@ def _documents(evaluation: Evaluation) -> Collection | None:
     place = evaluation.folder.collection
     if not place.is_dir() or not any(place.iterdir()):
         return None
-    from qassay.cli.output import progress
     from qassay.collections import open_collection
 
     with progress("reading documents") as update:
@@ -158,10 +136,10 @@ def _documents(evaluation: Evaluation) -> Collection | None:
 
 def _settings(given: list[str]) -> dict[str, str]:
     settings: dict[str, str] = {}
-    for one in given:
-        name, equals, value = (part.strip() for part in one.partition("="))
+    for setting in given:
+        name, equals, value = (part.strip() for part in setting.partition("="))
         if not equals or not name or not value:
-            raise UsageError(f"--set takes NAME=VALUE, not {one!r}")
+            raise UsageError(f"--set takes NAME=VALUE, not {setting!r}")
         if name in settings:
             raise UsageError(f"--set {name} is given twice")
         settings[name] = value
@@ -178,18 +156,14 @@ def _token(variable: str | None) -> str | None:
 
 def _refuse_form(evaluation: Evaluation, form: str) -> None:
     """Stop at a form that cannot be written before anything is asked."""
-    from qassay.errors import unknown
     from qassay.systems.harness.writing import SUFFIXES
 
-    possible = [one for one in evaluation.task.forms if one in SUFFIXES]
+    possible = [name for name in evaluation.task.forms if name in SUFFIXES]
     if form not in possible:
         raise unknown(f"form to write a run of task {evaluation.task.name} in", form, possible)
 
 
 def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
-    from qassay.cli.output import visible
-    from qassay.tables import plural
-
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
     print(visible(f"Asked {result['system']} {plural(result['questions'], 'question')}{again}."))
     counts = [f"{result['nil']} NIL"] * bool(result["nil"]) + [f"{result['empty']} empty"] * bool(result["empty"])
@@ -203,3 +177,110 @@ def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> N
         print(visible(f"warning: not asked: {unpublished}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))
     print(visible(f"Next: qassay pool {folder}, which says what is to be judged"))
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """Everything about one call of the command."""
+
+    evaluation: Evaluation
+    system: UnderTest
+    tag: str
+    form: str
+    information: RunInformation
+    collection: Collection | None
+    options: DriveOptions
+
+    def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
+        """Ask, write the run, and tell what was done."""
+        from qassay.formats.names import file_name
+        from qassay.systems.harness.driving import drive
+        from qassay.systems.harness.log import Log, header
+
+        evaluation = self.evaluation
+        self._refuse_existing(force=force)
+        head = header(self.tag, self.system.spelling, evaluation.task.name, evaluation.questions)
+        path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
+        begun = time.monotonic()
+        if self.collection is not None and self.system.searches:
+            # Before the first question, whose time-out the indexes are no part of.
+            for passages in (True, False):
+                self.collection.index(passages=passages)
+        with Log(path, head, evaluation.questions, restart=restart or (force and _is_finished(path))) as log:
+            kept = len(log.answers)
+            try:
+                with progress(f"asking {self.tag}") as update:
+                    answers = drive(
+                        self.system,
+                        evaluation.questions,
+                        task=evaluation.task,
+                        log=log,
+                        collection=self.collection,
+                        options=self.options,
+                        progress=update,
+                    )
+            except KeyboardInterrupt:
+                print(f"{len(log.answers)} answers are kept: the same command goes on from there", file=sys.stderr)
+                raise
+            written = self._write(answers)
+            log.finish()
+            return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)
+
+    def _write(self, answers: Mapping[str, Any]) -> str:
+        """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
+        from qassay.formats.files import TemporaryFolder
+        from qassay.formats.folder import Folder
+        from qassay.systems.harness.writing import write_run
+
+        evaluation = self.evaluation
+        own = evaluation.folder
+        place = own if own.written is None else Folder(own.path, TemporaryFolder())
+        written = write_run(
+            place,
+            self.tag,
+            answers,
+            task=evaluation.task,
+            questions=evaluation.questions,
+            form=self.form,
+            information=self.information,
+            lengths=self.collection.lengths() if self.collection is not None else None,
+        )
+        if place is not own:
+            from qassay.store.engine import open_store
+            from qassay.store.folder.importing import import_folder
+
+            with closing(open_store(own)) as store:
+                import_folder(store, place, replace=True)
+        return place.name(written)
+
+    def _refuse_existing(self, *, force: bool) -> None:
+        from qassay.formats.names import name_fault
+
+        if fault := name_fault(self.tag):
+            raise UsageError(f"the run tag {self.tag!r} {fault}")
+        existing = self.evaluation.folder.files_of_run(self.tag)
+        if existing and not force:
+            name = self.evaluation.folder.name(existing[0])
+            message = "is there already; choose another --tag, or replace it with --force"
+            raise InputError(Problem("configuration", message, name))
+
+    def _result(self, written: str, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
+        answers = log.answers.values()
+        folder = self.evaluation.folder
+        return {
+            "run": self.tag,
+            "system": self.system.spelling,
+            "file": written,
+            "stored": folder.written is not None,
+            "log": folder.name(log.path),
+            "questions": len(log.answers),
+            "continued": kept,
+            "nil": sum(answer.nil for answer in answers),
+            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in answers),
+            "failed": [question for question in self.evaluation.questions.ids if question in log.failed],
+            "seconds": round(seconds, 3),
+        }
+
+
+def _is_finished(path: Path) -> bool:
+    return path.exists() and b'\n{"finished"' in path.read_bytes()

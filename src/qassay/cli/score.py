@@ -3,56 +3,46 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 import typer
 
-from qassay.cli.inputs import (
-    ComponentOption,
-    FolderArgument,
-    JsonOption,
-    KeyOption,
-    MeasureOption,
-    MissingOption,
-    UnjudgedOption,
-)
+from qassay.cli.inputs import EvaluationOptions, FolderArgument, JsonOption, takes_scoring
 from qassay.cli.output import print_json, print_tables, visible
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.matrix import ScoreMatrix
-from qassay.scores import Missing, Scores, Unjudged
+from qassay.scores import Scores
 from qassay.tables import Table
 
-# Up to so many scores (runs x units) intervals and tests of all pairs take less than a second.
+# Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
 QUICK_CELLS = 50_000
 
-SweepOption = Annotated[
-    str | None,
-    typer.Option("--beta", metavar="A-B", help="Mean nugget F for every whole beta from A to B, with ranks."),
-]
-IntervalsOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--intervals/--no-intervals",
-        help="Intervals, and letters for runs that cannot be told apart (default: where it takes no time).",
-    ),
-]
-CsvOption = Annotated[bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")]
-BestOption = Annotated[bool, typer.Option("--best-per-organisation", help="Only the best run of each organisation.")]
 
-
+@takes_scoring
 def command(
     folder: FolderArgument,
-    key: KeyOption = None,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    beta: SweepOption = None,
-    best_per_organisation: BestOption = False,
-    intervals: IntervalsOption = None,
-    as_csv: CsvOption = False,
+    *,
+    scoring: EvaluationOptions,
+    beta: Annotated[
+        str | None,
+        typer.Option("--beta", metavar="A-B", help="Mean nugget F for every whole beta from A to B, with ranks."),
+    ] = None,
+    best_per_organisation: Annotated[
+        bool, typer.Option("--best-per-organisation", help="Only the best run of each organisation.")
+    ] = False,
+    intervals: Annotated[
+        bool | None,
+        typer.Option(
+            "--intervals/--no-intervals",
+            help="Intervals, and letters for runs that cannot be told apart (default: where it takes no time).",
+        ),
+    ] = None,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Score every run of an evaluation and show the leaderboard.
@@ -69,10 +59,11 @@ def command(
     """
     evaluation = open_evaluation(folder)
     if beta is not None:
-        _refuse_with_sweep(measure, component, as_csv)
-        _sweep(evaluation, beta, key, unjudged=unjudged, missing=missing, as_json=as_json)
+        if scoring.measure is not None or scoring.component is not None or as_csv:
+            raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
+        _sweep(evaluation, beta, scoring, as_json=as_json)
         return
-    scores = evaluation.score(key, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    scores = scoring.scores(evaluation)
     if best_per_organisation:
         scores = scores.best_per_organisation()
     if as_json:
@@ -102,20 +93,12 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
     return leaderboard(scores)
 
 
-def _refuse_with_sweep(measure: str | None, component: str | None, as_csv: bool) -> None:
-    if measure is not None or component is not None or as_csv:
-        raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
-
-
-def _sweep(
-    evaluation: Evaluation, betas: str, key: str | None, *, unjudged: Unjudged, missing: Missing, as_json: bool
-) -> None:
+def _sweep(evaluation: Evaluation, betas: str, scoring: EvaluationOptions, *, as_json: bool) -> None:
     """Mean F for several betas, with the rank of every run at each."""
     from qassay.meta.fidelity import beta_sweep
 
     matrices: dict[float, ScoreMatrix] = {
-        beta: _means(evaluation.score(key, measure=f"nugget_f(beta={beta})", unjudged=unjudged, missing=missing))
-        for beta in _range(betas)
+        beta: _means(replace(scoring, measure=f"nugget_f(beta={beta})").scores(evaluation)) for beta in _range(betas)
     }
     result = beta_sweep(matrices)
     print_json(result.as_json()) if as_json else print_tables([result.table()])
@@ -136,9 +119,9 @@ def _means(scores: Scores) -> ScoreMatrix:
 def _range(text: str) -> range:
     first, _, last = text.partition("-")
     try:
-        found = range(int(first), int(last or first) + 1)
+        betas = range(int(first), int(last or first) + 1)
     except ValueError:
-        found = range(0)
-    if not found or found[0] < 0 or len(found) > 100:
+        betas = range(0)
+    if not betas or betas[0] < 0 or len(betas) > 100:
         raise UsageError(f"--beta takes a range of whole numbers such as 1-5, not {text!r}")
-    return found
+    return betas

@@ -16,45 +16,41 @@ from qassay.errors import UsageError
 if TYPE_CHECKING:
     from qassay.meta.sensitivity import SensitivityCurves
 
-PresetOption = Annotated[
-    str,
-    typer.Option(
-        "--preset",
-        metavar="NAME",
-        help="A study to repeat: default, trec2002, trec2003-definition, trec2003-list, trec2004.",
-    ),
-]
-SizesOption = Annotated[
-    str | None,
-    typer.Option("--sizes", metavar="A-B", help="Sizes of the sets, every one from A to B (default: the preset's)."),
-]
-TrialsOption = Annotated[
-    int | None, typer.Option("--trials", min=1, metavar="N", help="Trials for each size (default: the preset's).")
-]
-ErrorOption = Annotated[float, typer.Option("--error", help="Error rate to stay within.")]
-WidthOption = Annotated[
-    float, typer.Option("--bin-width", help="Width of a bin of differences; wider for scores beyond [0, 1].")
-]
-IntervalsOption = Annotated[
-    int,
-    typer.Option("--intervals", min=0, metavar="N", help="Bootstrap resamples of the units for intervals; 0: none."),
-]
-TiesOption = Annotated[
-    Literal["stay", "half", "exclude"],
-    typer.Option("--ties", help="A tie is no swap and stays, counts half a swap, or leaves the denominator."),
-]
-
 
 @takes_scoring
 def command(
     source: SourceArgument,
-    preset: PresetOption = "default",
-    sizes: SizesOption = None,
-    trials: TrialsOption = None,
-    error: ErrorOption = 0.05,
-    bin_width: WidthOption = 0.01,
-    intervals: IntervalsOption = 100,
-    ties: TiesOption = "stay",
+    preset: Annotated[
+        str,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="A study to repeat: default, trec2002, trec2003-definition, trec2003-list, trec2004.",
+        ),
+    ] = "default",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes", metavar="A-B", help="Sizes of the sets, every one from A to B (default: the preset's)."
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option("--trials", min=1, metavar="N", help="Trials for each size (default: the preset's).")
+    ] = None,
+    error: Annotated[float, typer.Option("--error", help="Error rate to stay within.")] = 0.05,
+    bin_width: Annotated[
+        float, typer.Option("--bin-width", help="Width of a bin of differences; wider for scores beyond [0, 1].")
+    ] = 0.01,
+    intervals: Annotated[
+        int,
+        typer.Option(
+            "--intervals", min=0, metavar="N", help="Bootstrap resamples of the units for intervals; 0: none."
+        ),
+    ] = 100,
+    ties: Annotated[
+        Literal["stay", "half", "exclude"],
+        typer.Option("--ties", help="A tie is no swap and stays, counts half a swap, or leaves the denominator."),
+    ] = "stay",
     *,
     scoring: ScoringOptions,
     seed: SeedOption = 0,

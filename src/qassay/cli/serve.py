@@ -12,7 +12,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -20,42 +20,33 @@ from qassay.errors import UsageError
 from qassay.tables import plural
 
 if TYPE_CHECKING:
+    from qassay.formats.folder import Folder
     from qassay.store.engine import Store
     from qassay.web.settings import Settings
-
-HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
-PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")]
-OpenOption = Annotated[bool, typer.Option("--open", help="Open it in a browser.")]
-PublicOption = Annotated[
-    str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
-]
-HeaderOption = Annotated[
-    str | None,
-    typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
-]
-ProxyOption = Annotated[
-    list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
-]
-InviteOption = Annotated[
-    bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
-]
-InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
-]
-LogOption = Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")]
 
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The evaluation.")],
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 8000,
-    open_browser: OpenOption = False,
-    public_url: PublicOption = None,
-    trusted_header: HeaderOption = None,
-    trusted_proxy: ProxyOption = None,
-    invite_organiser: InviteOption = False,
-    insecure: InsecureOption = False,
-    log: LogOption = "text",
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")] = 8000,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
+    ] = None,
+    trusted_header: Annotated[
+        str | None,
+        typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
+    ] = None,
+    invite_organiser: Annotated[
+        bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
+    ] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
+    ] = False,
+    log: Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")] = "text",
 ) -> None:
     """The web application: questions, runs, judging, adjudication, results.
 
@@ -72,6 +63,8 @@ def command(
     """
     from qassay.web.settings import Settings, sign_on_from
 
+    if log not in ("text", "json", "none"):
+        raise UsageError(f"--log {log}: it is text, json or none")
     settings = Settings(
         host=host,
         port=port,
@@ -80,7 +73,7 @@ def command(
         trusted_header=trusted_header,
         trusted_proxies=tuple(trusted_proxy or ()),
         sign_on=sign_on_from(os.environ),
-        log=_form(log),
+        log=cast('Literal["text", "json", "none"]', log),
     )
     serve_folder(folder, settings, open_browser=open_browser, invite_organiser=invite_organiser)
 
@@ -97,7 +90,12 @@ def serve_folder(
     with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
         if before is not None:
             before()
-        with closing(_prepare(folder)) as store:
+        from qassay.formats.folder import open_folder
+        from qassay.store.engine import open_store
+
+        opened = open_folder(folder)
+        with closing(open_store(opened, create=True)) as store:
+            _import_files(opened, store)
             _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
 
 
@@ -111,38 +109,17 @@ def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
         signal.signal(signal.SIGTERM, earlier)
 
 
-def _form(log: str) -> Literal["text", "json", "none"]:
-    if log == "text":
-        return "text"
-    if log == "json":
-        return "json"
-    if log == "none":
-        return "none"
-    raise UsageError(f"--log {log}: it is text, json or none")
-
-
-def _prepare(folder: Path) -> Store:
-    """The store; a new one takes in what the files of the folder hold.
+def _import_files(folder: Folder, store: Store) -> None:
+    """Import the files of the folder into a new store.
 
     Only a new one: later the store is ahead of the files, and an old file would undo what was changed since.
     """
-    from qassay.formats.folder import open_folder
-    from qassay.store.engine import open_store
     from qassay.store.folder.importing import import_folder
     from qassay.store.folder.snapshot import is_new
 
-    opened = open_folder(folder)
-    store = open_store(opened, create=True)
-    try:
-        if is_new(store):
-            taken = import_folder(store, opened)
-            if taken:
-                files = plural(len(taken), "file")
-                print(f"Took {files} of {folder} into its store, which holds the evaluation from now on.")
-    except BaseException:
-        store.close()
-        raise
-    return store
+    if is_new(store) and (imported := import_folder(store, folder)):
+        files = plural(len(imported), "file")
+        print(f"Took {files} of {folder.path} into its store, which holds the evaluation from now on.")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -152,10 +129,10 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            told = f"port {port} is taken by another program; choose one with --port, or 0 for any that is free"
+            message = f"port {port} is taken by another program; choose one with --port, or 0 for any that is free"
         else:
-            told = f"cannot listen on {host}, port {port}: {error.strerror or error}"
-        raise UsageError(told) from None
+            message = f"cannot listen on {host}, port {port}: {error.strerror or error}"
+        raise UsageError(message) from None
 
 
 def _serve(
@@ -196,6 +173,6 @@ def _serve(
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    # The server catches the signal, stops, and sends it once more to whoever listened before: to end well is no error.
+    # The server catches the signal, stops, and sends it once more to the handler before it: to end well is no error.
     with _told_to_stop(stop):
         server.run(sockets=[listening])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qassay.cli.inputs import (
     ComponentOption,
     JsonOption,
-    Missing,
     MissingOption,
     RunsAsRowsOption,
     ScoringOptions,
@@ -31,24 +30,19 @@ if TYPE_CHECKING:
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
 
-MeasuresOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
-]
-ReferenceOption: TypeAlias = Annotated[
-    str | None, typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from.")
-]
-SourcesArgument: TypeAlias = Annotated[
-    list[Path],
-    typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
-]
-
-
 def command(
-    sources: SourcesArgument,
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
+    ],
     sets: SetsOption = None,
-    measure: MeasuresOption = None,
-    reference: ReferenceOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", metavar="NAME", help="Measure to rank by; may be repeated (an evaluation)."),
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option("--reference", metavar="SET", help="What swaps and changes are measured from.")
+    ] = None,
     component: ComponentOption = None,
     unjudged: UnjudgedOption = "stop",
     missing: MissingOption = "stop",
@@ -78,7 +72,7 @@ def command(
 
         evaluation = open_evaluation(sources[0])
         with progress("comparing rankings") as update:
-            found = compare_sets(
+            result, noise = compare_sets(
                 evaluation,
                 named_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
                 measures=measure or (),
@@ -88,12 +82,15 @@ def command(
                 missing=missing,
                 progress=update,
             )
-        _show(*found, as_json=as_json)
+        _show(result, noise, as_json=as_json)
     else:
         given = {"--sets": sets, "--measure": measure, "--component": component, "--unjudged": unjudged != "stop"}
         refuse("score matrices", given)
-        matrices = _matrices(sources, missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
-        _show(_compare(matrices, reference), None, as_json=as_json)
+        if len(sources) < 2:
+            raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
+        scoring = ScoringOptions(missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
+        matrices = [scoring.matrix(source) for source in sources]
+        _show(_compare(dict(zip(matrix_names(sources), matrices, strict=True)), reference), None, as_json=as_json)
 
 
 def _is_folder(sources: Sequence[Path]) -> bool:
@@ -109,10 +106,10 @@ def _is_folder(sources: Sequence[Path]) -> bool:
 
 def _show(result: Stability, noise: Sequence[Noise] | None, *, as_json: bool) -> None:
     if as_json:
-        extra = {} if noise is None else {"noise": {found.component: found.as_json() for found in noise}}
+        extra = {} if noise is None else {"noise": {part.component: part.as_json() for part in noise}}
         print_json(result.as_json() | extra)
     else:
-        print_tables([*result.tables(), *(found.table() for found in noise or () if found.pairs)])
+        print_tables([*result.tables(), *(part.table() for part in noise or () if part.pairs)])
 
 
 def _compare(matrices: Mapping[str, ScoreMatrix], reference: str | None) -> Stability:
@@ -123,16 +120,6 @@ def _compare(matrices: Mapping[str, ScoreMatrix], reference: str | None) -> Stab
         raise unknown("score matrix", reference, names)
     with progress("comparing rankings") as update:
         return stability({matrices[names[0]].measure: matrices}, reference=reference or names[0], progress=update)
-
-
-def _matrices(
-    sources: Sequence[Path], *, missing: Missing, runs_as_rows: bool, series_from: str | None
-) -> dict[str, ScoreMatrix]:
-    """The score matrices by name."""
-    if len(sources) < 2:
-        raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
-    scoring = ScoringOptions(missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
-    return {name: scoring.matrix(source) for name, source in zip(matrix_names(sources), sources, strict=True)}
 
 
 def matrix_names(sources: Sequence[Path]) -> list[str]:

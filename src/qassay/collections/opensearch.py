@@ -1,7 +1,7 @@
 """Search with an OpenSearch or Elasticsearch server, for collections beyond one machine.
 
-The server indexes and ranks; texts, offsets and matches stay ours, so that a hit is the same thing whoever found it.
-Words are ours too: texts are sent as the words that `query.Analyser` makes of them, and the server splits at spaces.
+The server indexes and ranks; texts, offsets and matches stay ours, so that a hit is the same whichever engine found it.
+Words are ours too: texts are sent as the words that `search.Analyser` makes of them, and the server splits at spaces.
 Stemmers of one name differ between servers and versions, and a query would miss what the other stemmed otherwise. The
 name of the index says whose words it holds. The protocol is the part that OpenSearch 1 to 3 and Elasticsearch 7 to 9
 share:
@@ -31,12 +31,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request
 
-from qassay.collections.query import Analyser, Clause, Query
-from qassay.collections.records import Found, Unit
+from qassay.collections.documents import Unit
+from qassay.collections.search import TITLE_WEIGHT, Analyser, Clause, Found, Query
 from qassay.direct import BUSY, direct
 from qassay.errors import InputError, Problem, UsageError
 
-TITLE_WEIGHT = 0.5
 _TIME_OUT = 60.0
 _BULK = 4 << 20
 # An answer is cut here, and is no JSON then: ten thousand hits take a hundredth of it.
@@ -92,7 +91,7 @@ class OpenSearchEngine:
         self._size = 0
         self._documents = self._marked = 0
         self._analyser = Analyser()
-        self._create()
+        self._ask("PUT", "", _DEFINITION, allowed=("resource_already_exists_exception",))
 
     def done(self) -> int:
         """Documents that the last commit had; some of later ones may be there, in any order, and are added again."""
@@ -148,17 +147,14 @@ class OpenSearchEngine:
     def _words(self, text: str) -> str:
         return " ".join(self._analyser.words(text))
 
-    def _create(self) -> None:
-        self._ask("PUT", "", _DEFINITION, allowed=("resource_already_exists_exception",))
-
     def _send(self) -> None:
         """Send what waits. A busy server may take some units and turn others away: those are sent again."""
         for wait in (*_BULK_WAITS, None):
             if not self._waiting:
                 break
-            self._waiting, said = self._left()
+            self._waiting, reason = self._left()
             if self._waiting and wait is None:
-                raise self._fault(f"turns away {len(self._waiting)} units again and again: {said}")
+                raise self._fault(f"turns away {len(self._waiting)} units again and again: {reason}")
             if self._waiting and wait:
                 time.sleep(wait)
         self._size = 0
@@ -195,15 +191,14 @@ class OpenSearchEngine:
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if isinstance(body, bytes) else {})}
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
-        for wait in _WAITS:
+        waits = iter(_WAITS)
+        while True:
             try:
                 return self._once(request, allowed)
-            except _BusyError:
+            except _BusyError as busy:
+                if (wait := next(waits, None)) is None:
+                    raise self._fault(str(busy)) from None
                 time.sleep(wait)
-        try:
-            return self._once(request, allowed)
-        except _BusyError as busy:
-            raise self._fault(str(busy)) from None
 
     def _once(self, request: Request, allowed: tuple[str, ...]) -> dict[str, Any]:
         try:
@@ -251,11 +246,11 @@ class OpenSearchEngine:
 
 
 def _boolean(query: Query) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    parts: dict[str, list[Any]] = {}
     for clause in query.clauses:
         name = "must_not" if clause.occur == "not" else clause.occur
-        found.setdefault(name, []).append(_clause(clause))
-    return found
+        parts.setdefault(name, []).append(_clause(clause))
+    return parts
 
 
 def _clause(clause: Clause) -> dict[str, Any]:
@@ -280,11 +275,11 @@ def _reason(error: object) -> str:
         return str(error)[:300]
     roots, cause = error.get("root_cause"), error.get("caused_by")
     first = roots[0] if isinstance(roots, list) and roots else error
-    reasons = [one for one in (first, cause) if isinstance(one, dict) and one.get("reason")] or [error]
-    return "; ".join(dict.fromkeys(f"{one.get('type')}: {one.get('reason')}" for one in reasons))[:500]
+    reasons = [part for part in (first, cause) if isinstance(part, dict) and part.get("reason")] or [error]
+    return "; ".join(dict.fromkeys(f"{part.get('type')}: {part.get('reason')}" for part in reasons))[:500]
 
 
 def _hidden(url: str) -> str:
-    """A URL without what stands before the @."""
+    """A URL without the part before the @."""
     before, at, host = url.rpartition("@")
     return f"...@{host}" if at and before else url

@@ -1,6 +1,6 @@
 """The documents of a folder, one after the other: JSON lines, TREC SGML, text and HTML files.
 
-Files are taken in the order of their paths; hidden ones (and folders) are passed over. What a file is, is told by
+Files are read in the order of their paths; hidden ones (and folders) are passed over. The kind of a file is told by
 its name and, where that says nothing or `.txt`, by its first characters:
 
     .jsonl .json .jl      one JSON object a line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
@@ -10,23 +10,123 @@ its name and, where that says nothing or `.txt`, by its first characters:
     .txt .html .htm       one document; its doc-id is the path below the folder without the extension
 
 any of them also as .gz or .zst. Faulty documents are all reported, each with file and line.
+
+Files are unpacked on the way and read piece by piece, never whole into memory.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
-from qassay.collections import markup
-from qassay.collections.records import Document
-from qassay.collections.streams import Source, decode
+from qassay.collections.documents import Document, Markup, title
 from qassay.errors import InputError, Problem
+from qassay.formats.files import BOM, BrokenError, unpacked
+
+# What is read at a time.
+_PIECE = 1 << 20
+# The largest document, in bytes: larger ones are mistakes, or packed zeros that unpack without end.
+LARGEST = 256 << 20
+_BOMS = (
+    (BOM, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CHARSET = re.compile(rb"""<meta\b[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+
+
+class Source:
+    """A file being read: where it is, and how far."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        # How messages call it.
+        self.name = name
+        self.bytes_read = 0
+
+    def pieces(self) -> Iterator[bytes]:
+        """The contents, unpacked where they are gzip or zstandard (told by the first bytes, not by the name)."""
+        try:
+            with self.path.open("rb") as handle:
+                yield from unpacked(self._packed(handle))
+        except (OSError, BrokenError) as error:
+            raise InputError(Problem("encoding", f"cannot be read: {error}", self.name)) from None
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that hold anything, with their numbers, without their ends; a byte order mark is dropped."""
+        for number, line in enumerate(self._lines(), 1):
+            if line and not line.isspace():
+                yield number, line.removeprefix(BOM) if number == 1 else line
+
+    def _lines(self) -> Iterator[bytes]:
+        begun: list[bytes] = []  # parts of a line whose end has not come yet
+        size = 0
+        number = 1
+        for piece in self.pieces():
+            first, *others = piece.split(b"\n")
+            begun.append(first)
+            size += len(first)
+            self.limit(size, number)
+            if others:
+                yield b"".join(begun)
+                yield from others[:-1]
+                begun, size, number = [others[-1]], len(others[-1]), number + len(others)
+        yield b"".join(begun)
+
+    def whole(self) -> bytes:
+        """Everything at once, for files that are one document."""
+        pieces: list[bytes] = []
+        size = 0
+        for piece in self.pieces():
+            size += len(piece)
+            self.limit(size, None)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def limit(self, size: int, line: int | None) -> None:
+        """Raise where a document is larger than any may be."""
+        if size > LARGEST:
+            message = f"holds a document of more than {LARGEST >> 20} MiB; cut it into several"
+            raise InputError(Problem("syntax", message, self.name, line))
+
+    def _packed(self, handle: BinaryIO) -> Iterator[bytes]:
+        while piece := handle.read(_PIECE):
+            self.bytes_read += len(piece)
+            yield piece
+
+
+def decode(data: bytes, *, declared: bool = False) -> str | None:
+    """Text of a document: UTF-8, or what its byte order mark or (`declared`) its HTML head says, else Latin-1.
+
+    Nothing where it holds NUL: that is no text. Line ends stay as they are; a byte order mark is no part of the text.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            text = data[len(mark) :].decode(encoding, errors="replace")
+            return None if "\0" in text else text
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        charset = _CHARSET.search(data[:4096]) if declared else None
+    if charset is not None:
+        try:
+            text = data.decode(charset[1].decode("ascii"))
+            text.encode("utf-8")
+        except (LookupError, UnicodeError):
+            return data.decode("latin-1")
+        return text
+    return data.decode("latin-1")
+
 
 Kind = Literal["json", "sgml", "text", "html"]
 
@@ -55,7 +155,7 @@ class Read(NamedTuple):
 
 def files_of(folder: Path) -> list[Path]:
     """The visible files below a folder, in the order of their paths; links are followed, once."""
-    found: list[Path] = []
+    paths: list[Path] = []
     seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
@@ -64,44 +164,44 @@ def files_of(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted((path for path in found if path.is_file()), key=lambda path: path.relative_to(folder).parts)
+        paths += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted((path for path in paths if path.is_file()), key=lambda path: path.relative_to(folder).parts)
 
 
 def kind_of(source: Source) -> Kind | None:
     """What a file holds; nothing where it is none of the known kinds."""
-    named = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
-    if named not in (None, "text"):
-        return named
+    by_name = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
+    if by_name not in (None, "text"):
+        return by_name
     pieces = source.pieces()
     head = next(pieces, b"")
     while len(head) < _SNIFF and (piece := next(pieces, b"")):
         head += piece
     source.bytes_read = 0
     start = head[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if named is None and start.startswith(b"{"):
+    if by_name is None and start.startswith(b"{"):
         return "json"
     tag = _DOCUMENT.search(start)
-    if tag is not None and not tag[1] and (named is None or tag.start() == 0):
+    if tag is not None and not tag[1] and (by_name is None or tag.start() == 0):
         return "sgml"
-    return named
+    return by_name
 
 
 def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
     """The documents of one file; what is wrong with the others is added to `problems`."""
     if kind == "json":
-        found = _json(source, problems)
+        documents = _json(source, problems)
     elif kind == "sgml":
-        found = _sgml(source, problems)
+        documents = _sgml(source, problems)
     else:
-        found = _single(source, kind, folder, problems)
+        documents = _single(source, kind, folder, problems)
     try:
-        for one in found:
-            fault = _id_fault(one.document.id)
+        for row in documents:
+            fault = _id_fault(row.document.id)
             if fault is None:
-                yield one
+                yield row
             else:
-                problems.append(Problem("syntax", fault, source.name, one.line))
+                problems.append(Problem("syntax", fault, source.name, row.line))
     except InputError as error:
         problems.extend(error.problems)
 
@@ -140,12 +240,12 @@ def _from_row(row: dict[str, Any]) -> Document | None:
 
 
 def _single(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
-    form: markup.Markup = "html" if kind == "html" else "none"
+    form: Markup = "html" if kind == "html" else "none"
     text = decode(source.whole(), declared=kind == "html")
     if text is None:
         problems.append(Problem("encoding", "holds NUL bytes: it is not text", source.name))
         return
-    yield Read(Document(path_id(source.path, folder), text, markup.title(text, form), form), 1)
+    yield Read(Document(path_id(source.path, folder), text, title(text, form), form), 1)
 
 
 def path_id(path: Path, folder: Path) -> str:
@@ -176,7 +276,7 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
         if number is None:
             problems.append(Problem("syntax", "a document has no <DOCNO>", source.name, line))
             continue
-        yield Read(Document(number[1], text, markup.title(text, "sgml"), "sgml"), line)
+        yield Read(Document(number[1], text, title(text, "sgml"), "sgml"), line)
 
 
 def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:

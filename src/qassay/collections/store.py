@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import zstandard
 
-from qassay.collections.markup import Markup
-from qassay.collections.records import Document
+from qassay.collections.documents import Document, Markup
+from qassay.errors import Problem
 
 _FRAME = 1 << 15
 _MOST_ROWS = 4096  # in a frame: texts may be empty
@@ -31,15 +31,6 @@ CREATE TABLE IF NOT EXISTS documents (
 );
 """
 _COLUMNS = "number, id, title, markup, frame, start, size"
-_MOST_PARAMETERS = 500
-
-
-class Twice(NamedTuple):
-    """A doc-id that was there before, and both places."""
-
-    id: str
-    first: str
-    again: str
 
 
 class Store:
@@ -76,16 +67,10 @@ class Store:
         rows = self._rows(f"SELECT {_COLUMNS} FROM documents WHERE id = ?", (doc_id,))  # noqa: S608
         return self._unpack(rows[0]) if rows else None
 
-    def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
-        """The documents with these numbers."""
-        found: dict[int, Document] = {}
-        wanted = sorted(set(numbers))
-        for begin in range(0, len(wanted), _MOST_PARAMETERS):
-            some = wanted[begin : begin + _MOST_PARAMETERS]
-            marks = ",".join("?" * len(some))
-            for row in self._rows(f"SELECT {_COLUMNS} FROM documents WHERE number IN ({marks})", some):  # noqa: S608
-                found[row[0]] = self._unpack(row)
-        return found
+    def numbered(self, number: int) -> Document | None:
+        """The document with this number."""
+        rows = self._rows(f"SELECT {_COLUMNS} FROM documents WHERE number = ?", (number,))  # noqa: S608
+        return self._unpack(rows[0]) if rows else None
 
     def iterate(self, begin: int = 0) -> Iterator[tuple[int, Document]]:
         """All documents from a number on, with their numbers, in order."""
@@ -97,10 +82,6 @@ class Store:
             for row in rows:
                 yield row[0], self._unpack(row)
             begin = rows[-1][0] + 1
-
-    def ids(self) -> Iterator[str]:
-        """All doc-ids, in order."""
-        return (row[0] for row in self._rows("SELECT id FROM documents ORDER BY number"))
 
     def lengths(self) -> dict[str, int]:
         """Characters of every document."""
@@ -145,7 +126,8 @@ class Writer:
         self._size = self._file = self._waiting = 0
         (self._frames,) = self._connection.execute("SELECT COALESCE(MAX(frame) + 1, 0) FROM frames").fetchone()
         self._number = len(store)
-        self.twice: list[Twice] = []
+        # One problem for each doc-id that was there before.
+        self.twice: list[Problem] = []
         self._connection.execute("BEGIN IMMEDIATE")
 
     def begin(self, name: str, *, skipped: bool = False) -> None:
@@ -206,7 +188,8 @@ class Writer:
                 name, number, line = row[1], row[5], row[6]
                 (file,) = self._connection.execute("SELECT name FROM files WHERE file = ?", (number,)).fetchone()
                 first = self._store.place(name) or "elsewhere"
-                self.twice.append(Twice(name, first, f"{file}:{line}"))
+                message = f"document {name} is there twice: in {first} and in {file}:{line}"
+                self.twice.append(Problem("syntax", message, file, line))
 
 
 def _storable(text: str) -> bool:

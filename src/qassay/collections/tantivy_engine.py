@@ -9,11 +9,9 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur
 
-from qassay.collections.query import Analyser, Clause, Query
-from qassay.collections.records import Found, Unit
+from qassay.collections.documents import Unit
+from qassay.collections.search import TITLE_WEIGHT, Analyser, Clause, Found, Query
 
-# What a match in the title is worth beside one in the text.
-TITLE_WEIGHT = 0.5
 _ANALYSER = "qassay"
 _OCCUR = {"should": Occur.Should, "must": Occur.Must, "not": Occur.MustNot}
 _NUMBERS = ("document", "start", "length")

@@ -31,8 +31,7 @@ _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[Numbered]:
     """The objects of a file with their line numbers; blank lines are passed over."""
-    name = file or str(path)
-    return parse_rows(files.read_text(path, encoding=encoding), file=name)
+    return parse_rows(files.read_text(path, encoding=encoding), file=file or str(path))
 
 
 def parse_rows(text: str, *, file: str) -> list[Numbered]:
@@ -105,7 +104,7 @@ def dump_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
     """What Polars reads, where its reading is certain to be the careful one's; else nothing.
 
-    Escaped surrogates are left to the careful way because Polars mends lone ones silently; so are values other than
+    Escaped surrogates are left to the careful way because Polars replaces lone ones silently; so are values other than
     strings and whole numbers where a string is due, because Polars writes them its own way (1.0 becomes "1").
     """
     if b"\\ud" in data or b"\\uD" in data or not data:

@@ -2,6 +2,9 @@
 
 One row a unit and one column a run, or the transpose. Every cell that cannot be a score is reported, with its row
 and column, before anything is computed; decimals are read as they are written, so that sums of them are exact.
+
+Cells are read as text, because decimals are to be read as they are written; and by the csv module, because faster
+readers rename duplicated columns and fill short rows without a word.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, UsageError, few
-from qassay.formats.grid import Grid, read_grid
-from qassay.formats.matrix_cells import complaint, is_absent, text_among
+from qassay.formats.files import decode, read_bytes
 from qassay.matrix import Floats, ScoreMatrix
 from qassay.tables import plural
 
@@ -59,19 +61,21 @@ def read_matrix(
     values, digits, bad = _parse(grid, labelled)
     _refuse(grid, labelled, bad, stop=missing == "stop", runs_as_rows=runs_as_rows)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
+    runs, units = labelled.rows, labelled.columns
     if not runs_as_rows:
+        runs, units = units, runs
         _refuse_ids(grid, labelled, scores, holes)
     matrix = ScoreMatrix(
-        runs=labelled.runs(runs_as_rows),
-        units=labelled.units(runs_as_rows),
+        runs=runs,
+        units=units,
         values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
         measure=measure,
-        denominator=_denominator(values[~bad], digits, units=len(labelled.units(runs_as_rows))),
+        denominator=_denominator(values[~bad], digits, units=len(units)),
     )
     if holes.any():
-        said = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
+        texts = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
         matrix = _fill(matrix, holes, missing, path)
-        matrix = replace(matrix, notes=(*matrix.notes, *said))
+        matrix = replace(matrix, notes=(*matrix.notes, *texts))
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
@@ -123,12 +127,6 @@ class _Labelled:
     columns: tuple[str, ...]
     first: int
 
-    def runs(self, runs_as_rows: bool) -> tuple[str, ...]:
-        return self.rows if runs_as_rows else self.columns
-
-    def units(self, runs_as_rows: bool) -> tuple[str, ...]:
-        return self.columns if runs_as_rows else self.rows
-
 
 def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
@@ -171,7 +169,7 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
             yield grid.problem(f"{kind} {name!r} stands {len(where)} times, in {what}s {numbers}", line=line)
 
 
-def _parse(grid: Grid, labelled: _Labelled) -> tuple[Floats, int | None, Booleans]:
+def _parse(grid: Grid, labelled: _Labelled) -> tuple[Floats, int, Booleans]:
     """The numbers as they stand in the file, the decimal places they need, and which cells are none."""
     known: dict[str, float] = {}
     digits = 0
@@ -202,9 +200,9 @@ def _places(text: str) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def _denominator(values: Floats, digits: int | None, *, units: int) -> int | None:
+def _denominator(values: Floats, digits: int, *, units: int) -> int | None:
     """The power of ten that makes every value whole, where sums over the units stay exact; else None."""
-    if digits is None or digits > 15:
+    if digits > 15:
         return None
     denominator = 10**digits
     largest = float(np.abs(values).max(initial=0.0))
@@ -247,7 +245,7 @@ def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans
     if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:
         return
     if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
-        header = labelled.runs(False)[0]
+        header = labelled.columns[0]
         named = ", ".join(name for name in UNIT_HEADERS if name)
         message = f"the column {header!r} looks like the ids of the units, not like a run; call it one of {named}"
         raise InputError(grid.problem(message, line=grid.header_line))
@@ -289,3 +287,142 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
     if lost:
         raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {few(lost)}")
     return [match[1] for match in found if match is not None]
+
+
+_PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A header and rows of the same width. `lines` is None where the file has no lines (Parquet)."""
+
+    path: Path
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int] | None
+    header_line: int | None = None
+
+    def line(self, row: int) -> int:
+        """The line on which a row starts; its number from 1 where the file has no lines."""
+        return row + 1 if self.lines is None else self.lines[row]
+
+    def problem(self, message: str, *, line: int | None = None) -> Problem:
+        """A problem of this file."""
+        return Problem("syntax", message, str(self.path), line if self.lines is not None else None)
+
+
+def read_grid(path: Path) -> Grid:
+    """Read a CSV file, plain or compressed, or a Parquet file; told apart by content."""
+    content = read_bytes(path)
+    if content.startswith(_PARQUET):
+        return _parquet(path, content)
+    if content.startswith(_ZIP):
+        message = "is no CSV file but an archive, perhaps an Excel workbook; save it as CSV"
+        raise InputError(Problem("syntax", message, str(path)))
+    return _csv(path, decode(content, file=str(path)))
+
+
+def _csv(path: Path, text: str) -> Grid:
+    """Rows as written; every row of another width than the header is reported."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    start = 1
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(Problem("syntax", f"not CSV: {error}", str(path), start)) from None
+    while rows and not rows[-1]:
+        rows.pop()
+    blank = next((i for i, row in enumerate(rows) if row), len(rows))
+    rows, lines = rows[blank:], lines[blank:]
+    if not rows:
+        raise InputError(Problem("syntax", "the file is empty", str(path)))
+    header = rows[0]
+    _refuse_separator(path, rows, lines[0])
+    # In a file of one column a blank line is an empty cell; else it is no row at all.
+    kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
+    problems = [
+        Problem("syntax", f"{len(row)} cells where the header has {len(header)}", str(path), line)
+        for row, line in kept[1:]
+        if len(row) != len(header)
+    ]
+    if problems:
+        raise InputError(problems)
+    return Grid(path, header, [row for row, _ in kept[1:]], [line for _, line in kept[1:]], lines[0])
+
+
+def _refuse_separator(path: Path, rows: list[list[str]], line: int) -> None:
+    """Stop at a table that is separated by something else; commas in it are then those of decimals."""
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(rows[0]) == 1 and separator in rows[0][0] and any(separator in cell for row in rows[1:] for cell in row):
+            message = f"the columns are separated by {name}; a score matrix is separated by commas, with decimal points"
+            raise InputError(Problem("syntax", message, str(path), line))
+
+
+def _parquet(path: Path, content: bytes) -> Grid:
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+        booleans = [pl.col(name).cast(pl.Int8) for name, kind in frame.schema.items() if kind == pl.Boolean]
+        frame = frame.with_columns(booleans).with_columns(pl.all().cast(pl.String)).fill_null("")
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(Problem("syntax", f"not a table of scores: {reason}", str(path))) from None
+    if not frame.columns:
+        raise InputError(Problem("syntax", "the file has no columns", str(path)))
+    return Grid(path, frame.columns, [list(row) for row in frame.iter_rows()], None)
+
+
+# How tables say that there is no value. What else is no number was meant to say something.
+ABSENT = frozenset({"", "-", "–", "na", "n/a", "n-a", "nan", "null", "none"})
+YES_OR_NO = frozenset({"true", "false", "yes", "no"})
+
+_PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+def is_absent(cell: str) -> bool:
+    """Whether a cell says that there is no score."""
+    return cell.strip().lower() in ABSENT
+
+
+def way_out(cell: str) -> str:
+    """What to do about a cell that is no number; empty where there is nothing to say.
+
+    >>> way_out("NA"), way_out("50%"), way_out("0,5"), way_out("Yes"), way_out("who?")
+    ('see --missing', 'write 0.5', 'write 0.5', 'write 1 for yes and 0 for no', '')
+    """
+    if is_absent(cell):
+        return "see --missing"
+    if cell.lower() in YES_OR_NO:
+        return "write 1 for yes and 0 for no"
+    if percent := _PERCENT.fullmatch(cell):
+        return f"write {float(percent[1].replace(',', '.')) / 100:g}"
+    return f"write {cell.replace(',', '.')}" if _COMMA.fullmatch(cell) else ""
+
+
+def complaint(cell: str) -> str:
+    """What is wrong with a cell that is no number, and the remedy."""
+    what = f"{cell!r} is not a number" if cell else "empty cell"
+    advice = way_out(cell)
+    return f"{what} ({advice})" if advice else what
+
+
+def text_among(cells: Iterable[str]) -> list[str]:
+    """A note on cells that are taken for missing and yet say something, where there are any.
+
+    >>> text_among(["", "x", "NA", "y"])
+    ["2 of the cells without a score hold text, such as 'x', 'y'."]
+    """
+    texts = [cell for cell in map(str.strip, cells) if not is_absent(cell)]
+    if not texts:
+        return []
+    named = ", ".join(repr(cell) for cell in list(dict.fromkeys(texts))[:3])
+    verb = "holds" if len(texts) == 1 else "hold"
+    return [f"{len(texts):,} of the cells without a score {verb} text, such as {named}."]

@@ -5,17 +5,19 @@ The form is told by the content. All faults of a file are reported at once, each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from qassay.errors import InputError, Problem
-from qassay.formats import files, jsonl, topics, xml
-from qassay.formats.question_xml import xml_questions
-from qassay.formats.topics import NumberedQuestion
+from qassay.formats import files, jsonl, lines, xml
+from qassay.formats.xml import Element
 from qassay.questions import TYPES, Question, TestSet, gather
 
+# A question with the line it begins on.
+NumberedQuestion = tuple[int, Question]
 _OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hypothesis")
 
 
@@ -48,23 +50,16 @@ def parse_questions(
 ) -> QuestionFile:
     """The questions in these bytes; see `read_questions`."""
     if looks_like_xml(data):
-        root = xml.parse(xml.decode(data, file=file, encoding=encoding), file=file)
-        made = xml_questions(root, file=file)
-        return QuestionFile(_gathered(made.questions, file), made.reference, made.two_way, made.warnings)
+        return xml_questions(xml.parse(xml.decode(data, file=file, encoding=encoding), file=file), file=file)
     text = files.decode(data, file=file, encoding=encoding or "utf-8")
     start = text.lstrip()[:200]
     if start.startswith("{"):
-        return QuestionFile(_gathered(_from_rows(jsonl.parse_rows(text, file=file), file), file))
-    if start[:5].lower() == "<top>":
-        return QuestionFile(
-            _gathered(topics.trec_topics(text, default_type=default_type or "factoid", file=file), file)
-        )
-    return QuestionFile(_gathered(topics.rag_topics(text, default_type=default_type or "other", file=file), file))
-
-
-def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """Replace a file by the questions as JSON lines."""
-    jsonl.write_rows(path, map(question_row, questions))
+        questions = _from_rows(jsonl.parse_rows(text, file=file), file)
+    elif start[:5].lower() == "<top>":
+        questions = trec_topics(text, default_type=default_type or "factoid", file=file)
+    else:
+        questions = rag_topics(text, default_type=default_type or "other", file=file)
+    return QuestionFile(_gathered(questions, file))
 
 
 def question_row(question: Question) -> dict[str, Any]:
@@ -169,3 +164,234 @@ def _gold(value: Any, fault: Callable[[str], None]) -> tuple[str, ...]:
         fault("'gold' is a text or a list of texts")
         return ()
     return tuple(answer.strip() for answer in answers if answer.strip())
+
+
+_TAG = re.compile(r"<(/?)(top|num|type|desc|narr|title)>", re.IGNORECASE)
+_LABEL = re.compile(r"\A\s*(?:number|type|description|narrative|title)\s*:", re.IGNORECASE)
+_WANTED = {"num": "<num>", "desc": "<desc>"}
+
+
+@dataclass
+class _Topic:
+    line: int
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def trec_topics(text: str, *, default_type: str, file: str) -> list[NumberedQuestion]:
+    """The `<top>` topics of a text; before 2003 they had no `<type>`, and get the default."""
+    problems = lines.unprintable(text, file=file)
+    questions = []
+    for topic in _topics(text.replace("\r\n", "\n"), file, problems):
+        number = topic.fields.get("num", "")
+        kind = topic.fields.get("type", default_type).lower()
+        missing = [tag for name, tag in _WANTED.items() if not topic.fields.get(name)]
+        if missing:
+            message = f"this topic has no {' and no '.join(missing)}"
+            problems.append(Problem("syntax", message, file, topic.line, number or None))
+        elif re.search(r"\s", number):
+            message = f"the number of this topic is {number!r}; a number holds no white space"
+            problems.append(Problem("syntax", message, file, topic.line))
+        elif kind not in TYPES:
+            message = f"type {kind!r}; the types are {', '.join(TYPES)}"
+            problems.append(Problem("syntax", message, file, topic.line, number))
+        else:
+            questions.append((topic.line, Question(number, kind, topic.fields["desc"])))
+    if problems:
+        raise InputError(problems)
+    return questions
+
+
+def rag_topics(text: str, *, default_type: str, file: str) -> list[NumberedQuestion]:
+    """The `qid<TAB>text` topics of a text."""
+    problems = lines.unprintable(text, file=file)
+    questions = []
+    for number, line in lines.numbered(text):
+        identifier, tab, question = line.partition("\t")
+        if not tab:
+            message = "not a question: this line has no tab between id and text"
+            problems.append(Problem("syntax", message, file, number))
+        questions.append((number, Question(identifier.strip(), default_type, question.strip())))
+    if problems:
+        raise InputError(problems)
+    return questions
+
+
+def _topics(text: str, file: str, problems: list[Problem]) -> list[_Topic]:
+    """Cut the text at its tags. Closing tags of fields are as good as none, as SGML has it."""
+    reader = _Reader(lines.line_finder(text), file, problems)
+    end = 0
+    for tag in _TAG.finditer(text):
+        reader.text(text[end : tag.start()], end)
+        reader.tag(tag[2].lower(), tag.start(), closing=bool(tag[1]))
+        end = tag.end()
+    reader.text(text[end:], end)
+    reader.finish(len(text))
+    return reader.topics
+
+
+@dataclass
+class _Reader:
+    """Where the reading of topics stands: in which topic, and in which of its fields."""
+
+    line: Callable[[int], int]
+    file: str
+    problems: list[Problem]
+    topics: list[_Topic] = field(default_factory=list)
+    topic: _Topic | None = None
+    open_field: str | None = None
+
+    def text(self, between: str, position: int) -> None:
+        """Take the text between two tags."""
+        if self.topic is not None and self.open_field is not None:
+            self.topic.fields.setdefault(self.open_field, _LABEL.sub("", between, count=1).strip())
+        elif between.strip():
+            first = position + len(between) - len(between.lstrip())
+            self._fault("there is text outside the fields of a topic", first)
+
+    def tag(self, name: str, position: int, *, closing: bool) -> None:
+        """Begin or end a topic, or a field of it."""
+        self.open_field = None
+        if name == "top" and closing:
+            if self.topic is None:
+                self._fault("</top> without <top>", position)
+            self.topic = None
+        elif name == "top":
+            self.finish(position)
+            self.topic = _Topic(self.line(position))
+            self.topics.append(self.topic)
+        elif not closing:
+            self.open_field = name
+            if self.topic is None:
+                self._fault(f"<{name}> stands outside <top> and </top>", position)
+
+    def finish(self, position: int) -> None:
+        """Note a topic that is still open."""
+        if self.topic is not None:
+            self._fault(f"the topic of line {self.topic.line} is not closed by </top>", position)
+
+    def _fault(self, message: str, position: int) -> None:
+        self.problems.append(Problem("syntax", message, self.file, self.line(position)))
+
+
+# What the files of RTE write, and what it is called here. NO ENTAILMENT is the NO of a two-way decision.
+LABELS = {
+    "YES": "YES",
+    "NO": "NO",
+    "UNKNOWN": "UNKNOWN",
+    "ENTAILMENT": "YES",
+    "CONTRADICTION": "NO",
+    "NO ENTAILMENT": "NO",
+    "NO_ENTAILMENT": "NO",
+}
+_TWO_WAY = ("NO ENTAILMENT", "NO_ENTAILMENT")
+# Characters that Latin-1 has no letters for, where Windows has quotation marks and dashes.
+_WINDOWS = re.compile("[\x80-\x84\x86-\x9f]")
+
+
+def xml_questions(root: Element, *, file: str) -> QuestionFile:
+    """The questions below this root, or all faults of the file."""
+    problems: list[Problem] = []
+    labels: dict[str, str] = {}
+    if root.name == "trecqa" or (root.name != "pair" and next(root.find_all("target"), None)):
+        questions = _series(root, file, problems)
+    elif root.name == "entailment-corpus" or next(root.find_all("pair"), None):
+        questions = _pairs(root, file, labels, problems)
+    else:
+        message = f"<{root.name}> holds no questions; the roots known are <trecqa> and <entailment-corpus>"
+        raise InputError(Problem("syntax", message, file, root.line))
+    if problems:
+        raise InputError(problems)
+    return QuestionFile(
+        _gathered(questions, file),
+        reference={pair: LABELS[label] for pair, label in labels.items()},
+        two_way=any(label in _TWO_WAY for label in labels.values()),
+        warnings=tuple(_odd_characters(questions, file)),
+    )
+
+
+def _series(root: Element, file: str, problems: list[Problem]) -> list[NumberedQuestion]:
+    questions: list[NumberedQuestion] = []
+    seen: dict[str, int] = {}
+    for target in root.find_all("target"):
+        series = target.attributes.get("id", "").strip()
+        text = target.attributes.get("text", "").strip()
+        if not series or not text:
+            problems.append(Problem("syntax", "this target has no id or no text", file, target.line))
+        if series in seen:
+            message = f"target {series} is there twice, first on line {seen[series]}"
+            problems.append(Problem("duplicate-question", message, file, target.line))
+        seen.setdefault(series, target.line)
+        elements = list(target.find_all("q"))
+        if not elements:
+            problems.append(Problem("syntax", f"target {series} has no questions", file, target.line))
+        for q in elements:
+            kind = q.attributes.get("type", "").strip().lower()
+            question = Question(q.attributes.get("id", "").strip(), kind, q.text.strip(), series, text)
+            problems.extend(_question_faults(q, question, file))
+            questions.append((q.line, question))
+    return questions
+
+
+def _question_faults(q: Element, question: Question, file: str) -> Iterator[Problem]:
+    """The first thing that is wrong with a question of a series."""
+    if not question.id:
+        yield Problem("syntax", "this question has no id", file, q.line)
+    elif question.type not in TYPES or question.type == "pair":
+        message = f"question {question.id}: type {question.type.upper()!r}; it is FACTOID, LIST or OTHER"
+        yield Problem("syntax", message, file, q.line, question.id)
+    elif not question.text and question.type != "other":
+        yield Problem("syntax", f"question {question.id} has no text", file, q.line, question.id)
+
+
+def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Problem]) -> list[NumberedQuestion]:
+    """The pairs; their labels go to `labels`."""
+    questions: list[NumberedQuestion] = []
+    for pair in [root] if root.name == "pair" else root.find_all("pair"):
+        question = _pair(pair)
+        problems.extend(_pair_faults(pair, question, file))
+        questions.append((pair.line, question))
+        if (label := _label(pair)) is not None:
+            labels[question.id] = label
+    if {*labels.values()} & {*_TWO_WAY} and {*labels.values()} & {"CONTRADICTION", "UNKNOWN"}:
+        message = "holds both NO ENTAILMENT (a two-way label) and CONTRADICTION or UNKNOWN (three-way labels)"
+        problems.append(Problem("bad-label", message, file))
+    return questions
+
+
+def _pair(pair: Element) -> Question:
+    parts = (next(pair.find_all(name), None) for name in ("t", "h"))
+    text, hypothesis = (part.text.strip() if part else "" for part in parts)
+    extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
+    return Question(pair.attributes.get("id", "").strip(), "pair", text, hypothesis=hypothesis, extra=extra)
+
+
+def _label(pair: Element) -> str | None:
+    """The label of a pair as it is written, but for its case and blanks."""
+    written = pair.attributes.get("entailment")
+    return None if written is None else " ".join(written.upper().split())
+
+
+def _pair_faults(pair: Element, question: Question, file: str) -> Iterator[Problem]:
+    """Everything that is wrong with a pair."""
+    if not question.id:
+        yield Problem("syntax", "this pair has no id", file, pair.line)
+    missing = [tag for tag, text in (("<t>", question.text), ("<h>", question.hypothesis)) if not text]
+    if missing:
+        message = f"pair {question.id} has no {' and no '.join(missing)}"
+        yield Problem("syntax", message, file, pair.line, question.id or None)
+    label = _label(pair)
+    if label is not None and label not in LABELS:
+        message = f"pair {question.id}: entailment={pair.attributes['entailment']!r}; it is one of {', '.join(LABELS)}"
+        yield Problem("bad-label", message, file, pair.line, question.id or None)
+
+
+def _odd_characters(questions: list[NumberedQuestion], file: str) -> Iterator[Problem]:
+    """A word about text that was probably written on Windows and declared Latin-1."""
+    for line, question in questions:
+        if _WINDOWS.search(f"{question.text}{question.target or ''}{question.hypothesis or ''}"):
+            message = (
+                f"question {question.id} holds control characters; if they should be quotation marks or dashes,"
+                " read the file with --encoding cp1252"
+            )
+            yield Problem("encoding", message, file, line, question.id)
+            return

@@ -6,7 +6,7 @@ One JSON object a line: what one run answered to one question, and for each nugg
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, Rule
@@ -47,20 +47,9 @@ class _Line:
         return [(text, vital) for text, vital, _ in self.nuggets]
 
 
-@dataclass
-class _Gathering:
-    """What the lines so far hold; the first line of a question says what it asks and what its nuggets are."""
-
-    questions: dict[str, _Line] = field(default_factory=dict)
-    answered: dict[tuple[str, str], int] = field(default_factory=dict)
-    runs: dict[str, list[jsonl.Row]] = field(default_factory=dict)
-    judgments: list[jsonl.Row] = field(default_factory=list)
-
-
 def read_assignments(path: Path, *, encoding: str = "utf-8", file: str | None = None) -> Assignments:
     """The assignments of a file."""
-    name = file or str(path)
-    return parse_assignments(files.read_text(path, encoding=encoding), file=name)
+    return parse_assignments(files.read_text(path, encoding=encoding), file=file or str(path))
 
 
 def parse_assignments(text: str, *, file: str) -> Assignments:
@@ -69,24 +58,38 @@ def parse_assignments(text: str, *, file: str) -> Assignments:
     Nuggets are numbered from 1 in the order of their list, which is the same for all runs of a question. Fields that
     are not known stay with the run's response.
     """
-    made = _Gathering()
+    # The first line of a question says what it asks and what its nuggets are.
+    first: dict[str, _Line] = {}
+    answered: dict[tuple[str, str], int] = {}
+    runs: dict[str, list[jsonl.Row]] = {}
+    judgments: list[jsonl.Row] = []
     problems: list[Problem] = []
     for number, row in jsonl.parse_rows(text, file=file):
         faults: list[tuple[Rule, str]] = []
         line = _read(number, row, faults)
-        faults += _contradictions(made, line, whole=not faults)
+        earlier = answered.get((line.run, line.question))
+        faults += _contradictions(line, first.get(line.question, line), earlier, whole=not faults)
         problems += [Problem(*fault, file, number, line.question or None) for fault in faults]
-        if not faults:
-            _add(made, line)
+        if faults:
+            continue
+        first.setdefault(line.question, line)
+        answered[line.run, line.question] = number
+        items = [{"text": line.answer}] if line.answer.strip() else []
+        response = {"run": line.run, "question": line.question, "items": items, **line.extra}
+        runs.setdefault(line.run, []).append(response)
+        judgments += (
+            {"question": line.question, "run": line.run, "nugget": str(place), "support": support}
+            for place, (_, _, support) in enumerate(line.nuggets, 1)
+        )
     if problems:
         raise InputError(problems)
     nuggets = [
         {"question": question, "nugget": str(place), "vital": vital, "text": fact}
-        for question, first in made.questions.items()
-        for place, (fact, vital) in enumerate(first.listed, 1)
+        for question, line in first.items()
+        for place, (fact, vital) in enumerate(line.listed, 1)
     ]
-    questions = gather((Question(line.question, "other", line.query) for line in made.questions.values()), file=file)
-    return Assignments(questions, made.runs, nuggets, made.judgments)
+    questions = gather((Question(line.question, "other", line.query) for line in first.values()), file=file)
+    return Assignments(questions, runs, nuggets, judgments)
 
 
 def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
@@ -110,15 +113,16 @@ def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
     return _Line(number, question, query.strip(), run, answer, nuggets, extra)
 
 
-def _contradictions(made: _Gathering, line: _Line, *, whole: bool) -> Iterator[tuple[Rule, str]]:
-    """What earlier lines say otherwise; nuggets are compared where all of the line could be read (`whole`)."""
-    run, question = line.run, line.question
-    if (run, question) in made.answered:
+def _contradictions(line: _Line, first: _Line, earlier: int | None, *, whole: bool) -> Iterator[tuple[Rule, str]]:
+    """Where a line contradicts the first one of its question, or the run has answered before, on the line `earlier`.
+
+    Nuggets are compared where all of the line could be read (`whole`).
+    """
+    question = line.question
+    if earlier is not None:
         whole = False
-        earlier = made.answered[run, question]
-        message = f"run {run} has a second answer to question {question}; the first: line {earlier}"
+        message = f"run {line.run} has a second answer to question {question}; the first: line {earlier}"
         yield "duplicate-question", message
-    first = made.questions.get(question, line)
     if first.query != line.query:
         whole = False
         yield "syntax", f"question {question} reads differently here than before: {line.query!r}"
@@ -127,19 +131,6 @@ def _contradictions(made: _Gathering, line: _Line, *, whole: bool) -> Iterator[t
             f"the nuggets of question {question} are not those of line {first.number}; one list holds for all runs"
         )
         yield "syntax", message
-
-
-def _add(made: _Gathering, line: _Line) -> None:
-    """Take in a faultless line."""
-    made.questions.setdefault(line.question, line)
-    made.answered[line.run, line.question] = line.number
-    items = [{"text": line.answer}] if line.answer.strip() else []
-    response = {"run": line.run, "question": line.question, "items": items, **line.extra}
-    made.runs.setdefault(line.run, []).append(response)
-    made.judgments += (
-        {"question": line.question, "run": line.run, "nugget": str(place), "support": support}
-        for place, (_, _, support) in enumerate(line.nuggets, 1)
-    )
 
 
 def _nuggets(value: object, faults: list[tuple[Rule, str]]) -> Iterator[tuple[str, bool, str]]:

@@ -12,9 +12,7 @@ import msgspec
 
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files, lines
-from qassay.formats.nist.judgments import DISTINCT, LABELS
-from qassay.formats.nist.keys import ANSWERS_HEADING, HEADING, NUGGET
-from qassay.formats.nist.patterns import looks_like_doc
+from qassay.formats.nist import ANSWERS_HEADING, DISTINCT, HEADING, LABELS, NUGGET, looks_like_doc
 from qassay.formats.questions import looks_like_xml
 
 # Every kind, with what a person calls it.

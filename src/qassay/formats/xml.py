@@ -27,7 +27,8 @@ _PREDEFINED = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _DECLARED_ENCODING = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{0,40})["']""")
 _TOKEN = re.compile(r"<!--|<!\[CDATA\[|&([A-Za-z_:][\w:.-]*);")
 _REFERENCE = re.compile(r"&([A-Za-z_:][\w:.-]*);")
-_BEFORE = re.compile(r"\s*(<!--|<\?)?")
+# A document type definition, with what may come before it.
+_DEFINITION = re.compile(r"(?:\s|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 _CLOSING = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
@@ -109,7 +110,7 @@ class _Reader:
         def stop(*_: object) -> None:
             raise StopIteration  # the definition ends: nothing is declared after it, and nothing was expanded yet
 
-        if not _has_definition(text):
+        if not _DEFINITION.match(text):
             return {}
         parser.EntityDeclHandler = declare
         parser.EndDoctypeDeclHandler = stop
@@ -176,17 +177,6 @@ class _Reader:
         parser.CharacterDataHandler = characters
         self.feed(parser, text)
         return next(part for part in top.content if isinstance(part, Element))
-
-
-def _has_definition(text: str) -> bool:
-    """Whether a document type definition comes before the first element."""
-    position = 0
-    while (start := _BEFORE.match(text, position)) and start[1]:
-        position = text.find("-->" if start[1] == "<!--" else "?>", start.end())
-        if position < 0:
-            return False
-        position += len("-->" if start[1] == "<!--" else "?>")
-    return start is not None and text.startswith("<!DOCTYPE", start.end())
 
 
 def _references(text: str) -> Iterator[tuple[int, str]]:

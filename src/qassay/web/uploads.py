@@ -17,8 +17,7 @@ from secrets import token_hex
 from typing import BinaryIO
 
 from qassay.errors import InputError, Problem
-from qassay.formats.files import TemporaryFolder
-from qassay.formats.packing import BrokenError, packed_suffix, unpacked
+from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, unpacked
 from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation
 from qassay.store.pool.uploads import keep_run

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from qassay.questions import TestSet
-from qassay.systems.harness import Log
-from qassay.systems.harness.log import header
+from qassay.systems.harness.log import Log, header
 
 HEAD = """
 import json, os, sys, time

@@ -14,10 +14,10 @@ import pytest
 from qassay import tasks
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
-from qassay.systems import Answer, Asked, Item
-from qassay.systems.harness import CallError, DriveError, DriveOptions, UnderTest, drive, local, open_system
-from qassay.systems.harness.driving import units
-from qassay.systems.records import nothing
+from qassay.systems import Answer, Asked, Item, nothing
+from qassay.systems.harness.driving import DriveOptions, drive, units
+from qassay.systems.harness.opening import UnderTest, local, open_system
+from qassay.systems.harness.wire import CallError, DriveError
 
 SERIES = tasks.task("series2004")
 OpenLog = Callable[..., Any]

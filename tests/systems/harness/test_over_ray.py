@@ -11,8 +11,10 @@ import pytest
 from qassay import tasks
 from qassay.errors import UsageError
 from qassay.questions import TestSet
-from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
+from qassay.systems.harness.driving import DriveOptions, drive
+from qassay.systems.harness.opening import open_system
 from qassay.systems.harness.over_ray import over_ray
+from qassay.systems.harness.wire import CallError, DriveError
 
 SERIES = tasks.task("series2004")
 Program = Callable[[str], str]

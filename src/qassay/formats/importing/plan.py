@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
+from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.names import LONGEST_FILE_NAME
-from qassay.formats.packing import pack
 from qassay.formats.questions import QuestionFile
 from qassay.questions import Question, TestSet
 

@@ -19,22 +19,22 @@ from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files
+from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
-from qassay.formats.packing import packed_suffix
-from qassay.formats.runs import lines, objects
-from qassay.formats.runs.source import Source
+from qassay.formats.runs import forms
+from qassay.formats.runs.forms import Source
 from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, check_documents, missing, ranks, row_counts
 from qassay.tasks import RunForm, Task
 
 BATCH_BYTES = 8 << 20
 LINE_FORMS = {
-    "trec4": lines.parse_trec4,
-    "trec7": lines.parse_trec7,
-    "extract": lines.parse_extract,
-    "rte": lines.parse_rte,
+    "trec4": forms.parse_trec4,
+    "trec7": forms.parse_trec7,
+    "extract": forms.parse_extract,
+    "rte": forms.parse_rte,
 }
-OBJECT_FORMS = {"jsonl": objects.parse_jsonl, "rag24": objects.parse_rag24}
+OBJECT_FORMS = {"jsonl": forms.parse_jsonl, "rag24": forms.parse_rag24}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def _batches(
         batch: list[Source] = []
         for source in group:
             batch.append(source)
-            if sum(len(one.data) for one in batch) >= BATCH_BYTES:
+            if sum(len(member.data) for member in batch) >= BATCH_BYTES:
                 yield batch
                 batch = []
         if batch:

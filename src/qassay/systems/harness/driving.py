@@ -10,17 +10,17 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from qassay.errors import Problem, QassayError, UsageError
 from qassay.questions import Question, TestSet
+from qassay.systems import Answer, Asked, Documents, handed, nothing
 from qassay.systems.harness.callers import Caller
-from qassay.systems.harness.failures import CallError, DriveError
 from qassay.systems.harness.log import Log
 from qassay.systems.harness.opening import UnderTest
-from qassay.systems.harness.rules import check_answer
-from qassay.systems.records import Answer, Asked, Documents, handed, nothing
+from qassay.systems.harness.wire import CallError, DriveError
+from qassay.systems.harness.writing import check_answer
 from qassay.tasks import Task
 
 OnFailure: TypeAlias = Literal["stop", "nil"]
@@ -68,14 +68,13 @@ def drive(
 ) -> dict[str, Answer]:
     """Ask every question that the log has no answer for; the answers to all questions, in their order."""
     _refuse_nil(options, task)
-    waiting: queue.Queue[Unit] = queue.Queue()
+    crew = _Crew(system, task, log, collection, options)
     for unit in units(questions):
         missing = [question for question in unit if question.id not in log.answers]
         if missing and system.remembers:
             log.void([question.id for question in unit], "the series was broken off and is asked again")
         if missing:
-            waiting.put(unit)
-    crew = _Crew(system, task, log, collection, options, waiting)
+            crew.waiting.put(unit)
     crew.run(len(questions), progress)
     return {question.id: log.answers[question.id] for question in questions}
 
@@ -89,23 +88,19 @@ def _refuse_nil(options: DriveOptions, task: Task) -> None:
             raise UsageError(f"--on-failure nil does not apply: in task {task.name} a {kind} has no empty response")
 
 
+@dataclass(frozen=True, eq=False)
 class _Crew:
     """The workers of one run and what they share."""
 
-    def __init__(
-        self,
-        system: UnderTest,
-        task: Task,
-        log: Log,
-        collection: Documents | None,
-        options: DriveOptions,
-        waiting: queue.Queue[Unit],
-    ) -> None:
-        self.system, self.task, self.log, self.collection = system, task, log, collection
-        self.options, self.waiting = options, waiting
-        self.stop = threading.Event()
-        self.news: queue.Queue[str | BaseException | None] = queue.Queue()
-        self.callers: set[Caller] = set()
+    system: UnderTest
+    task: Task
+    log: Log
+    collection: Documents | None
+    options: DriveOptions
+    waiting: queue.Queue[Unit] = field(default_factory=queue.Queue)
+    stop: threading.Event = field(default_factory=threading.Event)
+    news: queue.Queue[str | BaseException | None] = field(default_factory=queue.Queue)
+    callers: set[Caller] = field(default_factory=set)
 
     def run(self, total: int, progress: Progress | None) -> None:
         """Start the workers and wait for them; the first failure ends all of them."""

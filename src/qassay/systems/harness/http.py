@@ -1,28 +1,39 @@
-"""A system behind an HTTP address: the question as JSON in a POST, the answer as JSON in the response.
+"""Systems behind an HTTP address: the question as JSON in a POST, or the prompt for an OpenAI-compatible chat model.
 
-Nothing but the address that the user has named is spoken to: no redirect is followed and no proxy is used.
+Only the address that the user has named is spoken to: no redirect is followed and no proxy is used.
+
+A chat model answers with a JSON object. With a collection, the model is shown the passages that a search finds for the
+question, with their doc-ids, because an answer has to name the document that supports it. Without one it is asked as it
+is.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from qassay.direct import PASSING, direct
-from qassay.systems.harness.failures import CallError
-from qassay.systems.harness.wire import read_answer, request
-from qassay.systems.records import Answer, Asked
+from qassay.errors import UsageError
+from qassay.systems import Answer, Asked, Documents
+from qassay.systems.harness.callers import Caller
+from qassay.systems.harness.wire import CallError, read_answer, request
+from qassay.systems.reference.evidence import query
+from qassay.systems.text import one_line
+from qassay.tasks import Task
 
 LONGEST_BODY = 16 << 20
 _LONGEST_WAIT = 60.0
 
 
-class HttpCaller:
+class HttpCaller(Caller):
     """Posts to one address. It keeps nothing between two questions."""
 
     def __init__(self, url: str, *, token: str | None = None) -> None:
@@ -34,12 +45,6 @@ class HttpCaller:
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Post the question and read the answer."""
         return read_answer(self.post(request(asked), timeout), asked.question)
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-    def abort(self) -> None:
-        """Nothing to end."""
 
     def post(self, body: Mapping[str, Any], timeout: float) -> bytes:
         """The body of the response; every other outcome is a failure that says what happened."""
@@ -94,3 +99,105 @@ def _refused(error: urllib.error.HTTPError) -> CallError:
 def _seconds(value: str | None) -> float | None:
     """The wait that the other side asks for, where it gives seconds."""
     return min(float(value), _LONGEST_WAIT) if value and value.strip().isdigit() else None
+
+
+PASSAGES = 8
+_ITEMS = '{"items": [{"doc": "the document\'s id", "text": "..."}]}'
+_FORMS = {
+    "one": f'the answer and nothing else: {_ITEMS} with one item; {{"nil": true}} where there is no answer',
+    "ranked": f"up to {{most}} answers, the best first: {_ITEMS}",
+    "extract": '{"items": [{"doc": "id", "start": first character, "length": at most 250}]} or {"nil": true}',
+    "set": f'every answer as an item of its own: {_ITEMS}; {{"items": []}} where there is none',
+    "answer": '{"items": [{"text": "a sentence", "citations": ["ids of documents that support it"]}]}',
+    "text": '{"items": [{"text": "the answer"}]} with one item; {"items": []} where there is no answer',
+    "decision": '{"decision": "..."} with one of: {labels}',
+    "justified": '{"decision": "...", "justification": "why"} with one of: {labels}',
+}
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+
+
+class ChatCaller(Caller):
+    """Asks a chat model. Parameters such as `model` and `temperature` go into the request as they are."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        task: Task,
+        collection: Documents | None = None,
+        parameters: Mapping[str, str] | None = None,
+        token: str | None = None,
+    ) -> None:
+        given = dict(parameters or {})
+        self._passages = _whole_number(given.pop("passages", str(PASSAGES)))
+        self._http = HttpCaller(url, token=token)
+        self._task = task
+        self._collection = collection
+        self._parameters = {"temperature": 0.0} | {name: _literal(value) for name, value in given.items()}
+
+    def ask(self, asked: Asked, timeout: float) -> Answer:
+        """Send the prompt and read the answer out of the model's message."""
+        body = {**self._parameters, "messages": self.messages(asked)}
+        return read_message(self._http.post(body, timeout), asked)
+
+    def messages(self, asked: Asked) -> list[dict[str, str]]:
+        """The prompt: the rules, then target, history, passages and the question."""
+        hits = []
+        if self._collection is not None and self._passages:
+            hits = list(self._collection.search(query(asked) or asked.question.text, limit=self._passages))
+        prompt = [f"Target: {asked.target}"] if asked.target else []
+        for question, answer in asked.history:
+            given = "; ".join(item.text for item in answer.items) or "nothing"
+            prompt.append(f"Earlier question: {question.text or 'other'}\nYour answer: {given}")
+        prompt += [f"Document {hit.doc}: {one_line(hit.plain().text)}" for hit in hits]
+        prompt.append(_asked(asked))
+        return [
+            {"role": "system", "content": instructions(self._task, asked.question.type)},
+            {"role": "user", "content": "\n\n".join(prompt)},
+        ]
+
+
+def instructions(task: Task, kind: str) -> str:
+    """The instructions for the model: the form of an answer to this type of question."""
+    rules = task.types[kind]
+    form = _FORMS[rules.response].replace("{labels}", ", ".join(task.labels)).replace("{most}", str(rules.max_items))
+    return (
+        "You answer questions from the documents you are shown, and name the document of every answer."
+        f" Reply with one JSON object and nothing else. For this question it is {form}."
+    )
+
+
+def read_message(body: bytes, asked: Asked) -> Answer:
+    """The answer in the first choice of a chat completion; a fence around the JSON is taken off."""
+    try:
+        content = msgspec.json.decode(body)["choices"][0]["message"]["content"]
+    except (msgspec.DecodeError, KeyError, IndexError, TypeError):
+        shown = body[:80].decode("utf-8", errors="replace")
+        raise CallError("form", f"the response is no chat completion; it begins {shown!r}") from None
+    if not isinstance(content, str) or not content.strip():
+        raise CallError("form", "the model's message is empty")
+    fenced = _FENCED.search(content)
+    return read_answer((fenced[1] if fenced else content).strip(), asked.question)
+
+
+def _asked(asked: Asked) -> str:
+    question = asked.question
+    if question.type == "pair":
+        return f"Text: {question.text}\nHypothesis: {question.hypothesis}\nDoes the text entail the hypothesis?"
+    if question.text:
+        return f"Question: {question.text}"
+    return "Tell what else is worth knowing about the target, beyond what was asked before."
+
+
+def _literal(text: str) -> Any:
+    """A parameter as JSON reads it, else as the string it is: 0.2 is a number, gpt-x a name."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _whole_number(text: str) -> int:
+    if not text.isdigit():
+        raise UsageError(f"passages takes a whole number from 0, not {text!r}")
+    return int(text)

@@ -25,9 +25,8 @@ from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
 from qassay.questions import TestSet
-from qassay.systems.harness.failures import CallError
-from qassay.systems.harness.wire import answer_row, from_row
-from qassay.systems.records import Answer, handed
+from qassay.systems import Answer, handed
+from qassay.systems.harness.wire import CallError, answer_row, from_row
 
 # What the first line says and a continued run must say too.
 _SAME = ("run", "system", "task", "questions")
@@ -40,7 +39,6 @@ class Log:
         self.path = path
         self.answers: dict[str, Answer] = {}
         self.failed: set[str] = set()
-        self.finished = False
         self._guard = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: IO[bytes] = path.open("a+b")
@@ -62,14 +60,13 @@ class Log:
     def answered(self, question: str, answer: Answer, *, attempt: int, seconds: float) -> None:
         """Note an answer."""
         self.answers[question] = answer
-        row = {"question": question, "attempt": attempt, "at": now(), "seconds": round(seconds, 3)}
-        self._add(row | {"answer": answer_row(answer)})
+        self._add(_call(question, attempt, seconds) | {"answer": answer_row(answer)})
 
     def erred(self, question: str, error: CallError, *, attempt: int, seconds: float) -> None:
         """Note a call that failed."""
-        row = {"question": question, "attempt": attempt, "at": now(), "seconds": round(seconds, 3)}
         failure = {"error": error.kind, "message": error.message}
-        self._add(row | failure | ({"raw": error.raw[:10_000]} if error.raw else {}))
+        raw = {"raw": error.raw[:10_000]} if error.raw else {}
+        self._add(_call(question, attempt, seconds) | failure | raw)
 
     def gave_up(self, question: str, answer: Answer) -> None:
         """Note the response that stands for a system that gave none."""
@@ -86,7 +83,6 @@ class Log:
 
     def finish(self) -> None:
         """Note that the run has been written."""
-        self.finished = True
         self._add({"finished": now()})
 
     def _add(self, row: Mapping[str, Any]) -> None:
@@ -117,7 +113,6 @@ class Log:
         for question in row.get("void", ()):
             self.answers.pop(question, None)
             self.failed.discard(question)
-        self.finished = self.finished or "finished" in row
         if "answer" in row:
             question = questions.by_id.get(row.get("question", ""))
             if question is None:
@@ -136,6 +131,10 @@ def header(tag: str, system: str, task: str, questions: TestSet) -> dict[str, An
     rows = [question_row(handed(question)) for question in questions]
     digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
     return {"run": tag, "system": system, "task": task, "questions": digest}
+
+
+def _call(question: str, attempt: int, seconds: float) -> dict[str, Any]:
+    return {"question": question, "attempt": attempt, "at": now(), "seconds": round(seconds, 3)}
 
 
 def _row(line: bytes, number: int, path: Path) -> dict[str, Any]:

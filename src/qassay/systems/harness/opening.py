@@ -13,12 +13,9 @@ from urllib.parse import urlsplit
 
 from qassay.errors import UsageError, unknown
 from qassay.spelling import Spelled
-from qassay.systems.harness.callers import Caller, LocalCaller
-from qassay.systems.harness.chat import ChatCaller
-from qassay.systems.harness.command import CommandCaller
-from qassay.systems.harness.http import HttpCaller
-from qassay.systems.records import Documents, System
-from qassay.systems.spelling import SYSTEMS, make_reference, spelled
+from qassay.systems import SYSTEMS, Documents, System, make_reference, spelled
+from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller
+from qassay.systems.harness.http import ChatCaller, HttpCaller
 from qassay.tasks import Task
 
 _CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(.*\))?", re.DOTALL)

@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from qassay.errors import UsageError
+from qassay.systems import Answer, Asked
 from qassay.systems.harness.callers import Caller
-from qassay.systems.harness.failures import CallError
 from qassay.systems.harness.opening import UnderTest
-from qassay.systems.records import Answer, Asked
+from qassay.systems.harness.wire import CallError
 
 # An actor has to be placed and started before it can answer; that is no part of the system's time.
 STARTING = 120.0
@@ -50,13 +50,13 @@ def over_ray(system: UnderTest, address: str) -> UnderTest:
 
 def _knock(address: str) -> None:
     """Stop at an address where nobody is: Ray itself would go on trying for minutes."""
-    found = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
-    if found is None:
+    parts = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
+    if parts is None:
         if address not in (LOCAL, "auto"):
             raise UsageError(f"--ray takes HOST:PORT, auto or local, not {address!r}")
         return
     try:
-        socket.create_connection((found["host"], int(found["port"])), timeout=5).close()
+        socket.create_connection((parts["host"], int(parts["port"])), timeout=5).close()
     except (OSError, OverflowError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
 
@@ -91,7 +91,7 @@ class _Host:
         self._caller.abort()
 
 
-class RayCaller:
+class RayCaller(Caller):
     """A connection on the cluster; a node that dies is a crash, and the next attempt starts on another."""
 
     def __init__(self, ray: Any, connect: Callable[[], Caller]) -> None:

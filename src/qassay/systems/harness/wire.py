@@ -6,19 +6,55 @@
 
 An answer may also hold `confidence`, `justification`, `note` (passed over) and `question` (the id; where it is
 given, it must be that of the question asked). An unknown key is an error: a misspelled `items` is no empty answer.
+
+A CallError is about one call: the system crashed, hung, answered twice or in the wrong form, or could not be reached.
+A DriveError is about the whole run: what the user reads after all attempts (exit status 1).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import KW_ONLY, asdict, dataclass
+from typing import Any, Literal
 
 import msgspec
 
+from qassay.errors import InputError, Rule
 from qassay.formats.questions import question_row
 from qassay.questions import Question
-from qassay.systems.harness.failures import CallError
-from qassay.systems.records import Answer, Asked, Item
+from qassay.systems import Answer, Asked, Item
+
+Kind = Literal["crash", "timeout", "twice", "form", "unreachable", "refused"]
+
+
+@dataclass(eq=False)
+class CallError(Exception):
+    """One call has failed.
+
+    `again` tells whether another attempt may help; a `fatal` failure ends the run whatever --on-failure says, because
+    no answer of this system can be trusted (it answers twice) or none will come (the address refuses us).
+    """
+
+    kind: Kind
+    message: str
+    _: KW_ONLY
+    again: bool = True
+    fatal: bool = False
+    wait: float | None = None
+    rule: Rule = "configuration"
+    raw: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+    def fields(self) -> dict[str, Any]:
+        """Everything that it takes to make the same failure again, elsewhere."""
+        return asdict(self)
+
+
+class DriveError(InputError):
+    """The run cannot be finished; nothing was written but the log."""
+
 
 MOST_SHOWN = 300
 
@@ -87,5 +123,5 @@ def _answer(read: _Answer, question: Question) -> Answer:
         raise CallError("form", f"it answered question {read.question}, but was asked question {question.id}")
     if read.confidence is not None and not math.isfinite(read.confidence):
         raise CallError("form", "its confidence is not a finite number")
-    items = tuple(Item(one.text, one.doc, one.start, one.length, tuple(one.citations)) for one in read.items)
+    items = tuple(Item(item.text, item.doc, item.start, item.length, tuple(item.citations)) for item in read.items)
     return Answer(items, read.nil, read.confidence, read.decision, read.justification)

@@ -16,9 +16,8 @@ import msgspec
 from qassay.errors import QassayError, UsageError
 from qassay.questions import Question
 from qassay.spelling import Spelled, arguments
+from qassay.systems import Answer, Asked, load, spelled
 from qassay.systems.harness.wire import answer_row, from_row
-from qassay.systems.records import Answer, Asked
-from qassay.systems.spelling import load, spelled
 
 
 def main(spelling: str, folder: str) -> None:
@@ -42,15 +41,15 @@ def main(spelling: str, folder: str) -> None:
 
 def make(wanted: Spelled, folder: str) -> Any:
     """The callable itself, or what it makes of the collection where it is spelled with brackets."""
-    found = load(wanted.name)
+    factory = load(wanted.name)
     if not wanted.called:
-        return found
+        return factory
     collection = None
     if folder:
         from qassay.collections import open_collection
 
         collection = open_collection(Path(folder))
-    made = found(collection, **arguments(wanted, found))
+    made = factory(collection, **arguments(wanted, factory))
     if not callable(made):
         raise UsageError(f"{wanted.name} made {type(made).__name__}, which cannot be called")
     return made
@@ -59,16 +58,11 @@ def make(wanted: Spelled, folder: str) -> Any:
 def read_request(line: bytes) -> Asked:
     """The question and history of one line."""
     row = msgspec.json.decode(line)
-    history = tuple((_question(one["question"]), _past(one)) for one in row["history"])
-    return Asked(_question(row["question"]), history)
-
-
-def _past(row: dict[str, Any]) -> Answer:
-    return from_row(row["answer"], _question(row["question"]))
-
-
-def _question(row: dict[str, Any]) -> Question:
-    return Question(**row)
+    history = []
+    for past in row["history"]:
+        question = Question(**past["question"])
+        history.append((question, from_row(past["answer"], question)))
+    return Asked(Question(**row["question"]), tuple(history))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""A finished run as a file: put in order, written in one of the forms, checked as any other run, and only then kept."""
+"""Answers as a run.
+
+Each answer is checked by the rules for runs as it comes. The finished run is put in order, written in one of the forms,
+checked as any other run, and only then kept.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,72 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.lines import is_one_line
 from qassay.formats.names import file_name
 from qassay.formats.runs import read_runs
+from qassay.formats.runs.forms import Source, parse_jsonl
 from qassay.questions import Question, TestSet
-from qassay.runs import NIL, RunInformation
-from qassay.systems.harness.rules import run_row
-from qassay.systems.records import Answer
+from qassay.runs import NIL, Batch, RunInformation, check
+from qassay.systems import Answer, Documents, Item
+from qassay.systems.harness.wire import CallError
 from qassay.tasks import Task
+
+
+def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[str, Any]:
+    """The line of a run in the form of FORMATS 3, with the keys that the task has."""
+    row: dict[str, Any] = {"run": tag, "question": question.id}
+    if task.has("decision", "justified"):
+        given = {"decision": answer.decision, "justification": answer.justification}
+        return row | {name: value for name, value in given.items() if value is not None}
+    row["items"] = [_item_row(item, extract=task.has("extract")) for item in answer.items]
+    if answer.nil:
+        row["nil"] = True
+    if answer.confidence is not None:
+        row["confidence"] = answer.confidence
+    return row
+
+
+def check_answer(answer: Answer, question: Question, task: Task, collection: Documents | None) -> None:
+    """Stop at an answer that could not stand in a run: the failure says which rule it breaks."""
+    line = msgspec.json.encode(run_row("run", question, answer, task))
+    parsed = parse_jsonl([Source(0, "answer", "answer", "jsonl", line)], task)
+    problems = list(parsed.problems)
+    if not problems:
+        alone = TestSet((question,))
+        rows = parsed.rows.with_columns(question=parsed.rows["asked"].cast(alone.enum))
+        problems = list(check(Batch(rows, ("answer",), objects=True), alone, task))
+    if problems:
+        raise CallError("form", "; ".join(problem.message for problem in problems), rule=problems[0].rule)
+    for item in answer.items:
+        if collection is not None and item.doc is not None:
+            _check_document(item, question, collection)
+
+
+def _check_document(item: Item, question: Question, collection: Documents) -> None:
+    doc = str(item.doc)
+    if doc not in collection:
+        message = f"question {question.id}: document {doc} is not in the collection"
+        raise CallError("form", message, rule="unknown-doc")
+    if item.start is not None and item.length is not None:
+        size = len(collection.document(doc).text)
+        if item.start + item.length > size:
+            end = item.start + item.length
+            message = f"question {question.id}: the extract ends at {end}, but document {doc} has {size} characters"
+            raise CallError("form", message, rule="extract-past-end")
+
+
+def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
+    if extract:
+        given: dict[str, Any] = {"doc": item.doc, "start": item.start, "length": item.length}
+    else:
+        given = {"doc": item.doc, "text": item.text, "citations": list(item.citations) or None}
+    return {name: value for name, value in given.items() if value is not None}
+
 
 SUFFIXES = {
     "jsonl": ".jsonl",
@@ -48,10 +107,10 @@ def write_run(
     contents = {path: data}
     if information is not None:
         contents[folder.run_information] = _described(folder, tag, information)
-    old = [one for one in folder.files_of_run(tag) if one != path]
+    old = [file for file in folder.files_of_run(tag) if file != path]
     files.write_all(contents)
-    for one in old:
-        one.unlink()
+    for file in old:
+        file.unlink()
     return path
 
 
@@ -71,7 +130,10 @@ def run_text(tag: str, answers: Mapping[str, Answer], *, task: Task, questions: 
         if form == "trec7":
             lines += _trec7_lines(tag, question, answer)
             continue
-        rows = list(_extract_lines(answer) if form == "extract" else _items(question, answer, form))
+        if form == "extract":
+            rows = [f"{item.doc} {item.start} {item.length}" for item in answer.items]
+        else:
+            rows = list(_items(question, answer, form))
         lines += [f"{question.id} {tag} {row}\n" for row in rows or [NIL]]
     return "".join(lines)
 
@@ -88,7 +150,7 @@ def in_order(answers: Sequence[tuple[Question, Answer]], task: Task) -> list[tup
     for question, answer in answers:
         sure = answer.confidence if answer.confidence is not None else min(least, 0.0)
         filled.append((question, replace(answer, confidence=sure)))
-    return sorted(filled, key=lambda one: -(one[1].confidence or 0.0))
+    return sorted(filled, key=lambda pair: -(pair[1].confidence or 0.0))
 
 
 def check_run(
@@ -98,9 +160,8 @@ def check_run(
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
         path.write_bytes(data)
-        found = read_runs([path], task=task, questions=questions, form=form, names={path: f"runs/{path.name}"})
-    problems = found.faults(lengths)
-    if problems:
+        run = read_runs([path], task=task, questions=questions, form=form, names={path: f"runs/{path.name}"})
+    if problems := run.faults(lengths):
         raise InputError(problems)
 
 
@@ -122,18 +183,12 @@ def _trec7_lines(tag: str, question: Question, answer: Answer) -> Iterator[str]:
 
 def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
     """Sentences with places in one list of references, each document once."""
-    cited = dict.fromkeys(doc for item in answer.items for doc in item.citations or ((item.doc,) if item.doc else ()))
-    place = {doc: number for number, doc in enumerate(cited)}
-    sentences = [
-        {"text": item.text, "citations": [place[doc] for doc in item.citations or ((item.doc,) if item.doc else ())]}
-        for item in answer.items
-    ]
-    return {"run_id": tag, "topic_id": question.id, "references": list(cited), "answer": sentences}
-
-
-def _extract_lines(answer: Answer) -> Iterator[str]:
+    places: dict[str, int] = {}
+    sentences = []
     for item in answer.items:
-        yield f"{item.doc} {item.start} {item.length}"
+        cited = item.citations or ((item.doc,) if item.doc else ())
+        sentences.append({"text": item.text, "citations": [places.setdefault(doc, len(places)) for doc in cited]})
+    return {"run_id": tag, "topic_id": question.id, "references": list(places), "answer": sentences}
 
 
 def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
@@ -142,12 +197,8 @@ def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
     rows: list[dict[str, Any]] = []
     if path.exists():
         rows = [row for _, row in jsonl.read_rows(path, file=folder.name(path))]
-    given = {
-        "organisation": information.organisation,
-        "description": information.description,
-        "manual": information.manual,
-        "priority": information.priority,
-    }
+    names = ("organisation", "description", "manual", "priority")
+    given = {name: getattr(information, name) for name in names}
     new = {"run": tag, **{name: value for name, value in given.items() if value is not None}}
     place = next((number for number, row in enumerate(rows) if row.get("run") == tag), None)
     if place is None:

@@ -1,16 +1,29 @@
-"""What a question is looked for with, and the sentences that are found: the first half of every reference system."""
+"""The sentences that are found for a question, and the candidates in them, ranked by what speaks for them.
+
+Every reference system begins with the sentences; factoid and list go on with the candidates of the wanted kind. The
+score of a mention is between 0 and 1:
+
+    fit * (0.45 * coverage + 0.30 * proximity + 0.15 * retrieval + 0.10 * about)
+
+`fit` is how well it suits the expected answer type, `coverage` the share of the question's important words (weighted
+by rarity) in its sentence and, for half, in the neighbouring ones, `proximity` the same share weighted by nearness to
+the mention. A sentence that has nothing to do with the target of the series counts three quarters. Mentions of one
+answer are added up: the best one counts in full, each further one closes a part of the distance to 1.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from qassay.collections.passages import sentence_spans
-from qassay.collections.records import Document
-from qassay.systems.records import Asked, Documents
+from qassay.collections.documents import Document, sentence_spans
+from qassay.systems import Asked, Documents
+from qassay.systems.reference.answer_types import AnswerType, fit
+from qassay.systems.reference.candidates import Candidate, members, nouns, quantities
+from qassay.systems.reference.names import inner_capitals, names
 from qassay.systems.text import content_words, one_line, stem, words
 
 _DEFINITION = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:an? |the )?(?P<target>.+?)\s*\??$", re.IGNORECASE)
@@ -44,15 +57,15 @@ def target_of(asked: Asked) -> str:
     """
     if asked.target:
         return asked.target
-    found = _DEFINITION.match(asked.question.text.strip())
-    return found["target"] if found and asked.question.type in ("definition", "other") else ""
+    match = _DEFINITION.match(asked.question.text.strip())
+    return match["target"] if match and asked.question.type in ("definition", "other") else ""
 
 
 def important_words(asked: Asked) -> list[str]:
     """What the question says beyond its target and its grammar, as stems, each once."""
     target = {stem(word) for word in words(target_of(asked))}
-    found = [stem(word) for word in content_words(asked.question.text)]
-    return list(dict.fromkeys(word for word in found if word not in target))
+    stems = [stem(word) for word in content_words(asked.question.text)]
+    return list(dict.fromkeys(word for word in stems if word not in target))
 
 
 def query(asked: Asked) -> str:
@@ -69,20 +82,20 @@ def gather(collection: Documents, asked: Asked, *, passages: int, documents: int
     for hit in hits:
         regions.setdefault(hit.doc, []).append((hit.start, hit.start + hit.length, hit.score / top))
     telling = frozenset(stem(word) for word in content_words(target_of(asked)))
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for doc, parts in regions.items():
-        found += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
-    return found
+        sentences += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
+    return sentences
 
 
 def weights(stems: Iterable[str], sentences: Iterable[Sentence]) -> dict[str, float]:
     """How telling each word is: the rarer among the sentences, the more."""
     wanted = set(stems)
     seen: Counter[str] = Counter()
-    found = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
-    for own in found:
+    texts = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
+    for own in texts:
         seen.update(wanted & own)
-    return {word: math.log(1 + (len(found) + 1) / (1 + seen[word])) for word in sorted(wanted)}
+    return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(wanted)}
 
 
 def _target_documents(collection: Documents, target: str, limit: int) -> Mapping[str, float]:
@@ -108,9 +121,9 @@ def _sentences(
         if touched or about:
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
-            named = _named(telling, f"{before} {lines[place]} {after}")
+            share = _named(telling, f"{before} {lines[place]} {after}")
             best = max(touched, default=0.0)
-            yield Sentence(document.id, begin, end, lines[place], best, max(about, named / 2), before, after)
+            yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
 
 
 def _named(telling: frozenset[str], text: str) -> float:
@@ -119,3 +132,112 @@ def _named(telling: frozenset[str], text: str) -> float:
         return 0.0
     share = len(telling & {stem(word) for word in words(text)}) / len(telling)
     return share if share >= 0.5 else 0.0
+
+
+NAMES = ("person", "organisation", "place", "name")
+FREQUENCY = 0.15
+ASTRAY = 0.75
+Finder = Callable[[str], Iterable[Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An answer with its score, its best mention and the sentence that holds it."""
+
+    text: str
+    score: float
+    sentence: Sentence
+    mention: Candidate
+
+    @property
+    def doc(self) -> str:
+        """The document that supports the answer."""
+        return self.sentence.doc
+
+
+def finder(
+    wanted: AnswerType, sentences: Iterable[str], further: Finder | None = None, *, several: bool = False
+) -> Finder:
+    """What looks for candidates of a kind: patterns, and for names a further finder where one is given.
+
+    Where several answers are wanted, the members of enumerations are candidates too.
+    """
+    if wanted.kind == "thing":
+        return lambda text: [*nouns(text), *(members(text) if several else ())]
+    if wanted.kind not in NAMES:
+        return quantities
+    known = frozenset(word for sentence in sentences for word in inner_capitals(sentence))
+    return lambda text: _united([*names(text, known=known), *(further(text) if further else ())])
+
+
+def _united(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """One candidate for each stretch of text, of each kind as surely as any finder says."""
+    by_place: dict[tuple[int, int], Candidate] = {}
+    for new in candidates:
+        old = by_place.get((new.start, new.end), new)
+        kinds = {kind: max(old.kinds.get(kind, 0.0), new.kinds.get(kind, 0.0)) for kind in {**old.kinds, **new.kinds}}
+        by_place[new.start, new.end] = replace(new, kinds=kinds)
+    return list(by_place.values())
+
+
+def rank(
+    sentences: Sequence[Sentence],
+    find: Finder,
+    *,
+    wanted: AnswerType,
+    important: Mapping[str, float],
+    exclude: frozenset[str] = frozenset(),
+) -> list[Ranked]:
+    """The candidates of all sentences, one entry an answer, best first; equal scores keep the order of the text.
+
+    `important` holds the question's words (stems) with their weights; what is made of words of `exclude` alone, those
+    of the question and its target, is no answer.
+    """
+    best: dict[str, Ranked] = {}
+    aimed = any(sentence.about for sentence in sentences)
+    for sentence in sentences:
+        for candidate in find(sentence.text):
+            key = " ".join(words(candidate.text))
+            if not key or {stem(word) for word in words(candidate.text)} <= exclude:
+                continue
+            suits = fit(candidate, wanted, sentence.text)
+            if suits <= 0:
+                continue
+            score = suits * support(candidate, sentence, important, aimed=aimed)
+            mention = Ranked(candidate.text, score, sentence, candidate)
+            best[key] = _added(best[key], mention) if key in best else mention
+    return sorted(best.values(), key=lambda answer: -answer.score)
+
+
+def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, float], *, aimed: bool = False) -> float:
+    """What the sentence says for a candidate, whatever its kind; `aimed`: the question has a target."""
+    near = _distances(candidate, sentence.text)
+    around = {stem(word) for word in words(f"{sentence.before} {sentence.after}")}
+    total = sum(important.values())
+    coverage = proximity = 0.0
+    if total:
+        coverage = sum(w * (1 if k in near else 0.5 if k in around else 0) for k, w in important.items()) / total
+        proximity = sum(w / (1 + max(0, near[k] - 1) / 5) for k, w in important.items() if k in near) / total
+    total = 0.45 * coverage + 0.30 * proximity + 0.15 * sentence.retrieval + 0.10 * sentence.about
+    return total * (1.0 if sentence.about or not aimed else ASTRAY)
+
+
+def _distances(candidate: Candidate, text: str) -> dict[str, int]:
+    """The stems of a sentence outside the candidate, each with its smallest distance to it in words."""
+    before = [stem(word) for word in words(text[: candidate.start])]
+    after = [stem(word) for word in words(text[candidate.end :])]
+    near: dict[str, int] = {}
+    for distance, word in [*enumerate(reversed(before), 1), *enumerate(after, 1)]:
+        near[word] = min(distance, near.get(word, distance))
+    return near
+
+
+def _added(old: Ranked, new: Ranked) -> Ranked:
+    """Two mentions of one answer: the better one, strengthened by the other."""
+    better, other = (new, old) if new.score > old.score else (old, new)
+    return replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))
+
+
+def question_stems(*texts: str) -> frozenset[str]:
+    """Stems of all words of some texts, small words included."""
+    return frozenset(stem(word) for text in texts for word in words(text))

@@ -1,21 +1,47 @@
-"""`factoid` and `passages`: one exact answer, or one extract that holds it, or NIL.
+"""`factoid`, `passages`, `frequent-name` and `list`: exact answers of the expected type.
 
-question ──> expected answer type ─────────────────────┐
-    │                                                  v
-    └──> target + important words ──> passages ──> typed candidates ──> ranked ──> above the threshold? ──> answer
-                                                                                          └── no ──> NIL
+`factoid` gives one exact answer, `passages` one extract that contains it, or NIL:
+
+    question ──> expected answer type ─────────────────────┐
+        │                                                  v
+        └──> target + important words ──> passages ──> typed candidates ──> ranked ──> above the threshold? ──> answer
+                                                                                              └── no ──> NIL
+
+`list` takes the same candidates, cut at a score: an absolute threshold, or a fraction of the best candidate's score:
+
+    question ──> candidates of the expected type, ranked ──> members of one enumeration stand together ──> cut ──> items
+
+`frequent-name` is a floor for `factoid`: the most frequent candidate of the right type in the target's articles.
+
+    question ──> expected answer type ──> candidates of it in the documents found with the target ──> the most frequent
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from qassay.systems.records import Answer, Asked, Documents, Item, System, nothing
-from qassay.systems.reference.answer_types import answer_type
-from qassay.systems.reference.entities import Entities, entity_finder
-from qassay.systems.reference.evidence import Sentence, gather, important_words, target_of, weights
-from qassay.systems.reference.ranking import Finder, Ranked, finder, question_stems, rank
-from qassay.systems.text import one_line
+from qassay.errors import UsageError
+from qassay.systems import Answer, Asked, Documents, Item, System, nothing
+from qassay.systems.reference.answer_types import answer_type, fit
+from qassay.systems.reference.candidates import enumerated
+from qassay.systems.reference.evidence import (
+    Finder,
+    Ranked,
+    Sentence,
+    finder,
+    gather,
+    important_words,
+    query,
+    question_stems,
+    rank,
+    target_of,
+    weights,
+)
+from qassay.systems.reference.names import Entities, entity_finder
+from qassay.systems.text import one_line, sentences, stem, words
 
 LONGEST_EXTRACT = 250
 
@@ -35,18 +61,11 @@ def factoid(
     with the whole question, and with the target alone); `answers`, how many it returns (5 for the ranked5 task);
     `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy where a model is there).
     """
-    further = entity_finder(entities)
 
-    def answer(asked: Asked) -> Answer:
-        if asked.question.type != "factoid":
-            return nothing(asked.question)
-        ranked = candidates(collection, asked, passages=passages, documents=documents, further=further)
-        chosen = [one for one in ranked if one.score >= threshold][:answers]
-        if not chosen:
-            return Answer(nil=True, confidence=doubt(ranked, threshold))
-        return Answer(tuple(Item(one_line(one.text), one.doc) for one in chosen), confidence=chosen[0].score)
+    def item(answer: Ranked) -> Item:
+        return Item(one_line(answer.text), answer.doc)
 
-    return answer
+    return _best(collection, item, threshold, passages, documents, entities, answers=answers)
 
 
 def extracts(
@@ -62,18 +81,37 @@ def extracts(
 
     The other parameters are those of factoid.
     """
+
+    def item(answer: Ranked) -> Item:
+        text = collection.document(answer.doc).text
+        start, end = extract(text, answer.sentence, answer.text, length)
+        return Item(text[start:end], answer.doc, start, end - start)
+
+    return _best(collection, item, threshold, passages, documents, entities, answers=1)
+
+
+def _best(
+    collection: Documents,
+    item: Callable[[Ranked], Item],
+    threshold: float,
+    passages: int,
+    documents: int,
+    entities: Entities,
+    *,
+    answers: int,
+) -> System:
+    """A system that returns the best candidates as items, or NIL where none reaches the threshold."""
     further = entity_finder(entities)
 
     def answer(asked: Asked) -> Answer:
         if asked.question.type != "factoid":
             return nothing(asked.question)
         ranked = candidates(collection, asked, passages=passages, documents=documents, further=further)
-        if not ranked or ranked[0].score < threshold:
-            return Answer(nil=True, confidence=doubt(ranked, threshold))
-        best = ranked[0]
-        text = collection.document(best.doc).text
-        start, end = extract(text, best.sentence, best.text, length)
-        return Answer((Item(text[start:end], best.doc, start, end - start),), confidence=best.score)
+        chosen = [candidate for candidate in ranked if candidate.score >= threshold][:answers]
+        if not chosen:
+            # The farther the best candidate lies below the threshold, the surer the NIL.
+            return Answer(nil=True, confidence=max(0.0, threshold - (ranked[0].score if ranked else 0.0)))
+        return Answer(tuple(map(item, chosen)), confidence=chosen[0].score)
 
     return answer
 
@@ -91,15 +129,9 @@ def candidates(
     wanted = answer_type(asked.question.text)
     sentences = gather(collection, asked, passages=passages, documents=documents)
     important = weights(important_words(asked), sentences)
-    find = finder(wanted, sentences, further, several=several)
+    find = finder(wanted, (sentence.text for sentence in sentences), further, several=several)
     exclude = question_stems(asked.question.text, target_of(asked))
     return rank(sentences, find, wanted=wanted, important=important, exclude=exclude)
-
-
-def doubt(ranked: list[Ranked], threshold: float) -> float:
-    """How sure a NIL is: the farther the best candidate lies below the threshold, the more."""
-    best = ranked[0].score if ranked else 0.0
-    return max(0.0, threshold - best)
 
 
 def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[int, int]:
@@ -108,8 +140,8 @@ def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[in
     if end - begin <= length:
         return begin, end
     pattern = re.compile(r"\s+".join(map(re.escape, answer.split())))
-    found = pattern.search(text, begin, end)
-    first, last = found.span() if found else (begin, begin)
+    match = pattern.search(text, begin, end)
+    first, last = match.span() if match else (begin, begin)
     middle = (first + last) // 2
     begin = max(begin, min(middle - length // 2, end - length))
     end = min(end, begin + length)
@@ -117,3 +149,124 @@ def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[in
     begin = left.start() if left and begin > sentence.start else begin
     right = text.rfind(" ", max(last, begin), end) if end < sentence.end else -1
     return begin, right if right > last else end
+
+
+def frequent_name(collection: Documents, *, documents: int = 3) -> System:
+    """Make the system.
+
+    Parameters: `documents`, how many of those found with the target (or, without one, the question) are read.
+    """
+
+    def answer(asked: Asked) -> Answer:
+        if asked.question.type != "factoid":
+            return nothing(asked.question)
+        hits = collection.search(" ".join(words(target_of(asked))) or query(asked), limit=documents, passages=False)
+        counts, places = count(collection, [hit.doc for hit in hits], asked)
+        if not counts:
+            return Answer(nil=True)
+        text, _ = max(counts.items(), key=lambda pair: pair[1])
+        return Answer((Item(one_line(text), places[text]),))
+
+    return answer
+
+
+def count(collection: Documents, docs: list[str], asked: Asked) -> tuple[Counter[str], dict[str, str]]:
+    """How often each candidate of the right type occurs, and the document where it first does."""
+    wanted = answer_type(asked.question.text)
+    exclude = question_stems(asked.question.text, target_of(asked))
+    texts = [(doc, sentence) for doc in docs for sentence in sentences(collection.document(doc).plain().text)]
+    find = finder(wanted, (sentence for _, sentence in texts))
+    counts: Counter[str] = Counter()
+    places: dict[str, str] = {}
+    for doc, sentence in texts:
+        for candidate in find(sentence):
+            if fit(candidate, wanted, sentence) < 0.5 or {stem(w) for w in words(candidate.text)} <= exclude:
+                continue
+            counts[candidate.text] += 1
+            places.setdefault(candidate.text, doc)
+    return counts, places
+
+
+FRACTION = 0.7
+TOGETHER = 0.95
+
+
+def list_answers(
+    collection: Documents,
+    *,
+    threshold: float | None = None,
+    fraction: float | None = None,
+    limit: int = 25,
+    passages: int = 20,
+    documents: int = 5,
+    entities: Entities = "auto",
+) -> System:
+    """Make the system.
+
+    Parameters: `threshold`, the score from which on candidates are returned, or else `fraction`, the share of the best
+    score that they must reach (0.7 unless told); `limit`, the most items; the others are those of factoid.
+    """
+    if threshold is not None and fraction is not None:
+        raise UsageError("list takes a threshold or a fraction of the top score, not both")
+    further = entity_finder(entities)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.question.type != "list":
+            return nothing(asked.question)
+        ranked = candidates(collection, asked, passages=passages, documents=documents, further=further, several=True)
+        kept = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
+        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in kept))
+
+    return answer
+
+
+def together(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The same candidates, those of one enumeration raised to (nearly) the best among them."""
+    raised = {candidate.text: candidate.score for candidate in ranked}
+    for sentence in dict.fromkeys(candidate.sentence for candidate in ranked):
+        here = [candidate for candidate in ranked if candidate.sentence == sentence]
+        for spans in enumerated(sentence.text):
+            inside = [
+                candidate
+                for candidate in here
+                if any(a <= candidate.mention.start and candidate.mention.end <= b for a, b in spans)
+            ]
+            if len(inside) > 1:
+                best = max(candidate.score for candidate in inside)
+                raised |= {candidate.text: max(raised[candidate.text], TOGETHER * best) for candidate in inside}
+    return sorted(
+        (replace(candidate, score=raised[candidate.text]) for candidate in ranked),
+        key=lambda candidate: -candidate.score,
+    )
+
+
+def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Without names that are part of a longer one further up or down: `Astor` beside `John Jacob Astor`."""
+    own = {name.text: set(words(name.text)) for name in ranked}
+    longer = {
+        name.text: next(
+            (other for other in ranked if own[name.text] < own[other.text] and _same_end(name.text, other.text)), None
+        )
+        for name in ranked
+    }
+    best: dict[str, Ranked] = {}
+    for name in ranked:
+        whole = longer[name.text]
+        text = whole.text if whole else name.text
+        shown = replace(whole, score=max(whole.score, name.score)) if whole else name
+        if text not in best or best[text].score < shown.score:
+            best[text] = shown
+    return sorted(best.values(), key=lambda name: -name.score)
+
+
+def cut(ranked: Sequence[Ranked], *, threshold: float | None, fraction: float | None) -> list[Ranked]:
+    """The candidates that reach the threshold, or the fraction of the top score."""
+    if not ranked:
+        return []
+    least = threshold if threshold is not None else (FRACTION if fraction is None else fraction) * ranked[0].score
+    return [candidate for candidate in ranked if candidate.score >= least]
+
+
+def _same_end(short: str, long: str) -> bool:
+    """Whether a short name is the end of a long one, as a surname is."""
+    return words(long)[-1] == words(short)[-1]

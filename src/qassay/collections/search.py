@@ -1,4 +1,4 @@
-"""What people type into a search, taken apart. Every string is a query; none is an error.
+"""Search: what people type, taken apart, and what an engine finds, as hits. Every string is a query; none is an error.
 
     curie radium           either word, both are better
     "Flying University"    the words side by side
@@ -6,13 +6,21 @@
     +polonium -plutonium   must, and must not, be there
 
 Everything else (question marks, brackets, operators of other engines) separates words.
+
+Hits with tied scores are in the order of the collection, no passage comes twice, and matches are marked. Engines add
+up scores in an order that depends on how an index came about, so equal passages may differ in the last digits. Scores
+this close count as tied: the same query gives the same hits whatever interrupted the indexing, on any number of
+threads.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
+
+from qassay.collections.documents import Document, Hit, Unit
+from qassay.collections.store import Store
 
 Field = Literal["any", "title"]
 Occur = Literal["should", "must", "not"]
@@ -20,6 +28,8 @@ Occur = Literal["should", "must", "not"]
 # More words than this are no question; the rest is passed over.
 MOST_CLAUSES = 200
 _LONGEST = 20_000
+# What a match in the title is worth beside one in the text.
+TITLE_WEIGHT = 0.5
 _PART = re.compile(
     r'(?P<sign>(?<!\S)[+-](?=["\w]))?(?P<title>\b(?i:title:))?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)|")'
 )
@@ -55,6 +65,38 @@ class Query(NamedTuple):
     def empty(self) -> bool:
         """Whether there is nothing to look for."""
         return all(clause.occur == "not" for clause in self.clauses)
+
+
+class Found(NamedTuple):
+    """What an engine finds: where, and how well it matches."""
+
+    score: float
+    document: int
+    start: int
+    length: int
+
+
+class Engine(Protocol):
+    """A search engine behind a collection: everything that Qassay needs of one.
+
+    Units come in the order of the collection, all of a document in one `add`. What `commit` has confirmed survives a
+    break; `done` tells from where to go on.
+    """
+
+    def done(self) -> int:
+        """How many documents, from the first one on, need not be added again."""
+
+    def add(self, units: Iterable[Unit]) -> None:
+        """Take all units of the next document."""
+
+    def commit(self) -> None:
+        """Make everything taken so far last."""
+
+    def finish(self) -> None:
+        """Commit; nothing more is added."""
+
+    def search(self, query: Query, limit: int) -> list[Found]:
+        """The best units, best first; ties in any order. `query` has something to look for."""
 
 
 class Analyser:
@@ -131,3 +173,69 @@ def _together(placed: Sequence[tuple[str, int, int]], phrases: Iterable[tuple[st
         for first in range(len(words) - len(phrase) + 1):
             if words[first] == phrase[0] and tuple(words[first : first + len(phrase)]) == phrase:
                 yield from range(first, first + len(phrase))
+
+
+_CLOSE = 1e-5
+# Found units after which a tie is cut where it stands.
+_MOST = 20_000
+# Characters of a document in which matches are marked.
+_MARKED = 200_000
+
+
+def best_hits(engine: Engine, store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
+    """The best hits, best first. A passage whose matches all lie in a better one beside it is left out."""
+    wanted = limit + limit // 2 + 8
+    while True:
+        units = engine.search(query, wanted)
+        settled = len(units) < wanted or wanted >= _MOST
+        groups = list(_ties(units))
+        if not settled:
+            groups.pop()  # the last tie may go on beyond what was asked for
+        hits = _hits((unit for group in groups for unit in group), store, query, limit, analyser)
+        if settled or len(hits) == limit:
+            return hits
+        wanted *= 2
+
+
+def _ties(units: list[Found]) -> Iterator[list[Found]]:
+    """Groups of equal scores, best first, each in the order of the collection."""
+    group: list[Found] = []
+    for unit in sorted(units, key=lambda unit: -unit.score):
+        if group and group[-1].score - unit.score > _CLOSE * abs(group[-1].score):
+            yield sorted(group, key=lambda unit: unit[1:])
+            group = []
+        group.append(unit)
+    if group:
+        yield sorted(group, key=lambda unit: unit[1:])
+
+
+def _hits(ordered: Iterator[Found], store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
+    hits: list[Hit] = []
+    for unit in ordered:
+        if len(hits) == limit:
+            break
+        document = store.numbered(unit.document)
+        if document is None:  # an engine that knows another collection
+            continue
+        hit = _hit(unit, document, query, analyser)
+        if not any(_covers(better, hit) for better in hits):
+            hits.append(hit)
+    return hits
+
+
+def _hit(unit: Found, document: Document, query: Query, analyser: Analyser) -> Hit:
+    text = document.text[unit.start : unit.start + unit.length]
+    hit = Hit(document.id, unit.start, len(text), text, float(f"{unit.score:.6g}"), document.title, (), document.markup)
+    plain = hit.plain()
+    placed = analyser.placed(plain.text[:_MARKED])
+    return hit._replace(highlights=tuple(plain.origin(start, end) for start, end in highlights(placed, query)))
+
+
+def _covers(better: Hit, hit: Hit) -> bool:
+    """Whether two passages overlap and the better one has every match of the other."""
+    if better.doc != hit.doc or better.start >= hit.start + hit.length or hit.start >= better.start + better.length:
+        return False
+    return all(
+        better.start <= hit.start + start and hit.start + start + length <= better.start + better.length
+        for start, length in hit.highlights
+    )

@@ -15,9 +15,10 @@ from qassay import tasks
 from qassay.errors import UsageError
 from qassay.questions import Question, TestSet
 from qassay.systems import Asked
-from qassay.systems.harness import CallError, DriveError, DriveOptions, drive, open_system
-from qassay.systems.harness.command import CommandCaller
-from qassay.systems.harness.opening import default_tag
+from qassay.systems.harness.callers import CommandCaller
+from qassay.systems.harness.driving import DriveOptions, drive
+from qassay.systems.harness.opening import default_tag, open_system
+from qassay.systems.harness.wire import CallError, DriveError
 
 SERIES = tasks.task("series2004")
 Program = Callable[[str], str]

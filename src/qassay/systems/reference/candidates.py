@@ -1,4 +1,7 @@
-"""Dates, years, times, numbers, measures, money and percentages in running text."""
+"""Pieces of a sentence that may be an answer, but for names: dates, numbers and quantities, and common nouns.
+
+Common nouns are what something is said to be, and the members of an enumeration.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from qassay.systems.reference.lexicon import CURRENCIES, MONTHS, UNITS
+from qassay.systems.text import CURRENCIES, MONTHS, STOP_WORDS, UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,17 @@ def quantities(sentence: str) -> Iterator[Candidate]:
     """
     taken: list[tuple[int, int]] = []
     for name, pattern, kinds in _COMPILED:
-        for found in pattern.finditer(sentence):
-            begin, end = found.span()
+        for match in pattern.finditer(sentence):
+            begin, end = match.span()
             inside = any(first < end and begin < last for first, last in taken)
             if inside and name != "year":
                 continue
             if not inside:
                 taken.append((begin, end))
-            yield Candidate(found[0], begin, end, kinds, _dimension(found[0]) if name == "measure" else None)
-    for found in _AGE.finditer(sentence):
-        group = str(found.lastgroup)
-        yield Candidate(found[group], found.start(group), found.end(group), {"age": 1.0})
+            yield Candidate(match[0], begin, end, kinds, _dimension(match[0]) if name == "measure" else None)
+    for match in _AGE.finditer(sentence):
+        group = str(match.lastgroup)
+        yield Candidate(match[group], match.start(group), match.end(group), {"age": 1.0})
 
 
 def _dimension(text: str) -> str | None:
@@ -82,7 +85,74 @@ def _dimension(text: str) -> str | None:
         return "area"
     if " per " in text:
         return "speed"
-    for word in reversed(re.split(r"[ -]", text)):
-        if word in UNITS:
-            return UNITS[word]
-    return None
+    return next((UNITS[word] for word in reversed(re.split(r"[ -]", text)) if word in UNITS), None)
+
+
+_IS = re.compile(
+    r"\b(?:is|was|are|were|be|been|become|became|called|named|known as|made of|made from|of|played|plays)"
+    r"(?: (?:an?|the))? (?P<noun>[a-z][\w-]+(?: [a-z][\w-]+){0,2})"
+)
+_ENUMERATION = re.compile(r"(?:[^,;:.]+, )+[^,;:.]+? and [^,;:.]+|[^,;:.]+ and [^,;:.]+")
+
+
+def nouns(sentence: str) -> Iterator[Candidate]:
+    """What follows a verb of being or naming, without the small words around it.
+
+    >>> [one.text for one in nouns("When it was cleaned in 1999 it proved to be granodiorite.")]
+    ['granodiorite']
+    """
+    for match in _IS.finditer(sentence):
+        kept = _without_small(match["noun"])
+        if kept:
+            begin = match.start("noun")
+            yield Candidate(kept, begin, begin + len(kept), {"thing": 0.6})
+
+
+def _without_small(phrase: str) -> str:
+    """The words of a phrase up to the first small word, participle or adverb."""
+    kept = []
+    for word in phrase.split():
+        if word in STOP_WORDS or word.endswith(("ed", "ly", "ing")):
+            break
+        kept.append(word)
+    return " ".join(kept)
+
+
+def enumerated(sentence: str) -> list[list[tuple[int, int]]]:
+    """The enumerations of a sentence, each as the spans of its members.
+
+    >>> text = "They set up a seismometer, a laser reflector and a foil."
+    >>> [[text[begin:end] for begin, end in one] for one in enumerated(text)]
+    [['They set up a seismometer', 'a laser reflector', 'a foil']]
+    """
+    enumerations = []
+    for match in _ENUMERATION.finditer(sentence):
+        spans, position = [], match.start()
+        for comma in re.finditer(r", and |, | and ", match[0]):
+            spans.append((position, match.start() + comma.start()))
+            position = match.start() + comma.end()
+        spans.append((position, match.end()))
+        if len(spans) > 2 or " and " in match[0]:
+            enumerations.append(spans)
+    return enumerations
+
+
+def members(sentence: str) -> Iterator[Candidate]:
+    """Members of enumerations of three or more that are common nouns: the words after their article.
+
+    >>> [one.text for one in members("They set up a seismometer, a laser reflector and a foil.")]
+    ['seismometer', 'laser reflector', 'foil']
+    """
+    for spans in enumerated(sentence):
+        if len(spans) < 3:
+            continue
+        for begin, end in spans:
+            piece = sentence[begin:end]
+            article = list(re.finditer(r"\b(?:an?|the|in|of) (?=[a-z])", piece))
+            first = article[0].end() if article else 0
+            noun = re.match(r"[a-z][\w-]+(?: [a-z][\w-]+){0,2}", piece[first:])
+            if noun is None:
+                continue
+            kept = _without_small(noun[0])
+            if kept:
+                yield Candidate(kept, begin + first, begin + first + len(kept), {"thing": 0.8})

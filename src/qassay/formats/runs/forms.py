@@ -1,0 +1,342 @@
+"""The forms of runs, parsed: lines (trec4, trec7, extract, rte) and JSON lines (jsonl, and the TREC RAG 2024 output).
+
+In the line forms fixed fields are separated by blanks or tabs; the answer string is everything after the last of them.
+Lines end in LF or CRLF and nowhere else. In the others every line is one response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+import polars as pl
+from polars.exceptions import PolarsError
+
+from qassay.errors import Problem, Rule
+from qassay.formats import files
+from qassay.runs import ITEM_COLUMNS, NIL
+from qassay.tasks import ResponseForm, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a run: its number among the files, its name for messages, its stem, its form and its bytes."""
+
+    index: int
+    name: str
+    stem: str
+    form: str
+    data: bytes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parsed:
+    """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written."""
+
+    rows: pl.DataFrame
+    problems: tuple[Problem, ...]
+    objects: bool = False
+
+
+TREC4 = ("asked", "tag", "doc", "text")
+TREC7 = ("asked", "q0", "doc", "rank", "score", "tag", "text")
+EXTRACT = ("asked", "tag", "doc", "start", "length", "rest")
+
+
+def parse_trec4(batch: Sequence[Source]) -> Parsed:
+    """`qid tag docid answer string`; NIL is `qid tag NIL`."""
+    rows, problems = _fields(batch, TREC4)
+    rows, short = _apart(rows, pl.col("doc").is_not_null())
+    problems += _tell(batch, short, "syntax", "a line is: qid tag docid answer string")
+    nil = pl.col("doc") == NIL
+    rows, spoken = _apart(rows, ~nil | pl.col("text").is_null())
+    problems += _tell(batch, spoken, "nil-with-items", "NIL has no answer string")
+    rows, silent = _apart(rows, nil | pl.col("text").is_not_null())
+    problems += _tell(batch, silent, "syntax", "the answer string is missing after the doc-id")
+    return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), tuple(problems))
+
+
+def parse_trec7(batch: Sequence[Source]) -> Parsed:
+    """`qid Q0 docid rank score tag answer string`; ranks count from 1 without gaps."""
+    rows, problems = _fields(batch, TREC7)
+    rows, short = _apart(rows, pl.col("text").is_not_null() | (pl.col("doc") == NIL))
+    problems += _tell(batch, short, "syntax", "a line is: qid Q0 docid rank score tag answer string")
+    rows = rows.with_columns(
+        place=pl.col("rank").cast(pl.UInt32, strict=False), value=pl.col("score").cast(pl.Float64, strict=False)
+    )
+    rows, unread = _apart(rows, pl.col("place").is_not_null() & pl.col("value").is_not_null())
+    problems += _tell(batch, unread, "syntax", "rank and score are numbers")
+    expected = pl.col("place").rank("ordinal").over("run", "asked")
+    rows, gaps = _apart(rows, pl.col("place") == expected)
+    problems += _tell(batch, gaps, "syntax", "the ranks of a question count from 1, each once and without gaps")
+    nil = pl.col("doc") == NIL
+    rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc")), text=pl.when(~nil).then(pl.col("text")))
+    rows = rows.drop("rank", "q0", "score", "value").rename({"place": "rank"})
+    return Parsed(rows, tuple(problems))
+
+
+def parse_extract(batch: Sequence[Source]) -> Parsed:
+    """`qid tag docid offset length`; NIL is `qid tag NIL`."""
+    rows, problems = _fields(batch, EXTRACT)
+    nil = pl.col("doc") == NIL
+    rows, more = _apart(rows, ~nil | pl.col("start").is_null())
+    problems += _tell(batch, more, "nil-with-items", "NIL has no extract")
+    whole = pl.col("length").is_not_null() & pl.col("rest").is_null()
+    rows, odd = _apart(rows, nil.fill_null(value=False) | whole)
+    problems += _tell(batch, odd, "syntax", "a line is: qid tag docid offset length")
+    # A number with a sign or a point does not cast, and a negative one is no offset.
+    rows = rows.with_columns(
+        begin=pl.col("start").cast(pl.UInt32, strict=False), size=pl.col("length").cast(pl.UInt32, strict=False)
+    )
+    rows, unread = _apart(rows, nil | (pl.col("begin").is_not_null() & (pl.col("size") > 0).fill_null(value=False)))
+    problems += _tell(batch, unread, "syntax", "offset is a whole number from 0, length one from 1")
+    rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))).drop("start", "length", "rest")
+    return Parsed(rows.rename({"begin": "start", "size": "length"}), tuple(problems))
+
+
+def parse_rte(batch: Sequence[Source]) -> Parsed:
+    """`ranked: yes|no` on the first line, then `id DECISION`; the run's tag is the file's name."""
+    rows, problems = _fields(batch, ("asked", "decision", "rest"))
+    head = (pl.col("asked") == "ranked:") & (pl.col("line") == 1)
+    for place, source in enumerate(batch):
+        first = rows.filter((pl.col("run") == place) & head)
+        if first.height != 1 or first["decision"][0] not in ("yes", "no"):
+            problems.append(Problem("syntax", "the first line is `ranked: no` or `ranked: yes`", source.name, 1))
+    rows = rows.filter(~head)
+    rows, odd = _apart(rows, pl.col("decision").is_not_null() & pl.col("rest").is_null())
+    problems += _tell(batch, odd, "syntax", "a line is: id DECISION")
+    stems = pl.Series([source.stem for source in batch], dtype=pl.String)
+    return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), tuple(problems), objects=True)
+
+
+def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame, list[Problem]]:
+    """The lines of all files, split into fields; the last field runs to the end of the line."""
+    data = b"".join(source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in batch)
+    problems: list[Problem] = []
+    try:
+        text = pl.read_lines(data).to_series()
+    except PolarsError:
+        for source in batch:
+            problems += files.undecodable(source.data, file=source.name)
+        data = data.decode(errors="replace").encode()
+        text = pl.read_lines(data).to_series()
+    heights = [source.data.count(b"\n") + (not source.data.endswith(b"\n")) for source in batch]
+    rows = split_fields(text.str.strip_chars_end(" \t\r"), names, tabs=b"\t" in data).with_columns(
+        run=pl.Series(np.repeat(np.arange(len(batch), dtype=np.uint32), heights)),
+        line=pl.Series(np.concatenate([np.arange(1, height + 1, dtype=np.uint32) for height in heights])),
+    )
+    if rows["asked"].null_count():
+        rows = rows.filter(pl.col("asked").is_not_null())
+    return rows, problems
+
+
+def split_fields(text: pl.Series, names: Sequence[str], *, tabs: bool) -> pl.DataFrame:
+    """Lines split into named fields, null where a line has fewer; `tabs` tells that there may be tabs.
+
+    Most files have single blanks between fields, and splitting at those is five times faster. Where fields are empty
+    then, or the last one begins with a blank, there were more blanks, and the lines are split the general way.
+    """
+    if not tabs:
+        rows = text.replace("", None).str.splitn(" ", len(names)).struct.rename_fields(list(names)).struct.unnest()
+        blanks = [(pl.col(name) == "").any() for name in names[:-1]] + [pl.col(names[-1]).str.starts_with(" ").any()]
+        if not any(rows.select(pl.any_horizontal(blanks)).row(0)):
+            return rows
+    # A field and the white space before it, as often as there are fields; the last field takes the rest.
+    field, gap = r"([^ \t]+)", r"[ \t]+"
+    pattern = rf"^[ \t]*{field}" + "".join(rf"(?:{gap}{field}" for _ in names[2:]) + rf"(?:{gap}(.+)"
+    split = text.str.extract_groups(pattern + ")?" * (len(names) - 1) + "$")
+    return split.struct.rename_fields(list(names)).struct.unnest()
+
+
+def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that pass, and those that do not (null is not passing)."""
+    mask = rows.select(good.fill_null(value=False)).to_series()
+    return (rows, rows.clear()) if mask.all() else (rows.filter(mask), rows.filter(~mask))
+
+
+def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
+    for run, line, asked in rows.select("run", "line", "asked").iter_rows():
+        yield Problem(rule, f"question {asked}: {what}", batch[run].name, line, asked)
+
+
+class Item(msgspec.Struct):
+    """One item of a response as written."""
+
+    doc: str | None = None
+    text: str | None = None
+    start: int | None = None
+    length: int | None = None
+    citations: list[str] | None = None
+
+
+class Passage(msgspec.Struct):
+    """A context that a free-text answer was made from."""
+
+    text: str
+    doc: str | None = None
+
+
+class Response(msgspec.Struct):
+    """One line of the jsonl form; further keys are passed over."""
+
+    run: str
+    question: str | int
+    items: list[Item] = []
+    nil: bool = False
+    confidence: float | None = None
+    decision: str | None = None
+    justification: str | None = None
+    contexts: list[str | Passage] = []
+
+
+class Sentence(msgspec.Struct):
+    """One sentence of a TREC RAG answer; citations are places in the references."""
+
+    text: str
+    citations: list[int] = []
+
+
+class RagAnswer(msgspec.Struct, rename={"run": "run_id", "question": "topic_id"}):
+    """One line of the TREC RAG 2024 output; further keys are passed over."""
+
+    run: str
+    question: str | int
+    answer: list[Sentence]
+    references: list[str] = []
+
+
+Line = TypeVar("Line", Response, RagAnswer)
+Row = dict[str, Any]
+_ROW = {"run": pl.UInt32, "line": pl.UInt32, "tag": pl.String, "asked": pl.String}
+# What items have besides, by the form of the response.
+_BESIDE: tuple[tuple[str, ResponseForm], ...] = (("citations", "answer"), ("contexts", "text"))
+_ITEM = {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "confidence": pl.Float64}
+
+
+def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
+    """The form of every task: items, NIL or a decision with its justification."""
+    schema: dict[str, Any] = dict(_ROW)
+    if task.has("decision", "justified"):
+        read: Callable[[Response], Iterator[Row]] = _decision
+        schema |= {"decision": pl.String, "justification": pl.String}
+    elif task.has("extract"):
+        read = _extracts
+        schema |= {"doc": pl.String, "start": pl.UInt32, "length": pl.UInt32, "nil": pl.Boolean}
+    else:
+        read = _items
+        schema |= _ITEM
+        schema |= {name: ITEM_COLUMNS[name] for name, form in _BESIDE if task.has(form)}
+    return _parse(batch, Response, read, schema)
+
+
+def parse_rag24(batch: Sequence[Source], task: Task) -> Parsed:
+    """The TREC RAG 2024 generation output: a sentence is an item, its citations are documents."""
+    schema = _ROW | {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "citations": pl.List(pl.String)}
+    return _parse(batch, RagAnswer, _sentences, schema)
+
+
+def _parse(
+    batch: Sequence[Source], kind: type[Line], read: Callable[[Line], Iterator[Row]], schema: dict[str, Any]
+) -> Parsed:
+    decoder = msgspec.json.Decoder(kind)
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    for place, source in enumerate(batch):
+        for number, line in enumerate(source.data.split(b"\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                response = decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                problems.append(_unread(source, number, line, error))
+                continue
+            asked = str(response.question)
+            where = {"run": place, "line": number, "tag": response.run, "asked": asked}
+            try:
+                rows += [where | row for row in read(response)]
+            except NilError as error:
+                problems.append(Problem("nil-with-items", f"question {asked}: {error}", source.name, number, asked))
+            except ValueError as error:
+                problems.append(Problem("syntax", f"question {asked}: {error}", source.name, number, asked))
+    return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), tuple(problems), objects=True)
+
+
+class NilError(ValueError):
+    """NIL together with something."""
+
+
+def _decision(response: Response) -> Iterator[Row]:
+    if response.decision is None:
+        raise ValueError('the line has no "decision"')
+    yield {"decision": response.decision, "justification": response.justification}
+
+
+def _items(response: Response) -> Iterator[Row]:
+    items, nil = _without_nil(response)
+    contexts = [_context(passage) for passage in response.contexts]
+    for item in items:
+        if item.text is None:
+            raise ValueError('an item has no "text"')
+        yield {
+            "doc": item.doc,
+            "text": item.text,
+            "nil": False,
+            "confidence": response.confidence,
+            "citations": item.citations if item.citations is not None else [item.doc] if item.doc else [],
+            "contexts": contexts,
+        }
+    if not items:
+        yield {"nil": nil, "confidence": response.confidence, "citations": [], "contexts": contexts}
+
+
+def _context(passage: str | Passage) -> Row:
+    """A context: a text, with its document where that is named."""
+    if isinstance(passage, str):
+        return {"doc": None, "text": passage}
+    return {"doc": passage.doc, "text": passage.text}
+
+
+def _extracts(response: Response) -> Iterator[Row]:
+    items, nil = _without_nil(response)
+    for item in items:
+        if item.doc is None or item.start is None or item.length is None:
+            raise ValueError('an extract has "doc", "start" and "length"')
+        if item.start < 0 or item.length < 1:
+            raise ValueError("start is a whole number from 0, length one from 1")
+        if item.start >= 1 << 32 or item.length >= 1 << 32:
+            raise ValueError("start and length are below 4,294,967,296: no document is longer")
+        yield {"doc": item.doc, "start": item.start, "length": item.length, "nil": False}
+    if not items:
+        yield {"nil": nil}
+
+
+def _sentences(answer: RagAnswer) -> Iterator[Row]:
+    for sentence in answer.answer:
+        for place in sentence.citations:
+            if not 0 <= place < len(answer.references):
+                raise ValueError(f"citation {place} points outside the {len(answer.references)} references")
+        yield {"text": sentence.text, "nil": False, "citations": [answer.references[c] for c in sentence.citations]}
+    if not answer.answer:
+        yield {"nil": False, "citations": []}
+
+
+def _without_nil(response: Response) -> tuple[list[Item], bool]:
+    """The items, and whether the response says NIL (as a key, or as an item with the doc-id NIL)."""
+    items = [item for item in response.items if item.doc != NIL]
+    said = [item for item in response.items if item.doc == NIL]
+    if any(item.text for item in said):
+        raise NilError("NIL has no answer string")
+    nil = response.nil or bool(said)
+    if nil and (items or len(said) > 1):
+        raise NilError("NIL and items; NIL stands alone")
+    return items, nil
+
+
+def _unread(source: Source, number: int, line: bytes, error: Exception) -> Problem:
+    if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
+        for problem in files.undecodable(line, file=source.name):
+            return Problem(problem.rule, problem.message, source.name, number)
+    return Problem("syntax", f"this line is no response: {error}", source.name, number)
