@@ -26,6 +26,7 @@ from qassay.store.engine import Store, connect
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import Decided, decide, undo
 from qassay.store.judging.nuggets import write_nugget
+from qassay.store.migrating import migrate
 from qassay.store.pool.items import Item, items_of, order_seed, pool_items
 from qassay.store.pool.parts import Part
 from qassay.store.pool.storing import store_items
@@ -87,14 +88,14 @@ def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> S
         if not DATABASES:
             DATABASES.append(server.new_database())
         made = Store(connect(DATABASES[0]))
-        metadata.create_all(made.engine)
+        migrate(made.engine)
         with made.engine.begin() as connection:
             connection.execute(text(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE"))
         return made
     made = Store(connect(f"sqlite:///{folder / 'qassay.db'}"))
     # Nobody pulls the plug on a test.
     event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
-    metadata.create_all(made.engine)
+    migrate(made.engine)
     return made
 
 

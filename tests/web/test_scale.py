@@ -17,7 +17,7 @@ import pytest
 from benchmarks.pools import DEEP, LARGE, MIDDLE, PEOPLE, SMALL, Size, make
 from sqlalchemy import event
 
-from qassay.store.assignment.gate import look
+from qassay.store.assignment.progress import read_gate
 from qassay.store.people.sessions import begin_session
 from qassay.web.application import create_app
 from qassay.web.pages import adjudication, work
@@ -199,7 +199,7 @@ def test_the_gate_of_a_finished_evaluation_counts_nothing_anew(evaluation: Any) 
         one = evaluation(Size(questions, 10, questions))
         with one.store.read() as connection:
             one.count = Count()
-            gate = look(connection)
+            gate = read_gate(connection)
         assert (gate.is_open, gate.unjudged_questions, gate.unassigned_questions) == (False, 0, 0)
         assert gate.unruled_questions == questions
         found.append(one.count)

@@ -22,7 +22,7 @@ from qassay.formats.times import now
 from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
 from qassay.store.fingerprint import EVALUATION
 from qassay.store.migrating import migrate
-from qassay.store.schema import invitation, metadata, session, share, stage, token
+from qassay.store.schema import invitation, metadata, question_progress, session, token
 from qassay.store.settings import put_setting
 
 # Rows copied at once.
@@ -170,7 +170,7 @@ def _copy_tables_out(store: Store, target: Path) -> None:
 
 def _copy_tables(origin: Connection, target: Connection) -> None:
     for table in metadata.sorted_tables:
-        if table in (share, stage):  # which come of the others
+        if table is question_progress:  # which triggers fill from the others
             continue
         rows = origin.execution_options(yield_per=_MANY).execute(select(table))
         for part in rows.mappings().partitions():

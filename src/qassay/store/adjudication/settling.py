@@ -30,7 +30,7 @@ from qassay.store.judging.appending import Entry, Row, append_entries
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.pool.parts import FIELDS, Part
-from qassay.store.schema import ASSIGNED, OPEN, UNRULED, stage
+from qassay.store.schema import ASSIGNED, OPEN, UNRULED, question_progress
 from qassay.store.schema import settled as table
 from qassay.tasks import Task
 
@@ -102,7 +102,7 @@ def settle(connection: Connection, question: str, task: Task | None = None) -> S
 
 def settle_all(connection: Connection, task: Task | None = None) -> int:
     """Settle every question that is closed and not settled: after runs or judgments came from elsewhere."""
-    lacking = _PROGRESS.where(stage.c.open == 0, table.c.question.is_(None))
+    lacking = _PROGRESS.where(question_progress.c.open == 0, table.c.question.is_(None))
     waiting = [row.question for row in connection.execute(lacking)]
     for question in waiting:
         settle(connection, question, task)
@@ -124,15 +124,15 @@ def progress(connection: Connection, *, first: int = 0, limit: int | None = None
 
 def overview(connection: Connection) -> Overview:
     """How far all of them are together: counted and summed up over what is few."""
-    count = select(func.count()).select_from(stage)
-    left = select(func.coalesce(func.sum(stage.c.unruled), 0)).where(UNRULED)
+    count = select(func.count()).select_from(question_progress)
+    left = select(func.coalesce(func.sum(question_progress.c.unruled), 0)).where(UNRULED)
     asked = (count.where(ASSIGNED), count.where(OPEN), left)
     return Overview(*(int(connection.execute(one).scalar_one()) for one in asked))
 
 
 def next_to_rule(connection: Connection, *, after: str | None = None) -> str | None:
     """The first question with a disagreement to rule on; after one of them the next, and after the last the first."""
-    c = stage.c
+    c = question_progress.c
     waiting = select(c.question).where(UNRULED).order_by(c.first).limit(1)
     if after is None:
         return connection.execute(waiting).scalar()
@@ -241,8 +241,15 @@ def _verdict(part: Part, row: Row) -> Row:
 
 
 _PROGRESS: Select[Any] = (
-    select(stage.c.question, stage.c.assessors, stage.c.open, table.c.unanimous, table.c.disagreements, table.c.unruled)
-    .outerjoin(table, table.c.question == stage.c.question)
+    select(
+        question_progress.c.question,
+        question_progress.c.assessors,
+        question_progress.c.open,
+        table.c.unanimous,
+        table.c.disagreements,
+        table.c.unruled,
+    )
+    .outerjoin(table, table.c.question == question_progress.c.question)
     .where(ASSIGNED)
-    .order_by(stage.c.first)
+    .order_by(question_progress.c.first)
 )

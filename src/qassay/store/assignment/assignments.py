@@ -17,9 +17,8 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats.times import later, now
 from qassay.questions import TestSet
-from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 from qassay.store.schema import account as people
-from qassay.store.schema import assignment, item, judgment, nugget, share
+from qassay.store.schema import assignment, item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
 
 SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -50,21 +49,21 @@ def assign(
     The questions of a series go to the same people. Whoever has the least to judge is next, and whoever was least
     often a first assessor goes first. Without accounts the work is open to all.
     """
-    check_number(assessors, accounts, len(SLOTS))
+    _check_number(assessors, accounts, len(SLOTS))
     keep_others_out(connection)
     sizes = pool_sizes(connection)
     existing = {(one.question, one.slot): one for one in all_assignments(connection)}
-    load, firsts = loads(existing, accounts)
+    load, firsts = _loads(existing, accounts)
     judging: dict[str, set[int | None]] = {}
     for (question, _), one in existing.items():
         judging.setdefault(question, set()).add(one.account)
     rows: list[dict[str, Any]] = []
-    for group in groups(questions, sizes):
-        chosen = choose(assessors, accounts, kept_slots(group, assessors, existing), load, firsts)
+    for group in _groups(questions, sizes):
+        chosen = _choose(assessors, accounts, _kept_slots(group, assessors, existing), load, firsts)
         for slot, wanted in chosen.items():
             for question in (one for one in group if (one, slot) not in existing):
                 others = judging.setdefault(question, set())
-                account = wanted if wanted not in others else least_loaded(accounts, others, load)
+                account = wanted if wanted not in others else _least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)
                     load[account] = load.get(account, 0) + sizes[question]
@@ -88,6 +87,73 @@ def _count_what_is_there(connection: Connection, rows: Sequence[Mapping[str, Any
     found = {(question, name) for question, name in there}
     for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in found):
         recount_question(connection, question)
+
+
+def _check_number(assessors: int, accounts: Sequence[int], most: int) -> None:
+    """Stop where the people do not suffice for so many assessors a question."""
+    if not 1 <= assessors <= most:
+        raise InputError(Problem("configuration", f"a question goes to 1 to {most} assessors, not {assessors}"))
+    if accounts and len(set(accounts)) < assessors:
+        message = f"{assessors} assessors a question need as many people; {len(set(accounts))} are chosen"
+        raise InputError(Problem("configuration", message))
+
+
+def _groups(questions: TestSet, sizes: Mapping[str, int]) -> list[list[str]]:
+    """Questions that stay together (a series, or one question), the largest first; only those with items."""
+    found: dict[str, list[str]] = {}
+    for one in questions:
+        if one.id in sizes:
+            found.setdefault(f"series {one.series}" if one.series is not None else f"question {one.id}", []).append(
+                one.id
+            )
+    return sorted(found.values(), key=lambda group: -sum(sizes[question] for question in group))
+
+
+def _loads(
+    existing: Mapping[tuple[str, int], Assignment], accounts: Sequence[int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """How many items everybody has to judge, and how often they are a first assessor."""
+    load, firsts = dict.fromkeys(accounts, 0), dict.fromkeys(accounts, 0)
+    for (_, slot), one in existing.items():
+        if one.account in load:
+            load[one.account] += one.total
+            firsts[one.account] += slot == 1
+    return load, firsts
+
+
+def _kept_slots(
+    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], Assignment]
+) -> dict[int, int | None]:
+    """Who has which slot of a group already; nobody two of them, though single questions may have changed hands."""
+    kept: dict[int, int | None] = {}
+    for slot in range(1, assessors + 1):
+        for question in group:
+            one = existing.get((question, slot))
+            if one is not None and (one.account is None or one.account not in kept.values()):
+                kept.setdefault(slot, one.account)
+    return kept
+
+
+def _least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
+    """Who takes a slot of a question instead of somebody who judges it in another; None: whoever asks for work."""
+    return min((one for one in accounts if one not in others), key=lambda one: load[one], default=None)
+
+
+def _choose(
+    assessors: int,
+    accounts: Sequence[int],
+    kept: Mapping[int, int | None],
+    load: Mapping[int, int],
+    firsts: Mapping[int, int],
+) -> dict[int, int | None]:
+    """Who takes which slot of a group; who has one already keeps it."""
+    slots = [slot for slot in range(1, assessors + 1) if slot not in kept]
+    chosen: dict[int, int | None] = dict(kept)
+    if not accounts:
+        return chosen | dict.fromkeys(slots)
+    free = sorted((one for one in dict.fromkeys(accounts) if one not in kept.values()), key=lambda one: load[one])
+    order = sorted(free[: len(slots)], key=lambda one: firsts[one])
+    return chosen | dict(zip(slots, order, strict=False))
 
 
 def refresh_totals(connection: Connection) -> None:
@@ -241,11 +307,6 @@ def is_closed(connection: Connection, question: str) -> bool:
     """Whether every assigned assessor has finished the question."""
     found = assignments_on(connection, question)
     return bool(found) and all(one.closed is not None for one in found)
-
-
-def open_work(connection: Connection) -> int:
-    """How many items are assigned and not judged yet."""
-    return int(connection.execute(select(func.coalesce(func.sum(share.c.waiting), 0))).scalar_one())
 
 
 def pool_sizes(connection: Connection) -> dict[str, int]:

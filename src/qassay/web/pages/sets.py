@@ -21,7 +21,7 @@ from qassay.formats.times import now
 from qassay.judgments import JUDGMENT_COLUMNS, SETTLED_SETS, sort_out, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
-from qassay.store.assignment.gate import is_assigned
+from qassay.store.assignment.progress import is_assigned
 from qassay.store.judging.judgments import append_many, standing_rows
 from qassay.store.judging.looking import things_after
 from qassay.store.pool.items import pooled_after

@@ -1,0 +1,184 @@
+"""`share` goes: a plain GROUP BY is quick enough. `stage` becomes `question_progress`, with shorter triggers.
+
+Why one goes and the other stays is measured by `python -m benchmarks counters` (see `qassay.store.schema`). Changes of
+questions (`question.changes`) are counted by the statements that change them, no longer by a trigger.
+
+Every column of `question_progress` comes from one table. Its trigger reads the columns again for the question whose
+rows changed; both databases run the same statements. On PostgreSQL a writer locks the assignments of a question, or all
+assignments, before it changes them, so that two writers do not read the same question at once. A row of a question
+that is gone stays with its zeros.
+"""
+
+# ruff: noqa: S608  (statements consist of the constants below)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+class Source(NamedTuple):
+    """A table, its column with the question, the columns that matter, and what progress reads from them."""
+
+    table: str
+    key: str
+    watched: str
+    columns: str
+    query: str
+    # Most changes of the table change nothing here: then nothing is written.
+    is_rare: bool = False
+
+    def update(self, question: str) -> str:
+        """The statement that reads the columns again for a question."""
+        query = self.query.format(question=question)
+        condition = f" AND {self.columns} <> ({query})" if self.is_rare else ""
+        return f"UPDATE question_progress SET ({self.columns}) = ({query}) WHERE question = {question}{condition}"
+
+    def keep(self, row: str) -> str:
+        """The statements of a trigger, for the old or the new row."""
+        name = f"{row}.{self.key}"
+        return f"INSERT INTO question_progress (question) VALUES ({name}) ON CONFLICT DO NOTHING; {self.update(name)};"
+
+
+SOURCES = (
+    Source(
+        "question",
+        "id",
+        "id, ordinal, draft",
+        "ordinal",
+        "SELECT max(ordinal) FROM question WHERE id = {question} AND NOT draft",
+    ),
+    Source(
+        "item",
+        "question",
+        "question, active",
+        "pooled",
+        "SELECT EXISTS (SELECT 1 FROM item WHERE question = {question} AND active)",
+        is_rare=True,
+    ),
+    Source(
+        "standing",
+        "question",
+        "question, body",
+        "judged",
+        "SELECT EXISTS (SELECT 1 FROM standing WHERE question = {question} AND body IS NOT NULL)",
+        is_rare=True,
+    ),
+    Source(
+        "assignment",
+        "question",
+        "question, total, done, closed, seconds",
+        "first, assessors, open, done, waiting, seconds",
+        "SELECT min(id), count(*), count(*) - count(closed), coalesce(sum(done), 0),"
+        " coalesce(sum(CASE WHEN closed IS NULL THEN total - done ELSE 0 END), 0), coalesce(sum(seconds), 0)"
+        " FROM assignment WHERE question = {question}",
+    ),
+    Source(
+        "settled",
+        "question",
+        "question, unruled",
+        "unruled",
+        "SELECT coalesce(max(unruled), 0) FROM settled WHERE question = {question}",
+    ),
+)
+# The functions of the triggers of 0002 on PostgreSQL.
+FUNCTIONS = ("assignment", "assignment_update", "question", "question_change", "item", "standing", "settled")
+
+
+def upgrade() -> None:
+    """Drop the triggers and sums of 0002; make, fill and keep the new table."""
+    connection = op.get_bind()
+    if connection.dialect.name == "postgresql":
+        op.execute(f"DROP FUNCTION {', '.join(f'tr_{name}()' for name in FUNCTIONS)} CASCADE")
+    else:
+        for name in (
+            connection.execute(sa.text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars().all()
+        ):
+            op.execute(f"DROP TRIGGER {name}")
+    op.drop_table("share")
+    op.drop_table("stage")
+    _make_table()
+    fill(connection)
+    for statement in triggers(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+def fill(connection: sa.Connection) -> None:
+    """Make the rows of all questions."""
+    names = " UNION ".join(f"SELECT {source.key} FROM {source.table}" for source in SOURCES)
+    connection.exec_driver_sql(f"INSERT INTO question_progress (question) {names}")
+    for source in SOURCES:
+        connection.exec_driver_sql(source.update("question_progress.question"))
+
+
+def triggers(dialect: str) -> list[str]:
+    """The statements that make the triggers."""
+    if dialect == "postgresql":
+        return [statement for source in SOURCES for statement in _postgresql(source)]
+    return [statement for source in SOURCES for statement in _sqlite(source)]
+
+
+def _postgresql(source: Source) -> tuple[str, str]:
+    """A row that does not exist is null: the old one of an insert, the new one of a delete."""
+    table, key = source.table, source.key
+    return (
+        f"CREATE FUNCTION tr_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF TG_OP <> 'DELETE' THEN {source.keep('NEW')} END IF;"
+        f" IF TG_OP <> 'INSERT' AND OLD.{key} IS DISTINCT FROM NEW.{key} THEN {source.keep('OLD')} END IF;"
+        " RETURN NULL; END $$",
+        f"CREATE TRIGGER tr_{table} AFTER INSERT OR UPDATE OF {source.watched} OR DELETE ON {table}"
+        f" FOR EACH ROW EXECUTE FUNCTION tr_{table}()",
+    )
+
+
+def _sqlite(source: Source) -> list[str]:
+    moved = f"UPDATE OF {source.key} ON {source.table} WHEN OLD.{source.key} <> NEW.{source.key}"
+    events = {
+        "insert": (f"INSERT ON {source.table}", "NEW"),
+        "update": (f"UPDATE OF {source.watched} ON {source.table}", "NEW"),
+        "move": (moved, "OLD"),
+        "delete": (f"DELETE ON {source.table}", "OLD"),
+    }
+    return [
+        f"CREATE TRIGGER tr_{source.table}_{name} AFTER {when} BEGIN {source.keep(row)} END"
+        for name, (when, row) in events.items()
+    ]
+
+
+def _sum(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.Integer(), nullable=False, server_default="0")
+
+
+def _make_table() -> None:
+    op.create_table(
+        "question_progress",
+        sa.Column("question", sa.String(200), primary_key=True),
+        sa.Column("ordinal", sa.Integer()),
+        sa.Column("first", sa.BigInteger().with_variant(sa.Integer(), "sqlite")),
+        sa.Column("pooled", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("judged", sa.Boolean(), nullable=False, server_default=sa.false()),
+        *(_sum(name) for name in ("assessors", "open", "done", "waiting", "seconds", "unruled")),
+        sqlite_with_rowid=False,
+    )
+    true, false = ("{0}", "NOT {0}") if op.get_bind().dialect.name == "postgresql" else ("{0} = 1", "{0} = 0")
+    asked = f"ordinal IS NOT NULL AND {true.format('pooled')}"
+    for name, columns, condition in (
+        ("first", ["first", "assessors"], "assessors > 0"),
+        ("open", ["ordinal", "question", "open"], "open > 0"),
+        ("unassigned", ["ordinal", "question", "pooled", "assessors"], f"{asked} AND assessors = 0"),
+        ("unjudged", ["ordinal", "question", "pooled", "judged"], f"{asked} AND {false.format('judged')}"),
+        ("unruled", ["first", "question", "unruled", "open"], "first IS NOT NULL AND unruled > 0 AND open = 0"),
+    ):
+        where = sa.text(condition)
+        op.create_index(
+            f"ix_question_progress_{name}", "question_progress", columns, sqlite_where=where, postgresql_where=where
+        )
+    op.create_index("ix_question_progress_place", "question_progress", ["ordinal", "question"])
+    op.create_index("ix_assignment_work", "assignment", ["account", "slot", "set"])
