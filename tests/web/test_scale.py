@@ -192,8 +192,8 @@ def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pyt
     assert 'rel="prev" href="/adjudication?page=1"' in one.client("adjudicator").get("/adjudication?page=2").text
 
 
-def test_the_gate_of_a_finished_evaluation_counts_nothing_anew(evaluation: Any) -> None:
-    """Complete is said of sums; that they are those of the rows is for tests/store/test_counters.py."""
+def test_the_gate_of_a_finished_evaluation_reads_sums(evaluation: Any) -> None:
+    """That they are the sums of the rows is for tests/store/test_counters.py."""
     found = []
     for questions in (100, 400):
         one = evaluation(Size(questions, 10, questions))

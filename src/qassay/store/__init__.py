@@ -3,10 +3,9 @@
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.
 
-    schema, columns  the tables, what they share            engine         opened; one writer at a time
-    migrating        brought up to date (migrations/)
-    backups          copied and put back                    settings       settings, record of actions
-    fingerprint      whether anything has changed           counters       sums that triggers keep
+    schema           the tables                             engine         opened; one writer at a time
+    migrating        brought up to date (migrations/)       settings       settings, record of actions
+    backups          copied and put back                    fingerprint    whether anything has changed
 
     folder/          files into the store (intake), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

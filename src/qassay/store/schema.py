@@ -195,8 +195,9 @@ assignment = Table(
     UniqueConstraint("question", "slot"),
     UniqueConstraint("question", "account"),
 )
-# Sums for each person come in this order. What a save changes is in no index, which keeps saves cheap on PostgreSQL.
-Index("ix_assignment_work", assignment.c.account, assignment.c.slot, assignment.c.set)
+# SQLite sums up the work of each person from this index alone.
+_work = ("account", "slot", "set", "closed", "total", "done", "seconds")
+Index("ix_assignment_work", *(assignment.c[name] for name in _work))
 # What somebody goes on with, and what a lease may have ended for: few of many.
 Index("ix_assignment_open", assignment.c.account, assignment.c.id, **_only(assignment.c.closed.is_(None)))
 Index("ix_assignment_leased", assignment.c.leased, **_only(assignment.c.leased.is_not(None)))

@@ -3,8 +3,8 @@
 Why one goes and the other stays is measured by `python -m benchmarks counters` (see `qassay.store.schema`). Changes of
 questions (`question.changes`) are counted by the statements that change them, no longer by a trigger.
 
-Every column of `question_progress` comes from one table. Its trigger reads the columns again for the question whose
-rows changed; both databases run the same statements. On PostgreSQL a writer locks the assignments of a question, or all
+Every column of `question_progress` comes from one table, whose trigger reads it again for the question of the changed
+row; both databases run the same statements. On PostgreSQL a writer locks the assignments of a question, or all
 assignments, before it changes them, so that two writers do not read the same question at once. A row of a question
 that is gone stays with its zeros.
 """
@@ -25,26 +25,38 @@ depends_on = None
 
 
 class Source(NamedTuple):
-    """A table, its column with the question, the columns that matter, and what progress reads from them."""
+    """Columns of the progress, the columns of a table on which they depend, and the query that gives them."""
 
     table: str
+    # The column of the table that contains the question.
     key: str
     watched: str
     columns: str
     query: str
-    # Most changes of the table change nothing here: then nothing is written.
+    # One column that stays the same at most changes: the trigger compares before it writes.
     is_rare: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the trigger."""
+        return f"tr_{self.table}_{self.columns.partition(',')[0]}"
 
     def update(self, question: str) -> str:
         """The statement that reads the columns again for a question."""
         query = self.query.format(question=question)
-        condition = f" AND {self.columns} <> ({query})" if self.is_rare else ""
-        return f"UPDATE question_progress SET ({self.columns}) = ({query}) WHERE question = {question}{condition}"
+        return f"UPDATE question_progress SET ({self.columns}) = ({query}) WHERE question = {question}"
 
     def keep(self, row: str) -> str:
-        """The statements of a trigger, for the old or the new row."""
-        name = f"{row}.{self.key}"
-        return f"INSERT INTO question_progress (question) VALUES ({name}) ON CONFLICT DO NOTHING; {self.update(name)};"
+        """The statements of the trigger, for the old or the new row."""
+        question = f"{row}.{self.key}"
+        insert = f"INSERT INTO question_progress (question) VALUES ({question}) ON CONFLICT DO NOTHING"
+        return f"{insert}; {self.update(question)};"
+
+    def condition(self, row: str, differs: str) -> str:
+        """Whether there is something to write; `differs` is the operator that compares nulls too."""
+        question = f"{row}.{self.key}"
+        kept = f"SELECT {self.columns} FROM question_progress WHERE question = {question}"
+        return f"({kept}) {differs} ({self.query.format(question=question)})" if self.is_rare else "true"
 
 
 SOURCES = (
@@ -74,11 +86,18 @@ SOURCES = (
     Source(
         "assignment",
         "question",
+        "question, closed",
+        "first, assessors, open",
+        "SELECT min(id), count(*), count(*) - count(closed) FROM assignment WHERE question = {question}",
+    ),
+    # What a save changes is by itself: no index contains it.
+    Source(
+        "assignment",
+        "question",
         "question, total, done, closed, seconds",
-        "first, assessors, open, done, waiting, seconds",
-        "SELECT min(id), count(*), count(*) - count(closed), coalesce(sum(done), 0),"
-        " coalesce(sum(CASE WHEN closed IS NULL THEN total - done ELSE 0 END), 0), coalesce(sum(seconds), 0)"
-        " FROM assignment WHERE question = {question}",
+        "done, waiting, seconds",
+        "SELECT coalesce(sum(done), 0), coalesce(sum(CASE WHEN closed IS NULL THEN total - done ELSE 0 END), 0),"
+        " coalesce(sum(seconds), 0) FROM assignment WHERE question = {question}",
     ),
     Source(
         "settled",
@@ -127,28 +146,31 @@ def triggers(dialect: str) -> list[str]:
 
 def _postgresql(source: Source) -> tuple[str, str]:
     """A row that does not exist is null: the old one of an insert, the new one of a delete."""
-    table, key = source.table, source.key
+    new, old = (
+        f"IF {source.condition(row, 'IS DISTINCT FROM')} THEN {source.keep(row)} END IF;" for row in ("NEW", "OLD")
+    )
     return (
-        f"CREATE FUNCTION tr_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        f" IF TG_OP <> 'DELETE' THEN {source.keep('NEW')} END IF;"
-        f" IF TG_OP <> 'INSERT' AND OLD.{key} IS DISTINCT FROM NEW.{key} THEN {source.keep('OLD')} END IF;"
+        f"CREATE FUNCTION {source.name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF TG_OP <> 'DELETE' THEN {new} END IF;"
+        f" IF TG_OP <> 'INSERT' AND OLD.{source.key} IS DISTINCT FROM NEW.{source.key} THEN {old} END IF;"
         " RETURN NULL; END $$",
-        f"CREATE TRIGGER tr_{table} AFTER INSERT OR UPDATE OF {source.watched} OR DELETE ON {table}"
-        f" FOR EACH ROW EXECUTE FUNCTION tr_{table}()",
+        f"CREATE TRIGGER {source.name} AFTER INSERT OR UPDATE OF {source.watched} OR DELETE ON {source.table}"
+        f" FOR EACH ROW EXECUTE FUNCTION {source.name}()",
     )
 
 
 def _sqlite(source: Source) -> list[str]:
-    moved = f"UPDATE OF {source.key} ON {source.table} WHEN OLD.{source.key} <> NEW.{source.key}"
+    new, old = (source.condition(row, "IS NOT") for row in ("NEW", "OLD"))
     events = {
-        "insert": (f"INSERT ON {source.table}", "NEW"),
-        "update": (f"UPDATE OF {source.watched} ON {source.table}", "NEW"),
-        "move": (moved, "OLD"),
-        "delete": (f"DELETE ON {source.table}", "OLD"),
+        "insert": ("INSERT", "NEW", new),
+        "update": (f"UPDATE OF {source.watched}", "NEW", new),
+        "move": (f"UPDATE OF {source.key}", "OLD", f"OLD.{source.key} <> NEW.{source.key} AND {old}"),
+        "delete": ("DELETE", "OLD", old),
     }
     return [
-        f"CREATE TRIGGER tr_{source.table}_{name} AFTER {when} BEGIN {source.keep(row)} END"
-        for name, (when, row) in events.items()
+        f"CREATE TRIGGER {source.name}_{name} AFTER {event} ON {source.table} WHEN {condition}"
+        f" BEGIN {source.keep(row)} END"
+        for name, (event, row, condition) in events.items()
     ]
 
 
@@ -181,4 +203,5 @@ def _make_table() -> None:
             f"ix_question_progress_{name}", "question_progress", columns, sqlite_where=where, postgresql_where=where
         )
     op.create_index("ix_question_progress_place", "question_progress", ["ordinal", "question"])
-    op.create_index("ix_assignment_work", "assignment", ["account", "slot", "set"])
+    work = ["account", "slot", "set", "closed", "total", "done", "seconds"]
+    op.create_index("ix_assignment_work", "assignment", work)
