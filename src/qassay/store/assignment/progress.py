@@ -50,8 +50,8 @@ def workloads(connection: Connection, account: int | None = None) -> list[Worklo
     # In the order of its index, so that SQLite need not sort all assignments.
     rows = select(c.slot, c.set, c.account, *sums).group_by(c.account, c.slot, c.set)
     own = (c.account == account,) if account is not None else ()
-    found = [Workload(*row) for row in connection.execute(rows.where(*own))]
-    return sorted(found, key=lambda work: (work.slot, work.set, work.account or 0))
+    summed = [Workload(*row) for row in connection.execute(rows.where(*own))]
+    return sorted(summed, key=lambda work: (work.slot, work.set, work.account or 0))
 
 
 def is_assigned(connection: Connection, set_name: str) -> bool:
@@ -177,12 +177,12 @@ def unassigned_questions(connection: Connection) -> int:
 def assignments_for(connection: Connection, questions: Sequence[str]) -> dict[str, list[Assignment]]:
     """The assignments of some questions, by slot."""
     names = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
-    found: dict[str, list[Assignment]] = {}
+    by_question: dict[str, list[Assignment]] = {}
     for some in in_parts(questions):
         query = select(*(table.c[name] for name in names)).where(table.c.question.in_(some)).order_by(table.c.slot)
         for row in connection.execute(query):
-            found.setdefault(row.question, []).append(Assignment(*row))
-    return found
+            by_question.setdefault(row.question, []).append(Assignment(*row))
+    return by_question
 
 
 def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
