@@ -33,8 +33,8 @@ class Source(NamedTuple):
     watched: str
     columns: str
     query: str
-    # One column that stays the same at most changes: the trigger compares before it writes.
-    is_rare: bool = False
+    # A new row for which this holds makes the column true: if it is true already, the trigger has nothing to do.
+    suffices: str | None = None
 
     @property
     def name(self) -> str:
@@ -52,11 +52,13 @@ class Source(NamedTuple):
         insert = f"INSERT INTO question_progress (question) VALUES ({question}) ON CONFLICT DO NOTHING"
         return f"{insert}; {self.update(question)};"
 
-    def condition(self, row: str, differs: str) -> str:
-        """Whether there is something to write; `differs` is the operator that compares nulls too."""
-        question = f"{row}.{self.key}"
-        kept = f"SELECT {self.columns} FROM question_progress WHERE question = {question}"
-        return f"({kept}) {differs} ({self.query.format(question=question)})" if self.is_rare else "true"
+    @property
+    def condition(self) -> str:
+        """Whether a new row may change something."""
+        if self.suffices is None:
+            return "true"
+        known = f"SELECT 1 FROM question_progress WHERE question = NEW.{self.key} AND {self.columns}"
+        return f"NOT (NEW.{self.suffices} AND EXISTS ({known}))"
 
 
 SOURCES = (
@@ -73,7 +75,7 @@ SOURCES = (
         "question, active",
         "pooled",
         "SELECT EXISTS (SELECT 1 FROM item WHERE question = {question} AND active)",
-        is_rare=True,
+        suffices="active",
     ),
     Source(
         "standing",
@@ -81,7 +83,7 @@ SOURCES = (
         "question, body",
         "judged",
         "SELECT EXISTS (SELECT 1 FROM standing WHERE question = {question} AND body IS NOT NULL)",
-        is_rare=True,
+        suffices="body IS NOT NULL",
     ),
     Source(
         "assignment",
@@ -146,13 +148,11 @@ def triggers(dialect: str) -> list[str]:
 
 def _postgresql(source: Source) -> tuple[str, str]:
     """A row that does not exist is null: the old one of an insert, the new one of a delete."""
-    new, old = (
-        f"IF {source.condition(row, 'IS DISTINCT FROM')} THEN {source.keep(row)} END IF;" for row in ("NEW", "OLD")
-    )
+    is_moved = f"OLD.{source.key} IS DISTINCT FROM NEW.{source.key}"
     return (
         f"CREATE FUNCTION {source.name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        f" IF TG_OP <> 'DELETE' THEN {new} END IF;"
-        f" IF TG_OP <> 'INSERT' AND OLD.{source.key} IS DISTINCT FROM NEW.{source.key} THEN {old} END IF;"
+        f" IF TG_OP <> 'DELETE' AND {source.condition} THEN {source.keep('NEW')} END IF;"
+        f" IF TG_OP <> 'INSERT' AND {is_moved} THEN {source.keep('OLD')} END IF;"
         " RETURN NULL; END $$",
         f"CREATE TRIGGER {source.name} AFTER INSERT OR UPDATE OF {source.watched} OR DELETE ON {source.table}"
         f" FOR EACH ROW EXECUTE FUNCTION {source.name}()",
@@ -160,12 +160,11 @@ def _postgresql(source: Source) -> tuple[str, str]:
 
 
 def _sqlite(source: Source) -> list[str]:
-    new, old = (source.condition(row, "IS NOT") for row in ("NEW", "OLD"))
     events = {
-        "insert": ("INSERT", "NEW", new),
-        "update": (f"UPDATE OF {source.watched}", "NEW", new),
-        "move": (f"UPDATE OF {source.key}", "OLD", f"OLD.{source.key} <> NEW.{source.key} AND {old}"),
-        "delete": ("DELETE", "OLD", old),
+        "insert": ("INSERT", "NEW", source.condition),
+        "update": (f"UPDATE OF {source.watched}", "NEW", source.condition),
+        "move": (f"UPDATE OF {source.key}", "OLD", f"OLD.{source.key} <> NEW.{source.key}"),
+        "delete": ("DELETE", "OLD", "true"),
     }
     return [
         f"CREATE TRIGGER {source.name}_{name} AFTER {event} ON {source.table} WHEN {condition}"
