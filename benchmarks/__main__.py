@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "systems": ("benchmarks.systems", ("systems",)),
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),
+    "counters": ("benchmarks.counters", ("counters",)),
     "million": ("benchmarks.collections", ("million",)),
 }
 # What takes many minutes is run only by name.

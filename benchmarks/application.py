@@ -33,7 +33,7 @@ def application() -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         bare_crowd, bare_calm = _bare(Path(place))
         found = [*_rows("SQLite", Path(place) / "sqlite", bare_crowd, bare_calm)]
-        with _postgres() as url:
+        with database_server() as url:
             if url is not None:
                 os.environ["QASSAY_DATABASE"] = url
                 try:
@@ -117,7 +117,7 @@ def _calm(people: list[load.Person], port: int) -> dict[str, float]:
 
 
 @contextmanager
-def _postgres() -> Iterator[str | None]:
+def database_server() -> Iterator[str | None]:
     """The address of a PostgreSQL server that is started for this, or nothing where none is installed."""
     spec = importlib.util.spec_from_file_location("postgres", ROOT / "tests" / "postgres.py")
     if spec is None or spec.loader is None:

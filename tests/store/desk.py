@@ -24,7 +24,7 @@ from qassay.store.adjudication.rulings import Disagreement, disagreements, rule
 from qassay.store.adjudication.settling import progress
 from qassay.store.assignment.assignments import Assignment, all_assignments, assign, refresh_totals
 from qassay.store.assignment.counting import completed, parts_for
-from qassay.store.engine import Store, connect
+from qassay.store.engine import Store, connect, migrate
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import Decided, decide, undo
 from qassay.store.judging.nuggets import write_nugget
@@ -87,14 +87,14 @@ def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> S
         if not DATABASES:
             DATABASES.append(server.new_database())
         made = Store(connect(DATABASES[0]))
-        metadata.create_all(made.engine)
+        migrate(made.engine)
         with made.engine.begin() as connection:
             connection.execute(text(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE"))
         return made
     made = Store(connect(f"sqlite:///{folder / 'qassay.db'}"))
     # Nobody pulls the plug on a test.
     event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
-    metadata.create_all(made.engine)
+    migrate(made.engine)
     return made
 
 

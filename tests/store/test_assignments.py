@@ -27,13 +27,13 @@ from qassay.store.assignment.assignments import (
     assign,
     assignments_of,
     is_work_waiting,
-    open_work,
     reassign,
     reopen,
     take,
     withdraw_assignments,
 )
 from qassay.store.assignment.counting import parts_for
+from qassay.store.assignment.progress import workloads
 from qassay.store.engine import Store
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.nugget_changes import NuggetChange, begin_list
@@ -168,7 +168,7 @@ def test_whoever_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None
         assert not is_work_waiting(connection, one)
         assert {take(connection, two).question for _ in range(2)} == {"0", "1"}
         assert take(connection, two) is None
-        assert open_work(connection) == 6
+        assert sum(work.left for work in workloads(connection)) == 6
         assert len(assignments_of(connection, one)) == 2
 
 

@@ -1,9 +1,10 @@
-"""The sums of the store: whatever is written, by whatever statement, they are those of the rows."""
+"""The progress of questions that triggers keep: it is that of the rows, by whatever statement they change."""
 
 from __future__ import annotations
 
 import importlib
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +14,12 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sums import check_sums
 
 from qassay.formats.times import now
+from qassay.store.assignment.progress import workloads
 from qassay.store.engine import Store
-from qassay.store.schema import account, assignment, item, judgment, question, settled, share, stage, standing
+from qassay.store.schema import account, assignment, item, judgment, question, question_progress, settled, standing
 
 store = desk.store
-MIGRATION = importlib.import_module("qassay.store.migrations.versions.0002_sums")
+MIGRATION = importlib.import_module("qassay.store.migrations.versions.0003_progress")
 NAMES = ("q1", "q2", "q3", "q4")
 
 
@@ -130,11 +132,10 @@ def test_sums_are_those_of_the_rows(store: Store, seed: int) -> None:
         for _ in range(120):
             chance.choice(STEPS)(connection, chance)
             check_sums(connection)
-        assert connection.execute(select(stage)).first() is not None
+        assert connection.execute(select(question_progress)).first() is not None
         # And what a migration fills in is the same.
-        for table in (share, stage):
-            connection.execute(delete(table))
-        MIGRATION.run(connection, "fill")
+        connection.execute(delete(question_progress))
+        MIGRATION.fill(connection)
         check_sums(connection)
 
 
@@ -144,10 +145,9 @@ def test_nothing_is_left_of_a_store_that_is_emptied(store: Store) -> None:
         add_people(connection)
         for step in STEPS * 5:
             step(connection, chance)
-        for table in (stage, share, settled, standing, judgment, item, assignment, question):
+        for table in (question_progress, settled, standing, judgment, item, assignment, question):
             connection.execute(delete(table))
-        assert connection.execute(select(stage)).first() is None
-        assert connection.execute(select(share)).first() is None
+        check_sums(connection)
 
 
 def test_any_change_of_a_question_is_counted(store: Store) -> None:
@@ -157,3 +157,24 @@ def test_any_change_of_a_question_is_counted(store: Store) -> None:
         for number, values in enumerate(({"ordinal": 2}, {"body": "{ }"}, {"draft": True}, {"version": 2}), start=1):
             connection.execute(update(question).values(**values))
             assert connection.execute(changes).scalar_one() == number
+
+
+def test_the_work_of_each_person_is_summed_up(store: Store) -> None:
+    chance = random.Random(2)
+    with store.write() as connection:
+        add_people(connection)
+        for _ in range(60):
+            chance.choice((give, work, hand_over, take_away))(connection, chance)
+            expected: dict[tuple[Any, ...], Counter[str]] = {}
+            for row in connection.execute(select(assignment)):
+                sums = expected.setdefault((row.slot, row.set, row.account), Counter())
+                left = row.total - row.done if row.closed is None else 0
+                sums.update(questions=1, closed=row.closed is not None, total=row.total, done=row.done, left=left)
+                sums.update(seconds=row.seconds, timed=row.done if row.seconds else 0)
+            found = workloads(connection)
+            assert {(one.slot, one.set, one.account) for one in found} == expected.keys()
+            for one in found:
+                sums = expected[one.slot, one.set, one.account]
+                assert all(getattr(one, name) == sums[name] for name in (*sums, "left", "timed"))
+            assert workloads(connection, 1) == [one for one in found if one.account == 1]
+        assert connection.execute(select(assignment)).first() is not None

@@ -16,7 +16,7 @@ from qassay.judging import Wanted
 from qassay.judging.items import pool_items
 from qassay.runs import RunInformation
 from qassay.store.assignment.assignments import all_assignments, assign
-from qassay.store.assignment.progress import find_questions, hand_over, shares, unassigned_questions
+from qassay.store.assignment.progress import find_questions, hand_over, unassigned_questions, workloads
 from qassay.store.engine import Store
 from qassay.store.people import add_account
 from qassay.store.pool.items import order_seed
@@ -158,5 +158,5 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
         assert find_questions(connection, person=cleo) == (["1.2", "1.3"], 2)
         assert find_questions(connection, person=None) == ([], 0)
         assert unassigned_questions(connection) == 0
-        sums = {one.account: (one.questions, one.closed, one.left, one.seconds) for one in shares(connection)}
+        sums = {one.account: (one.questions, one.closed, one.left, one.seconds) for one in workloads(connection)}
         assert sums == {ada: (1, 1, 0, 0), ben: (3, 1, 3, 30), cleo: (2, 0, 3, 30)}

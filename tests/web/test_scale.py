@@ -17,7 +17,7 @@ import pytest
 from benchmarks.pools import DEEP, LARGE, MIDDLE, PEOPLE, SMALL, Size, make
 from sqlalchemy import event
 
-from qassay.store.assignment.gate import look
+from qassay.store.assignment.progress import read_gate
 from qassay.store.people.sessions import begin_session
 from qassay.web.application import create_app
 from qassay.web.pages import adjudication, work
@@ -192,14 +192,14 @@ def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pyt
     assert 'rel="prev" href="/adjudication?page=1"' in one.client("adjudicator").get("/adjudication?page=2").text
 
 
-def test_the_gate_of_a_finished_evaluation_counts_nothing_anew(evaluation: Any) -> None:
-    """Complete is said of sums; that they are those of the rows is for tests/store/test_counters.py."""
+def test_the_gate_of_a_finished_evaluation_reads_sums(evaluation: Any) -> None:
+    """That they are the sums of the rows is for tests/store/test_counters.py."""
     found = []
     for questions in (100, 400):
         one = evaluation(Size(questions, 10, questions))
         with one.store.read() as connection:
             one.count = Count()
-            gate = look(connection)
+            gate = read_gate(connection)
         assert (gate.is_open, gate.unjudged_questions, gate.unassigned_questions) == (False, 0, 0)
         assert gate.unruled_questions == questions
         found.append(one.count)

@@ -67,14 +67,14 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     """What is assigned in the store, by judgment set; nothing where there is no store, or no assignment."""
     if evaluation.folder.written is None:
         return {}
-    from qassay.store.assignment.progress import shares
+    from qassay.store.assignment.progress import workloads
     from qassay.store.folder.snapshot import existing_store
 
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:
         return {}
     with store.read() as connection:
-        work = shares(connection)
+        work = workloads(connection)
     store.close()
     names = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
     return {

@@ -3,9 +3,9 @@
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.
 
-    schema, columns  the tables, what they share            engine         opened, brought up to date (migrations/)
+    schema           the tables                             engine         opened, brought up to date (migrations/)
     backups          copied and put back                    settings       settings, record of actions, fingerprint
-    counters         sums that triggers keep
+    acts             who does what, when
 
     folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

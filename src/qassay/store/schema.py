@@ -2,8 +2,21 @@
 
 What assessors say is append-only: a judgment, a nugget or an answer that changes is a new row with the next version,
 and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each thing, kept
-in the same transaction, so that a page never reads history to show the present. So are `share` and `stage`, which
-triggers keep (counters): a page never adds up the pool.
+in the same transaction, so that a page never reads history to show the present. So is `question_progress`, which
+triggers keep (the last migration that made them contains them): a page never counts the pool.
+
+Triggers are kept only where plain queries are too slow for a page: with 1,000,000 items, 10,000 questions and 30,000
+assignments. The figures are the least of 50 rounds of `python -m benchmarks counters` in ms, SQLite and PostgreSQL, on
+two cores that were busy with other work (load 8 to 12; medians were two to five times as high). An idle machine has not
+been measured:
+
+    the completeness gate               3.0 and 5.0 with `question_progress`    280 and 84 by plain queries
+    questions without items             3.1 and 2.5                              28 and 45
+    counts for adjudication             0.7 and 2.5                             8.5 and 18
+    a page of questions to adjudicate   2.5 and 5.2                              24 and 13
+    the work of all assessors           not kept                                 18 and 6.0, of one assessor 3.2 and 2.4
+
+What the triggers add to a save and to a pool was less than the noise of that run.
 
 Texts of unknown length are Text, names are at most 200 characters (FORMATS 1). Bodies are rows as FORMATS writes them,
 JSON text kept to the byte: what is exported is what was stored. Times are UTC, RFC 3339 text, so that SQLite and
@@ -12,7 +25,10 @@ PostgreSQL hold and compare the same thing.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -21,20 +37,38 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    MetaData,
     String,
     Table,
     Text,
     UniqueConstraint,
     and_,
-    event,
     false,
     literal_column,
+    text,
     true,
 )
 
-from qassay.store.columns import At, Name, Sequence, only
-from qassay.store.columns import metadata as metadata  # with all its tables only once this module is read
-from qassay.store.counters import install_with
+# Constraints carry names, so that a migration can speak of them on every database.
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+Name = String(200)
+At = String(40)
+# SQLite numbers rows by itself only where the key is its own INTEGER.
+Sequence = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _only(condition: ColumnElement[bool]) -> dict[str, Any]:
+    """An index of some rows only."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
+
 
 ROLES = ("organiser", "adjudicator", "assessor", "reader")
 
@@ -117,8 +151,8 @@ question = Table(
     Column("version", Integer, nullable=False, server_default="1"),
     Column("account", ForeignKey("account.id")),
     Column("at", At, nullable=False),
-    # Counted by a trigger, whatever changes: versions are for people, who do not mind that a draft was moved.
-    Column("changes", Integer, nullable=False, server_default="0"),
+    # Every update counts, also one that only moves a draft, which is no new version for people.
+    Column("changes", Integer, nullable=False, server_default="0", onupdate=text("changes + 1")),
     Index("ix_question_mark", "draft", "version", "at", "changes"),  # whether any has changed
 )
 answer = Table(  # answers known from question development; the last row of (question, answer, doc) stands
@@ -174,9 +208,12 @@ assignment = Table(
     UniqueConstraint("question", "slot"),
     UniqueConstraint("question", "account"),
 )
+# SQLite sums up the work of each person from this index alone.
+_work = ("account", "slot", "set", "closed", "total", "done", "seconds")
+Index("ix_assignment_work", *(assignment.c[name] for name in _work))
 # What somebody goes on with, and what a lease may have ended for: few of many.
-Index("ix_assignment_open", assignment.c.account, assignment.c.id, **only(assignment.c.closed.is_(None)))
-Index("ix_assignment_leased", assignment.c.leased, **only(assignment.c.leased.is_not(None)))
+Index("ix_assignment_open", assignment.c.account, assignment.c.id, **_only(assignment.c.closed.is_(None)))
+Index("ix_assignment_leased", assignment.c.leased, **_only(assignment.c.leased.is_not(None)))
 judgment = Table(
     "judgment",
     metadata,
@@ -238,37 +275,27 @@ def _sum(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False, server_default="0")
 
 
-share = Table(  # the work of one person in one slot, summed up
-    "share",
-    metadata,
-    Column("slot", Integer, primary_key=True, autoincrement=False),
-    Column("set", Name, primary_key=True),
-    Column("account", Sequence, primary_key=True, autoincrement=False),  # 0: open to whoever asks
-    *(_sum(name) for name in ("questions", "closed", "total", "done")),
-    _sum("waiting"),  # items to be judged in what is not closed
-    _sum("seconds"),
-    _sum("timed"),  # items done where the time was taken
-    sqlite_with_rowid=False,
-)
-stage = Table(  # how far a question is
-    "stage",
+question_progress = Table(  # how far a question is; kept by triggers
+    "question_progress",
     metadata,
     Column("question", Name, primary_key=True),
-    Column("ordinal", Integer),  # null: assigned, but not of the test set
+    Column("ordinal", Integer),  # null: not in the test set
     Column("first", Sequence),  # its first assignment
-    Column("pooled", Boolean, nullable=False, server_default=false()),  # there is something to judge
-    Column("judged", Boolean, nullable=False, server_default=false()),  # somebody has judged something
-    *(_sum(name) for name in ("assessors", "open", "total", "done", "waiting", "seconds", "unruled")),
+    Column("pooled", Boolean, nullable=False, server_default=false()),  # it has items to judge
+    Column("judged", Boolean, nullable=False, server_default=false()),  # it has judgments
+    # `waiting` are the items still to be judged in open assignments.
+    *(_sum(name) for name in ("assessors", "open", "done", "waiting", "seconds", "unruled")),
     sqlite_with_rowid=False,
 )
 _NONE: ColumnElement[int] = literal_column("0")
-ASSIGNED = stage.c.assessors > _NONE
-OPEN = stage.c.open > _NONE
-UNASSIGNED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, stage.c.assessors == _NONE)
-UNJUDGED = and_(stage.c.ordinal.is_not(None), stage.c.pooled, ~stage.c.judged)
-UNRULED = and_(stage.c.first.is_not(None), stage.c.unruled > _NONE, stage.c.open == _NONE)
-Index("ix_stage_place", stage.c.ordinal, stage.c.question)
-# What a condition is about stands in its index too: SQLite looks at it again, and need not look elsewhere.
+_c = question_progress.c
+ASSIGNED = _c.assessors > _NONE
+OPEN = _c.open > _NONE
+UNASSIGNED = and_(_c.ordinal.is_not(None), _c.pooled, _c.assessors == _NONE)
+UNJUDGED = and_(_c.ordinal.is_not(None), _c.pooled, ~_c.judged)
+UNRULED = and_(_c.first.is_not(None), _c.unruled > _NONE, _c.open == _NONE)
+Index("ix_question_progress_place", _c.ordinal, _c.question)
+# An index contains the columns of its condition too: SQLite checks the condition again and needs no other page for it.
 for _name, _columns, _condition in (
     ("first", ("first", "assessors"), ASSIGNED),
     ("open", ("ordinal", "question", "open"), OPEN),
@@ -276,5 +303,4 @@ for _name, _columns, _condition in (
     ("unjudged", ("ordinal", "question", "pooled", "judged"), UNJUDGED),
     ("unruled", ("first", "question", "unruled", "open"), UNRULED),
 ):
-    Index(f"ix_stage_{_name}", *(stage.c[name] for name in _columns), **only(_condition))
-event.listen(metadata, "after_create", install_with)
+    Index(f"ix_question_progress_{_name}", *(_c[name] for name in _columns), **_only(_condition))

@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from qassay.store.adjudication.settling import Overview, overview
-from qassay.store.assignment.progress import Share, shares, unassigned_questions
+from qassay.store.assignment.progress import Workload, unassigned_questions, workloads
 from qassay.store.development.drafts import count_drafts
 from qassay.store.judging.history import set_names
 from qassay.store.people import accounts
@@ -33,7 +33,7 @@ class Step(Context):
 
 def next_steps(site: Site, connection: Connection) -> list[Step]:
     """The steps in their order, of sums that the store keeps."""
-    pool, work, settled = pool_view(site, connection), shares(connection), overview(connection)
+    pool, work, settled = pool_view(site, connection), workloads(connection), overview(connection)
     brought = set_names(connection) if not pool.made and not work else []
     found = [_questions(site, connection), _runs(site, connection)]
     if brought:
@@ -88,7 +88,7 @@ def _pool(pool: PoolView) -> Step:
     return _step("Pool", says, act, "/assignments#pool", done=pool.made is not None and not pool.stale)
 
 
-def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -> Step:
+def _assignment(connection: Connection, work: Sequence[Workload], pool: PoolView) -> Step:
     label, lacking = "Assignment", unassigned_questions(connection)
     judges = len({one.account for one in work if one.account})
     if work:
@@ -100,7 +100,7 @@ def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -
     return _step(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
 
 
-def _judging(work: Sequence[Share], settled: Overview) -> Step:
+def _judging(work: Sequence[Workload], settled: Overview) -> Step:
     says = "Begins when work is assigned."
     if work:
         done, total = sum(one.done for one in work), sum(one.total for one in work)
@@ -109,7 +109,7 @@ def _judging(work: Sequence[Share], settled: Overview) -> Step:
     return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)
 
 
-def _adjudication(work: Sequence[Share], settled: Overview) -> Step:
+def _adjudication(work: Sequence[Workload], settled: Overview) -> Step:
     says = "Where assessors disagree, somebody rules."
     if settled.left:
         says = f"{plural(settled.left, 'disagreement')} to rule on."

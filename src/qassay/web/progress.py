@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
 from qassay.store.assignment.assignments import Assignment
-from qassay.store.assignment.progress import Share, Sort, State, assignments_for, find_questions
+from qassay.store.assignment.progress import Sort, State, Workload, assignments_for, find_questions
 from qassay.store.people import Account
 from qassay.web.routing import Context
 
@@ -84,26 +84,26 @@ class AssignedQuestion(Context):
     minutes_left: int | None
 
 
-def timed_of(work: Sequence[Share]) -> int:
+def timed_of(work: Sequence[Workload]) -> int:
     """How many items were judged here, and so took a time that is known."""
     return sum(one.timed for one in work)
 
 
-def pace_of(work: Sequence[Share]) -> float | None:
+def pace_of(work: Sequence[Workload]) -> float | None:
     """Seconds an item takes, of all that was judged here so far; None where that is too little to tell."""
     timed = timed_of(work)
     return sum(one.seconds for one in work) / timed if timed >= ENOUGH else None
 
 
-def minutes_left(work: Sequence[Share]) -> int | None:
+def minutes_left(work: Sequence[Workload]) -> int | None:
     """Minutes that the rest takes at the pace so far; None where it cannot be told."""
     pace = pace_of(work)
     return None if pace is None else round(pace * sum(one.left for one in work) / 60)
 
 
-def slot_rows(work: Sequence[Share], questions: int) -> list[SlotRow]:
+def slot_rows(work: Sequence[Workload], questions: int) -> list[SlotRow]:
     """The judgment sets, in order."""
-    slots: dict[tuple[int, str], list[Share]] = {}
+    slots: dict[tuple[int, str], list[Workload]] = {}
     for one in work:
         slots.setdefault((one.slot, one.set), []).append(one)
     return [
@@ -120,14 +120,14 @@ def slot_rows(work: Sequence[Share], questions: int) -> list[SlotRow]:
     ]
 
 
-def people_rows(work: Sequence[Share], everybody: Sequence[Account]) -> list[PersonRow]:
+def people_rows(work: Sequence[Workload], everybody: Sequence[Account]) -> list[PersonRow]:
     """The work by person, by name, what nobody has at the end.
 
     Whoever has judged too little yet is taken to go at the pace of all.
     """
     known = {one.id: one for one in everybody}
     common = pace_of(work)
-    found: dict[int | None, list[Share]] = {}
+    found: dict[int | None, list[Workload]] = {}
     for one in work:
         found.setdefault(one.account, []).append(one)
     rows = []

@@ -23,7 +23,7 @@ from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.judging.judgments import BATCH, append_entries, decoded
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
-from qassay.store.schema import ASSIGNED, OPEN, UNRULED, judgment, stage, standing
+from qassay.store.schema import ASSIGNED, OPEN, UNRULED, judgment, question_progress, standing
 from qassay.store.schema import settled as table
 
 
@@ -118,7 +118,7 @@ def settle(act: Act, question: str) -> Settled:
 
 def settle_all(act: Act) -> int:
     """Settle every question that is closed and not settled: after runs or judgments came from elsewhere."""
-    lacking = _PROGRESS.where(stage.c.open == 0, table.c.question.is_(None))
+    lacking = _PROGRESS.where(question_progress.c.open == 0, table.c.question.is_(None))
     waiting = [row.question for row in act.connection.execute(lacking)]
     for question in waiting:
         settle(act, question)
@@ -140,15 +140,15 @@ def progress(connection: Connection, *, first: int = 0, limit: int | None = None
 
 def overview(connection: Connection) -> Overview:
     """How far all of them are together: counted and summed up over few rows."""
-    count = select(func.count()).select_from(stage)
-    left = select(func.coalesce(func.sum(stage.c.unruled), 0)).where(UNRULED)
+    count = select(func.count()).select_from(question_progress)
+    left = select(func.coalesce(func.sum(question_progress.c.unruled), 0)).where(UNRULED)
     queries = (count.where(ASSIGNED), count.where(OPEN), left)
     return Overview(*(int(connection.execute(query).scalar_one()) for query in queries))
 
 
 def next_to_rule(connection: Connection, *, after: str | None = None) -> str | None:
     """The first question with a disagreement to rule on; after one of them the next, and after the last the first."""
-    c = stage.c
+    c = question_progress.c
     waiting = select(c.question).where(UNRULED).order_by(c.first).limit(1)
     if after is None:
         return connection.execute(waiting).scalar()
@@ -232,8 +232,15 @@ def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str])
 
 
 _PROGRESS: Select[Any] = (
-    select(stage.c.question, stage.c.assessors, stage.c.open, table.c.unanimous, table.c.disagreements, table.c.unruled)
-    .outerjoin(table, table.c.question == stage.c.question)
+    select(
+        question_progress.c.question,
+        question_progress.c.assessors,
+        question_progress.c.open,
+        table.c.unanimous,
+        table.c.disagreements,
+        table.c.unruled,
+    )
+    .outerjoin(table, table.c.question == question_progress.c.question)
     .where(ASSIGNED)
-    .order_by(stage.c.first)
+    .order_by(question_progress.c.first)
 )

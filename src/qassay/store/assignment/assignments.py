@@ -1,7 +1,7 @@
 """Who judges what: every question goes to k assessors, a series to the same ones, the work spread evenly.
 
 Judgment set i is every question's i-th assessor, different people for different questions (METHOD 4). An assignment
-without an account waits for whoever asks for work: it is theirs at once, for good as soon as they have judged a part
+without an account waits for anyone who asks for work: it is theirs at once, for good as soon as they have judged a part
 of it or changed its nuggets, until the lease ends otherwise.
 """
 
@@ -16,12 +16,12 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats.times import later, now
+from qassay.judging import sharing
 from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 from qassay.store.acts import Act
-from qassay.store.assignment.spreading import check_number, choose, groups, kept_slots, least_loaded, loads
 from qassay.store.schema import account as people
-from qassay.store.schema import assignment, item, judgment, nugget, share
+from qassay.store.schema import assignment, item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
 
 LEASE = timedelta(minutes=30)
@@ -44,27 +44,27 @@ class Assignment:
 
 
 def assign(act: Act, questions: TestSet, *, assessors: int, accounts: Sequence[int]) -> int:
-    """Give every question to k assessors and return how many assignments are new; what is assigned stays so.
+    """Give every question to k assessors and return how many assignments are new; earlier assignments stay.
 
-    The questions of a series go to the same people. Whoever has the least to judge is next, and whoever was least
-    often a first assessor goes first. Without accounts the work is open to all.
+    The questions of a series go to the same people. The person with the least to judge is next, and the person who was
+    least often a first assessor goes first. Without accounts the work is open to all.
     """
     connection = act.connection
-    check_number(assessors, accounts, len(SLOTS))
+    sharing.check_number(assessors, accounts)
     keep_others_out(connection)
     sizes = pool_sizes(connection)
-    existing = {(one.question, one.slot): one for one in all_assignments(connection)}
-    load, firsts = loads(existing, accounts)
+    existing = {(given.question, given.slot): given for given in all_assignments(connection)}
+    load, firsts = sharing.loads(existing, accounts)
     judging: dict[str, set[int | None]] = {}
-    for (question, _), one in existing.items():
-        judging.setdefault(question, set()).add(one.account)
+    for (question, _), given in existing.items():
+        judging.setdefault(question, set()).add(given.account)
     rows: list[dict[str, Any]] = []
-    for group in groups(questions, sizes):
-        chosen = choose(assessors, accounts, kept_slots(group, assessors, existing), load, firsts)
+    for group in sharing.groups(questions, sizes):
+        chosen = sharing.choose(assessors, accounts, sharing.kept_slots(group, assessors, existing), load, firsts)
         for slot, wanted in chosen.items():
-            for question in (one for one in group if (one, slot) not in existing):
+            for question in (name for name in group if (name, slot) not in existing):
                 others = judging.setdefault(question, set())
-                account = wanted if wanted not in others else least_loaded(accounts, others, load)
+                account = wanted if wanted not in others else sharing.least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)
                     load[account] = load.get(account, 0) + sizes[question]
@@ -77,25 +77,25 @@ def assign(act: Act, questions: TestSet, *, assessors: int, accounts: Sequence[i
         note_action(
             connection, "assign", account=act.account, assessors=assessors, accounts=list(accounts), new=len(rows)
         )
-        _count_what_is_there(act, rows)
+        _count_earlier_judgments(act, rows)
     return len(rows)
 
 
-def _count_what_is_there(act: Act, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Count the judgments that a set has before anybody is assigned to it: brought in, or another person's."""
+def _count_earlier_judgments(act: Act, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Count the judgments that a set has before anybody is assigned to it: imported, or another person's."""
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     c = judgment.c
-    judged = select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows}))
-    known = {(question, name) for question, name in act.connection.execute(judged)}
-    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in known):
+    earlier = select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows}))
+    judged = {(question, name) for question, name in act.connection.execute(earlier)}
+    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in judged):
         recount_question(act, question)
 
 
 def refresh_totals(act: Act) -> None:
     """Count everything again after the pool has changed; a question with new items is open again.
 
-    Both counts change where one run goes and another comes. What is closed is settled again.
+    Both counts change where one run goes and another comes. Closed questions are settled again.
     """
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
@@ -104,24 +104,24 @@ def refresh_totals(act: Act) -> None:
 
 
 def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
-    """Give an assignment to somebody else; what was judged stays in its set."""
+    """Give an assignment to somebody else; its judgments stay in its set."""
     keep_others_out(connection)
-    one = assignment_with_number(connection, number)
-    if one is None:
+    given = assignment_with_number(connection, number)
+    if given is None:
         raise unknown("assignment", str(number), ())
-    taken = select(assignment.c.id).where(assignment.c.question == one.question, assignment.c.account == account)
+    taken = select(assignment.c.id).where(assignment.c.question == given.question, assignment.c.account == account)
     if account is not None and connection.execute(taken).first() is not None:
-        message = f"question {one.question}: this assessor judges it already, in another set"
+        message = f"question {given.question}: this assessor judges it already, in another set"
         raise InputError(Problem("configuration", message))
     connection.execute(update(assignment).where(assignment.c.id == number).values(account=account, leased=None))
     note_action(
-        connection, "reassign", account=by, question=one.question, slot=one.slot, before=one.account, to=account
+        connection, "reassign", account=by, question=given.question, slot=given.slot, before=given.account, to=account
     )
 
 
 def take(connection: Connection, account: int) -> Assignment | None:
     """The next open assignment for somebody who asks for work: nobody's, or one whose lease ended unused."""
-    # Somebody who asks twice at once waits for himself: nobody gets two slots of one question.
+    # A person who asks twice at once waits for the first answer: nobody gets two slots of one question.
     connection.execute(select(people.c.id).where(people.c.id == account).with_for_update(key_share=True))
     number: int | None = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
     if number is None:
@@ -145,18 +145,16 @@ def _free(account: int) -> Select[Any]:
 
 
 def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
-    """Open a question again for its assessors; recorded. What was ruled stays, and waits until they have finished."""
-    held = hold(connection, question)
-    if not held:
+    """Open a question again for its assessors; recorded. Rulings stay, and wait until they have finished."""
+    if not hold(connection, question):
         raise unknown("assigned question", question, ())
     forget_settled(connection, question)
-    for one in held:  # in the order in which everybody changes sums
-        connection.execute(update(assignment).where(assignment.c.id == one.id).values(closed=None))
+    connection.execute(update(assignment).where(assignment.c.question == question).values(closed=None))
     note_action(connection, "reopen", account=by, question=question, reason=reason)
 
 
 def withdraw_assignments(act: Act, *, slot: int) -> int:
-    """Take away the assignments of a slot on which nobody has begun; what the others have finished is settled."""
+    """Remove the assignments of a slot on which nobody has begun; questions that the others finished are settled."""
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     connection = act.connection
@@ -185,7 +183,7 @@ def all_assignments(connection: Connection) -> list[Assignment]:
 def assignments_of(
     connection: Connection, account: int, *, first: int = 0, limit: int | None = None
 ) -> list[Assignment]:
-    """The work of one assessor, in order: all of it, or so many from one on."""
+    """The work of one assessor, in order: all of it, or `limit` assignments from `first` on."""
     rows = _ROWS.where(assignment.c.account == account).offset(first).limit(limit)
     return [Assignment(*row) for row in connection.execute(rows)]
 
@@ -199,15 +197,16 @@ def first_open(connection: Connection, account: int) -> int | None:
 def own_on(connection: Connection, account: int, questions: Collection[str]) -> dict[str, Assignment]:
     """The assignments of one assessor on some questions, by question."""
     c = assignment.c
-    if not questions:  # the database would look through all that somebody has
+    if not questions:  # the database would read all assignments of the account
         return {}
-    return {one.question: one for one in _read(connection, c.account == account, c.question.in_(list(questions)))}
+    own = _read(connection, c.account == account, c.question.in_(list(questions)))
+    return {given.question: given for given in own}
 
 
-def next_open(connection: Connection, one: Assignment) -> int | None:
+def next_open(connection: Connection, given: Assignment) -> int | None:
     """The next assignment of the same assessor with open work, going round; nothing where this is the last."""
-    others = _open_of(one.account).where(assignment.c.id != one.id)
-    number: int | None = connection.execute(others.where(assignment.c.id > one.id)).scalar()
+    others = _open_of(given.account).where(assignment.c.id != given.id)
+    number: int | None = connection.execute(others.where(assignment.c.id > given.id)).scalar()
     return number if number is not None else connection.execute(others).scalar()
 
 
@@ -218,23 +217,23 @@ def _open_of(account: int | None) -> Select[Any]:
 
 def assignments_on(connection: Connection, question: str) -> list[Assignment]:
     """The assignments of one question, by slot."""
-    return sorted(_read(connection, assignment.c.question == question), key=lambda one: one.slot)
+    return sorted(_read(connection, assignment.c.question == question), key=lambda given: given.slot)
 
 
 def hold(connection: Connection, question: str) -> list[Assignment]:
-    """The assignments of a question, by slot, held until the transaction ends.
+    """The assignments of a question, by slot, locked until the transaction ends.
 
-    Whoever saves, rules or counts holds them first: two people who finish a question at the same moment, or two tabs
-    that finish one item, see each other. SQLite has one writer anyway.
+    Saving, ruling and counting lock them first: two people who finish a question at the same moment, or two tabs that
+    finish one item, see each other. SQLite has one writer anyway.
     """
     rows = connection.execute(_HELD, {"asked": question})
-    return sorted((Assignment(*row) for row in rows), key=lambda one: one.slot)
+    return sorted((Assignment(*row) for row in rows), key=lambda given: given.slot)
 
 
 def keep_others_out(connection: Connection) -> None:
-    """On PostgreSQL, where writers do not wait for each other: nobody takes, holds or is given work meanwhile.
+    """On PostgreSQL, where writers do not wait for each other: nobody takes, locks or is given work meanwhile.
 
-    Whoever locks further tables locks this one first, as a save does.
+    A transaction that locks further tables locks this one first, as a save does.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE assignment IN EXCLUSIVE MODE")
@@ -242,13 +241,8 @@ def keep_others_out(connection: Connection) -> None:
 
 def is_closed(connection: Connection, question: str) -> bool:
     """Whether every assigned assessor has finished the question."""
-    found = assignments_on(connection, question)
-    return bool(found) and all(one.closed is not None for one in found)
-
-
-def open_work(connection: Connection) -> int:
-    """How many items are assigned and not judged yet."""
-    return int(connection.execute(select(func.coalesce(func.sum(share.c.waiting), 0))).scalar_one())
+    given = assignments_on(connection, question)
+    return bool(given) and all(each.closed is not None for each in given)
 
 
 def pool_sizes(connection: Connection) -> dict[str, int]:

@@ -1,4 +1,8 @@
-"""How far judging is, by assessor and by question: read from sums that the store keeps, however many questions."""
+"""How far judging is: the work of each assessor, the state of each question, and what is not complete.
+
+`question_progress` is kept by the store, so that no page counts the pool. The work of an assessor is summed up when it
+is asked for. Why: see `qassay.store.schema`.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, case, func, select
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import Assignment, keep_others_out, reassign
 from qassay.store.development.answers import in_parts
-from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, share, stage
+from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
 
-State = Literal["all", "open", "begun", "waiting", "finished", "unassigned", "nothing"]
-Sort = Literal["order", "left", "spent"]
-_STATES: Mapping[State, tuple[ColumnElement[bool], ...]] = {
-    "all": (),
-    "open": (OPEN,),
-    "begun": (OPEN, stage.c.done > 0),
-    "waiting": (OPEN, stage.c.done == 0),
-    "finished": (ASSIGNED, stage.c.open == 0),
-    "unassigned": (UNASSIGNED,),
-    "nothing": (~stage.c.pooled,),
-}
+# ---- the work of each assessor --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Workload:
     """The work of one account (None: nobody's yet) in one slot, summed up."""
 
     slot: int
@@ -40,29 +34,112 @@ class Share:
     closed: int
     total: int
     done: int
+    # Items still to be judged in assignments that are not closed.
     left: int
     seconds: int
-    # What of `done` took those seconds: what came from a file took none.
+    # The items of `done` that took those seconds: judgments from a file took none.
     timed: int
 
 
-def shares(connection: Connection, account: int | None = None) -> list[Share]:
+def workloads(connection: Connection, account: int | None = None) -> list[Workload]:
     """All work by slot and account, or that of one account."""
-    c = share.c
-    sums = (c.questions, c.closed, c.total, c.done, c.waiting, c.seconds, c.timed)
-    rows = select(c.slot, c.set, c.account, *sums).where(c.questions > 0).order_by(c.slot, c.set, c.account)
+    c = table.c
+    left = func.sum(case((c.closed.is_(None), c.total - c.done), else_=0))
+    timed = func.sum(case((c.seconds > 0, c.done), else_=0))
+    sums = (func.count(), func.count(c.closed), func.sum(c.total), func.sum(c.done), left, func.sum(c.seconds), timed)
+    # In the order of its index, so that SQLite need not sort all assignments.
+    rows = select(c.slot, c.set, c.account, *sums).group_by(c.account, c.slot, c.set)
     own = (c.account == account,) if account is not None else ()
-    return [_share(row) for row in connection.execute(rows.where(*own))]
+    summed = [Workload(*row) for row in connection.execute(rows.where(*own))]
+    return sorted(summed, key=lambda work: (work.slot, work.set, work.account or 0))
 
 
-def _share(row: Any) -> Share:
-    slot, set_name, account, *sums = row
-    return Share(slot, set_name, account or None, *sums)
+def is_assigned(connection: Connection, set_name: str) -> bool:
+    """Whether people judge for this judgment set here."""
+    return connection.execute(select(table.c.id).where(table.c.set == set_name).limit(1)).first() is not None
 
 
-def unassigned_questions(connection: Connection) -> int:
-    """How many questions with something to judge nobody was given."""
-    return int(connection.execute(select(func.count()).select_from(stage).where(UNASSIGNED)).scalar_one())
+def hand_over(
+    connection: Connection, questions: TestSet, source: int | None, targets: Sequence[int], *, by: int | None
+) -> tuple[int, int]:
+    """Give the unfinished work of an account (None: work open to all) to others; without any, to anyone who asks.
+
+    A series stays together; the person with the least left is next. Returns how many assignments were given, and how
+    many stay because all others already judge the question.
+    """
+    c = table.c
+    if source in targets:
+        raise UsageError("the work would stay with the same person; choose others")
+    keep_others_out(connection)
+    whose = c.account.is_(None) if source is None else c.account == source
+    columns = (c.id, c.question, c.slot, (c.total - c.done).label("left"))
+    rows = connection.execute(select(*columns).where(whose, c.closed.is_(None)).order_by(c.id)).all()
+    series = {question.id: question.series or question.id for question in questions}
+    groups: dict[tuple[int, str], list[Any]] = {}
+    for row in rows:
+        groups.setdefault((row.slot, series.get(row.question, row.question)), []).append(row)
+    assigned = assignments_for(connection, list(dict.fromkeys(row.question for row in rows)))
+    judges = {question: {assignment.account for assignment in own} for question, own in assigned.items()}
+    load = dict.fromkeys(targets, 0)
+    for work in workloads(connection):
+        if work.account in load:
+            load[work.account] += work.left
+    choose = _chooser(targets, judges, load)
+    given = 0
+    for group in groups.values():
+        given += _give(connection, group, choose, judges, by=by)
+    note_action(connection, "hand-over", account=by, before=source, to=list(targets), assignments=given)
+    return given, len(rows) - given
+
+
+# From rows of assignments to the person who takes them (None: anyone who asks); False where nobody can.
+Chooser = Callable[[Sequence[Any]], "tuple[bool, int | None]"]
+
+
+def _chooser(targets: Sequence[int], judges: Mapping[str, set[int | None]], load: dict[int, int]) -> Chooser:
+    """Choose the person with the least to do who judges none of the questions."""
+
+    def choose(rows: Sequence[Any]) -> tuple[bool, int | None]:
+        if not targets:
+            return True, None
+        free = [target for target in targets if not any(target in judges.get(row.question, ()) for row in rows)]
+        if not free:
+            return False, None
+        chosen = min(free, key=lambda target: load[target])
+        load[chosen] += sum(row.left for row in rows)
+        return True, chosen
+
+    return choose
+
+
+def _give(
+    connection: Connection, group: Sequence[Any], choose: Chooser, judges: dict[str, set[int | None]], *, by: int | None
+) -> int:
+    """Give a series to one person; where nobody can take all of it, its questions one by one."""
+    possible, taker = choose(group)
+    given = 0
+    for row in group:
+        able, account = (possible, taker) if possible else choose([row])
+        if able:
+            reassign(connection, row.id, account, by=by)
+            judges.setdefault(row.question, set()).add(account)
+            given += 1
+    return given
+
+
+# ---- the state of each question -------------------------------------------------------------------------------------
+
+State = Literal["all", "open", "begun", "waiting", "finished", "unassigned", "nothing"]
+Sort = Literal["order", "left", "spent"]
+_STATES: Mapping[State, tuple[ColumnElement[bool], ...]] = {
+    "all": (),
+    "open": (OPEN,),
+    "begun": (OPEN, question_progress.c.done > 0),
+    "waiting": (OPEN, question_progress.c.done == 0),
+    "finished": (ASSIGNED, question_progress.c.open == 0),
+    "unassigned": (UNASSIGNED,),
+    "nothing": (~question_progress.c.pooled,),
+}
 
 
 def find_questions(
@@ -74,13 +151,13 @@ def find_questions(
     first: int = 0,
     limit: int | None = None,
 ) -> tuple[list[str], int]:
-    """Questions of the test set in a state, in an order, so many from one on; and how many there are in all.
+    """Questions of the test set in a state and an order, `limit` of them from `first` on; and the number of all.
 
     States are open (not finished), begun, waiting (nothing judged yet), finished, unassigned, and nothing (to judge).
-    `person` is somebody who judges them, or None: one slot is open to all. The first are those with the most left to
+    `person` is an account that judges them, or None: one slot is open to all. The first are those with the most left to
     judge, or with the most time spent on them.
     """
-    c = stage.c
+    c = question_progress.c
     wanted = [c.ordinal.is_not(None), *_STATES[state]]
     if person != "anybody":
         given = table.c.account.is_(None) if person is None else table.c.account == person
@@ -88,89 +165,109 @@ def find_questions(
     by = {"left": c.waiting, "spent": c.seconds}
     order = [] if sort == "order" else [case((ASSIGNED, by[sort]), else_=-1).desc(), case((ASSIGNED, c.question))]
     rows = select(c.question).where(*wanted).order_by(*order, c.ordinal, c.question)
-    found = list(connection.execute(rows.offset(first).limit(limit)).scalars())
-    if limit is None:
-        return found, len(found)
-    return found, int(connection.execute(select(func.count()).select_from(stage).where(*wanted)).scalar_one())
+    names = list(connection.execute(rows.offset(first).limit(limit)).scalars())
+    return names, len(names) if limit is None else _count(connection, *wanted)
+
+
+def unassigned_questions(connection: Connection) -> int:
+    """How many questions have items to judge and no assessor."""
+    return _count(connection, UNASSIGNED)
 
 
 def assignments_for(connection: Connection, questions: Sequence[str]) -> dict[str, list[Assignment]]:
     """The assignments of some questions, by slot."""
     names = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
-    found: dict[str, list[Assignment]] = {}
+    by_question: dict[str, list[Assignment]] = {}
     for some in in_parts(questions):
         query = select(*(table.c[name] for name in names)).where(table.c.question.in_(some)).order_by(table.c.slot)
         for row in connection.execute(query):
-            found.setdefault(row.question, []).append(Assignment(*row))
-    return found
+            by_question.setdefault(row.question, []).append(Assignment(*row))
+    return by_question
 
 
-def hand_over(
-    connection: Connection, questions: TestSet, source: int | None, targets: Sequence[int], *, by: int | None
-) -> tuple[int, int]:
-    """Give the unfinished work of somebody (None: what is open to all) to others; without any, to whoever asks.
+def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    """How many questions meet the conditions: most have an index of just those questions."""
+    return int(connection.execute(select(func.count()).select_from(question_progress).where(*conditions)).scalar_one())
 
-    A series stays together; whoever has the least left is next. Returns how many were given, and how many stay because
-    everybody else judges the question already.
+
+# ---- what is not complete -------------------------------------------------------------------------------------------
+
+# This number of questions is named; the others are counted.
+NAMED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question on which somebody's work is open: how many assessors', and how many items in all."""
+
+    question: str
+    assessors: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The completeness gate: open work, and questions that nobody was given, nobody judged, or nobody ruled on.
+
+    Nothing is scored while assigned work is open, and forgotten questions are named: TREC 2004 lost a whole series
+    because one of its questions was never judged. Lists name the first few; the numbers count all. Only open work keeps
+    numbers back: what a key lacks stops scoring by itself.
     """
-    c = table.c
-    if source in targets:
-        raise UsageError("the work would stay with the same person; choose others")
-    keep_others_out(connection)
-    whose = c.account.is_(None) if source is None else c.account == source
-    columns = (c.id, c.question, c.slot, (c.total - c.done).label("left"))
-    rows = connection.execute(select(*columns).where(whose, c.closed.is_(None)).order_by(c.id)).all()
-    series = {one.id: one.series or one.id for one in questions}
-    groups: dict[tuple[int, str], list[Any]] = {}
-    for row in rows:
-        groups.setdefault((row.slot, series.get(row.question, row.question)), []).append(row)
-    on = {name: {one.account for one in found} for name, found in _assigned(connection, rows).items()}
-    load = dict.fromkeys(targets, 0)
-    for one in shares(connection):
-        if one.account in load:
-            load[one.account] += one.left
-    choose = _chooser(targets, on, load)
-    given = 0
-    for group in groups.values():
-        given += _give(connection, group, choose, on, by=by)
-    note_action(connection, "hand-over", account=by, before=source, to=list(targets), assignments=given)
-    return given, len(rows) - given
+
+    open_items: int
+    open_assignments: int
+    open_questions: int
+    unassigned_questions: int
+    unjudged_questions: int
+    unruled_questions: int
+    open: tuple[OpenQuestion, ...] = ()
+    unassigned: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    unruled: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether assigned work is open."""
+        return self.open_assignments > 0
+
+    @property
+    def mark(self) -> str | None:
+        """What every number says while assigned work is open."""
+        if not self.is_open:
+            return None
+        return f"{self.open_items:,} {'item' if self.open_items == 1 else 'items'} open"
 
 
-def _assigned(connection: Connection, rows: Sequence[Any]) -> dict[str, list[Assignment]]:
-    return assignments_for(connection, list(dict.fromkeys(row.question for row in rows)))
+def read_gate(connection: Connection) -> Gate:
+    """Read what is not complete in the evaluation; the first few questions are named."""
+    c = question_progress.c
+    sums = select(func.sum(c.waiting), func.sum(c.open), func.sum(c.assessors))
+    items, assignments, assigned = (int(value or 0) for value in connection.execute(sums).one())
+    rows = select(c.question, c.open, c.waiting).where(OPEN, c.ordinal.is_not(None)).order_by(c.ordinal).limit(NAMED)
+    unjudged, first_unjudged = _lacking(connection, UNJUDGED, c.ordinal)
+    unassigned, first_unassigned = _lacking(connection, UNASSIGNED, c.ordinal) if assigned else (0, ())
+    unruled, first_unruled = _lacking(connection, UNRULED, c.first)
+    return Gate(
+        open_items=items,
+        open_assignments=assignments,
+        open_questions=_count(connection, OPEN) if assignments else 0,
+        unassigned_questions=unassigned,
+        unjudged_questions=unjudged,
+        unruled_questions=unruled,
+        open=tuple(OpenQuestion(*row) for row in connection.execute(rows)) if assignments else (),
+        unassigned=first_unassigned,
+        unjudged=first_unjudged,
+        unruled=first_unruled,
+    )
 
 
-# From rows of assignments to whoever takes them (None: whoever asks); False where nobody can.
-Chooser = Callable[[Sequence[Any]], "tuple[bool, int | None]"]
+def is_open(connection: Connection) -> bool:
+    """Whether assigned work is open."""
+    return connection.execute(select(question_progress.c.question).where(OPEN).limit(1)).first() is not None
 
 
-def _chooser(targets: Sequence[int], on: Mapping[str, set[int | None]], load: dict[int, int]) -> Chooser:
-    """Choose the one with the least to do who judges none of the questions."""
-
-    def choose(rows: Sequence[Any]) -> tuple[bool, int | None]:
-        if not targets:
-            return True, None
-        free = [one for one in targets if not any(one in on.get(row.question, ()) for row in rows)]
-        if not free:
-            return False, None
-        chosen = min(free, key=lambda one: load[one])
-        load[chosen] += sum(row.left for row in rows)
-        return True, chosen
-
-    return choose
-
-
-def _give(
-    connection: Connection, group: Sequence[Any], choose: Chooser, on: dict[str, set[int | None]], *, by: int | None
-) -> int:
-    """Give a series to one person; where nobody can take all of it, its questions one by one."""
-    possible, taker = choose(group)
-    given = 0
-    for row in group:
-        able, account = (possible, taker) if possible else choose([row])
-        if able:
-            reassign(connection, row.id, account, by=by)
-            on.setdefault(row.question, set()).add(account)
-            given += 1
-    return given
+def _lacking(connection: Connection, what: ColumnElement[bool], order: Column[int]) -> tuple[int, tuple[str, ...]]:
+    """How many questions lack something, and the first of them."""
+    count = _count(connection, what)
+    first = select(question_progress.c.question).where(what).order_by(order).limit(NAMED)
+    return count, tuple(connection.execute(first).scalars()) if count else ()

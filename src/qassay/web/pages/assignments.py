@@ -12,7 +12,7 @@ from qassay.errors import UsageError
 from qassay.judging.sets import SLOTS
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import assign, assignment_with_number, reassign, withdraw_assignments
-from qassay.store.assignment.progress import Sort, State, hand_over, shares, unassigned_questions
+from qassay.store.assignment.progress import Sort, State, hand_over, unassigned_questions, workloads
 from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
@@ -130,7 +130,7 @@ def assignments(
         everybody = accounts(connection)
         names = {one.id: one.name for one in everybody}
         pool = pool_view(site, connection)
-        work = shares(connection)
+        work = workloads(connection)
         pace = pace_of(work)
         rows, found, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is asked)
         unassigned = unassigned_questions(connection)
@@ -209,12 +209,12 @@ def hand_over_all(who: Who, site: TheSite, sent: HandingOver) -> Counted:
 def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
     """Take back the last slot where nothing was judged of it."""
     with site.store.write() as connection:
-        there = {one.slot: one.questions for one in shares(connection)}
+        there = {one.slot: one.questions for one in workloads(connection)}
         if sent.slot != max(there, default=0):
             raise UsageError(
                 f"only the last assessor of the questions can be taken back, which is {max(there, default=0)}"
             )
-        total = sum(one.questions for one in shares(connection) if one.slot == sent.slot)
+        total = sum(one.questions for one in workloads(connection) if one.slot == sent.slot)
         gone = withdraw_assignments(Act(connection, site.configuration.task, who.assessor()), slot=sent.slot)
     return Counted(done=gone, kept=total - gone)
 

@@ -21,7 +21,7 @@ from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS, subject
 from qassay.judging.sets import judgment_set, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
-from qassay.store.assignment.gate import is_assigned
+from qassay.store.assignment.progress import is_assigned
 from qassay.store.judging.judgments import append_many, current_rows, subjects_after
 from qassay.store.pool.items import pooled_after
 from qassay.store.settings import note_action

@@ -9,7 +9,7 @@ from fastapi import Query
 
 from qassay.questions import Question
 from qassay.store.assignment.assignments import Assignment, assignments_of, first_open, is_work_waiting, take
-from qassay.store.assignment.progress import shares
+from qassay.store.assignment.progress import workloads
 from qassay.store.judging.decisions import locked_among
 from qassay.web.errors import Refusal
 from qassay.web.progress import minutes_left, timed_of
@@ -61,7 +61,7 @@ class Taken(Context):
 def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
     """What is assigned to whoever asks."""
     with site.store.read() as connection:
-        work = shares(connection, who.id)
+        work = workloads(connection, who.id)
         pages = max(1, -(-sum(one.questions for one in work) // PIECES_A_PAGE))
         page = min(page, pages)
         own = assignments_of(connection, who.id, first=(page - 1) * PIECES_A_PAGE, limit=PIECES_A_PAGE)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
-from qassay.store.assignment.gate import Gate, look
+from qassay.store.assignment.progress import Gate, read_gate
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint
 from qassay.web.errors import Refusal
@@ -56,7 +56,7 @@ def snapshot(site: Site) -> Snapshot:
     """How things stand."""
     configuration = hashlib.sha256(site.folder.configuration.read_bytes()).hexdigest()[:16]
     with site.store.read() as connection:
-        return Snapshot(look(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
+        return Snapshot(read_gate(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
 
 
 def _old_pool(connection: Connection) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError, unknown
 from qassay.formats.times import now
-from qassay.store.assignment.gate import is_open
+from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tables import Column, Table

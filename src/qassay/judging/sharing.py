@@ -1,0 +1,84 @@
+"""Who judges which questions: every question goes to k assessors, a series to the same ones, the work spread evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from qassay.errors import InputError, Problem
+from qassay.judging.sets import SLOTS
+from qassay.questions import TestSet
+
+
+class Given(Protocol):
+    """A question that is given to an account (None: to anyone who asks for work), and how many items it has."""
+
+    @property
+    def account(self) -> int | None: ...
+    @property
+    def total(self) -> int: ...
+
+
+def check_number(assessors: int, accounts: Sequence[int]) -> None:
+    """Stop where the people do not suffice for this number of assessors per question."""
+    most = len(SLOTS)
+    if not 1 <= assessors <= most:
+        raise InputError(Problem("configuration", f"a question goes to 1 to {most} assessors, not {assessors}"))
+    if accounts and len(set(accounts)) < assessors:
+        message = f"{assessors} assessors a question need as many people; {len(set(accounts))} are chosen"
+        raise InputError(Problem("configuration", message))
+
+
+def groups(questions: TestSet, sizes: Mapping[str, int]) -> list[list[str]]:
+    """Questions that stay together (a series, or one question), the largest first; only those with items."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for question in questions:
+        if question.id in sizes:
+            key = ("question", question.id) if question.series is None else ("series", question.series)
+            together.setdefault(key, []).append(question.id)
+    return sorted(together.values(), key=lambda group: -sum(sizes[question] for question in group))
+
+
+def loads(existing: Mapping[tuple[str, int], Given], accounts: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """How many items each account has to judge, and how often it is a first assessor."""
+    load, firsts = dict.fromkeys(accounts, 0), dict.fromkeys(accounts, 0)
+    for (_, slot), given in existing.items():
+        if given.account in load:
+            load[given.account] += given.total
+            firsts[given.account] += slot == 1
+    return load, firsts
+
+
+def kept_slots(
+    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], Given]
+) -> dict[int, int | None]:
+    """Who has which slot of a group already; nobody has two, though single questions may have changed hands."""
+    kept: dict[int, int | None] = {}
+    for slot in range(1, assessors + 1):
+        for question in group:
+            given = existing.get((question, slot))
+            if given is not None and (given.account is None or given.account not in kept.values()):
+                kept.setdefault(slot, given.account)
+    return kept
+
+
+def least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
+    """Who takes a slot of a question instead of a person who judges it in another slot; None: anyone who asks."""
+    return min((account for account in accounts if account not in others), key=lambda who: load[who], default=None)
+
+
+def choose(
+    assessors: int,
+    accounts: Sequence[int],
+    kept: Mapping[int, int | None],
+    load: Mapping[int, int],
+    firsts: Mapping[int, int],
+) -> dict[int, int | None]:
+    """Who takes which slot of a group; a person who has one already keeps it."""
+    slots = [slot for slot in range(1, assessors + 1) if slot not in kept]
+    chosen: dict[int, int | None] = dict(kept)
+    if not accounts:
+        return chosen | dict.fromkeys(slots)
+    free = sorted((who for who in dict.fromkeys(accounts) if who not in kept.values()), key=lambda who: load[who])
+    order = sorted(free[: len(slots)], key=lambda who: firsts[who])
+    return chosen | dict(zip(slots, order, strict=False))

@@ -1,0 +1,206 @@
+"""`share` goes: a plain GROUP BY is quick enough. `stage` becomes `question_progress`, with shorter triggers.
+
+Why one goes and the other stays is measured by `python -m benchmarks counters` (see `qassay.store.schema`). Changes of
+questions (`question.changes`) are counted by the statements that change them, no longer by a trigger.
+
+Every column of `question_progress` comes from one table, whose trigger reads it again for the question of the changed
+row; both databases run the same statements. On PostgreSQL a writer locks the assignments of a question, or all
+assignments, before it changes them, so that two writers do not read the same question at once. A row of a question
+that is gone stays with its zeros.
+"""
+
+# ruff: noqa: S608  (statements consist of the constants below)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+class Source(NamedTuple):
+    """Columns of the progress, the columns of a table on which they depend, and the query that gives them."""
+
+    table: str
+    # The column of the table that contains the question.
+    key: str
+    watched: str
+    columns: str
+    query: str
+    # A new row for which this holds makes the column true: if it is true already, the trigger has nothing to do.
+    suffices: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the trigger."""
+        return f"tr_{self.table}_{self.columns.partition(',')[0]}"
+
+    def update(self, question: str) -> str:
+        """The statement that reads the columns again for a question."""
+        query = self.query.format(question=question)
+        return f"UPDATE question_progress SET ({self.columns}) = ({query}) WHERE question = {question}"
+
+    def keep(self, row: str) -> str:
+        """The statements of the trigger, for the old or the new row."""
+        question = f"{row}.{self.key}"
+        insert = f"INSERT INTO question_progress (question) VALUES ({question}) ON CONFLICT DO NOTHING"
+        return f"{insert}; {self.update(question)};"
+
+    @property
+    def condition(self) -> str:
+        """Whether a new row may change something."""
+        if self.suffices is None:
+            return "true"
+        known = f"SELECT 1 FROM question_progress WHERE question = NEW.{self.key} AND {self.columns}"
+        return f"NOT (NEW.{self.suffices} AND EXISTS ({known}))"
+
+
+SOURCES = (
+    Source(
+        "question",
+        "id",
+        "id, ordinal, draft",
+        "ordinal",
+        "SELECT max(ordinal) FROM question WHERE id = {question} AND NOT draft",
+    ),
+    Source(
+        "item",
+        "question",
+        "question, active",
+        "pooled",
+        "SELECT EXISTS (SELECT 1 FROM item WHERE question = {question} AND active)",
+        suffices="active",
+    ),
+    Source(
+        "standing",
+        "question",
+        "question, body",
+        "judged",
+        "SELECT EXISTS (SELECT 1 FROM standing WHERE question = {question} AND body IS NOT NULL)",
+        suffices="body IS NOT NULL",
+    ),
+    Source(
+        "assignment",
+        "question",
+        "question, closed",
+        "first, assessors, open",
+        "SELECT min(id), count(*), count(*) - count(closed) FROM assignment WHERE question = {question}",
+    ),
+    # What a save changes is by itself: no index contains it.
+    Source(
+        "assignment",
+        "question",
+        "question, total, done, closed, seconds",
+        "done, waiting, seconds",
+        "SELECT coalesce(sum(done), 0), coalesce(sum(CASE WHEN closed IS NULL THEN total - done ELSE 0 END), 0),"
+        " coalesce(sum(seconds), 0) FROM assignment WHERE question = {question}",
+    ),
+    Source(
+        "settled",
+        "question",
+        "question, unruled",
+        "unruled",
+        "SELECT coalesce(max(unruled), 0) FROM settled WHERE question = {question}",
+    ),
+)
+# The functions of the triggers of 0002 on PostgreSQL.
+FUNCTIONS = ("assignment", "assignment_update", "question", "question_change", "item", "standing", "settled")
+
+
+def upgrade() -> None:
+    """Drop the triggers and sums of 0002; make, fill and keep the new table."""
+    connection = op.get_bind()
+    if connection.dialect.name == "postgresql":
+        op.execute(f"DROP FUNCTION {', '.join(f'tr_{name}()' for name in FUNCTIONS)} CASCADE")
+    else:
+        for name in (
+            connection.execute(sa.text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars().all()
+        ):
+            op.execute(f"DROP TRIGGER {name}")
+    op.drop_table("share")
+    op.drop_table("stage")
+    _make_table()
+    fill(connection)
+    for statement in triggers(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+def fill(connection: sa.Connection) -> None:
+    """Make the rows of all questions."""
+    names = " UNION ".join(f"SELECT {source.key} FROM {source.table}" for source in SOURCES)
+    connection.exec_driver_sql(f"INSERT INTO question_progress (question) {names}")
+    for source in SOURCES:
+        connection.exec_driver_sql(source.update("question_progress.question"))
+
+
+def triggers(dialect: str) -> list[str]:
+    """The statements that make the triggers."""
+    if dialect == "postgresql":
+        return [statement for source in SOURCES for statement in _postgresql(source)]
+    return [statement for source in SOURCES for statement in _sqlite(source)]
+
+
+def _postgresql(source: Source) -> tuple[str, str]:
+    """A row that does not exist is null: the old one of an insert, the new one of a delete."""
+    is_moved = f"OLD.{source.key} IS DISTINCT FROM NEW.{source.key}"
+    return (
+        f"CREATE FUNCTION {source.name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF TG_OP <> 'DELETE' AND {source.condition} THEN {source.keep('NEW')} END IF;"
+        f" IF TG_OP <> 'INSERT' AND {is_moved} THEN {source.keep('OLD')} END IF;"
+        " RETURN NULL; END $$",
+        f"CREATE TRIGGER {source.name} AFTER INSERT OR UPDATE OF {source.watched} OR DELETE ON {source.table}"
+        f" FOR EACH ROW EXECUTE FUNCTION {source.name}()",
+    )
+
+
+def _sqlite(source: Source) -> list[str]:
+    events = {
+        "insert": ("INSERT", "NEW", source.condition),
+        "update": (f"UPDATE OF {source.watched}", "NEW", source.condition),
+        "move": (f"UPDATE OF {source.key}", "OLD", f"OLD.{source.key} <> NEW.{source.key}"),
+        "delete": ("DELETE", "OLD", "true"),
+    }
+    return [
+        f"CREATE TRIGGER {source.name}_{name} AFTER {event} ON {source.table} WHEN {condition}"
+        f" BEGIN {source.keep(row)} END"
+        for name, (event, row, condition) in events.items()
+    ]
+
+
+def _sum(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.Integer(), nullable=False, server_default="0")
+
+
+def _make_table() -> None:
+    op.create_table(
+        "question_progress",
+        sa.Column("question", sa.String(200), primary_key=True),
+        sa.Column("ordinal", sa.Integer()),
+        sa.Column("first", sa.BigInteger().with_variant(sa.Integer(), "sqlite")),
+        sa.Column("pooled", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("judged", sa.Boolean(), nullable=False, server_default=sa.false()),
+        *(_sum(name) for name in ("assessors", "open", "done", "waiting", "seconds", "unruled")),
+        sqlite_with_rowid=False,
+    )
+    true, false = ("{0}", "NOT {0}") if op.get_bind().dialect.name == "postgresql" else ("{0} = 1", "{0} = 0")
+    asked = f"ordinal IS NOT NULL AND {true.format('pooled')}"
+    for name, columns, condition in (
+        ("first", ["first", "assessors"], "assessors > 0"),
+        ("open", ["ordinal", "question", "open"], "open > 0"),
+        ("unassigned", ["ordinal", "question", "pooled", "assessors"], f"{asked} AND assessors = 0"),
+        ("unjudged", ["ordinal", "question", "pooled", "judged"], f"{asked} AND {false.format('judged')}"),
+        ("unruled", ["first", "question", "unruled", "open"], "first IS NOT NULL AND unruled > 0 AND open = 0"),
+    ):
+        where = sa.text(condition)
+        op.create_index(
+            f"ix_question_progress_{name}", "question_progress", columns, sqlite_where=where, postgresql_where=where
+        )
+    op.create_index("ix_question_progress_place", "question_progress", ["ordinal", "question"])
+    work = ["account", "slot", "set", "closed", "total", "done", "seconds"]
+    op.create_index("ix_assignment_work", "assignment", work)
