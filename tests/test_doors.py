@@ -51,9 +51,9 @@ class MadeUp:
     def __init__(self, kind: str, verdict: Verdict) -> None:
         self.kind, self.verdict, self.asked = kind, verdict, False
 
-    def judge(self, _question: Any, part: Any, *_: Any) -> Any:
+    def judge(self, case: Any) -> Any:
         """The verdict, once."""
-        if part.kind != self.kind or self.asked:
+        if case.kind != self.kind or self.asked:
             return None
         self.asked = True
         return assessors.Opinion(self.verdict)
@@ -79,6 +79,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "pair": ("judgment",),
     "holistic": ("content", "organization"),
     "rating": ("understandability", "correctness"),
+    "label": ("judgment",),
+    "context": ("support",),
 }
 KINDS = tuple(FIELDS)
 # Extracts are items of another shape, in a task with fewer labels.
@@ -88,22 +90,28 @@ LABELS = {
     "extract": ("R", "U", "W"),
     "list": ("R", "X", "U", "W"),
     "pair": ("YES", "NO", "UNKNOWN"),
+    "label": ("correct", "partly", "incorrect"),
 }
 NUGGETS = ("1", "2", "3")
 # In files and from programs, `distinct` stands in place of `answer` where classes are unknown.
 ONLY_IN_ROWS = {"list": ("distinct",)}
-SAID = {name for names in FIELDS.values() for name in names} | {"distinct"}
+# Fields that make a row one of another kind, whatever else it has: what such a row says is not this kind's to judge.
+MARKS = {
+    **{"nuggets": "match", "content": "holistic", "organization": "holistic", "understandability": "rating"},
+}
 
 
 def is_allowed(kind: str, verdict: Verdict, *, row: bool) -> bool:
     """Whether a verdict may be given; a `row` of a file or program may carry fields that nobody knows."""
     own = {*FIELDS[kind], "note", *(ONLY_IN_ROWS.get(kind, ()) if row else ())}
     for name, value in verdict.items():
-        if name not in own and (not row or (name in SAID and value is not None)):
+        if name not in own and not row:
             return False
     said = {name: value for name, value in verdict.items() if value is not None}
     note = said.get("note", "")
-    if not isinstance(note, str) or len(note) > 2_000:
+    if row and is_whole(note, -(2**62), 2**62):
+        note = str(note)  # a whole number stands for its digits in the strings of a row
+    if not isinstance(note, str) or len(note) > 20_000:
         return False
     return is_text(verdict) and fault(kind, said) is None
 
@@ -128,14 +136,16 @@ def fault(kind: str, said: Verdict) -> str | None:
             return "a nugget twice, or one that the list does not have"
     if kind in ("support", "citation") and said.get("support") not in ("full", "partial", "none"):
         return "no support"
+    if kind == "context" and said.get("support") not in ("supported", "unsupported"):
+        return "no support by the contexts"
     if kind == "holistic" and not all(is_whole(said.get(name), 0, 10) for name in FIELDS[kind]):
         return "both are whole numbers from 0 to 10"
     if kind == "rating":
         understood = said.get("understandability")
         if not is_whole(understood, 1, 5):
             return "understandability is from 1 to 5"
-        if understood >= 3 and not is_whole(said.get("correctness"), 1, 5):
-            return "correctness is asked from 3 up"
+        if "correctness" in said and not is_whole(said["correctness"], 1, 5):
+            return "correctness is from 1 to 5"
         if understood < 3 and "correctness" in said:
             return "correctness is not asked below 3"
     return None
@@ -159,7 +169,7 @@ def is_text(value: object) -> bool:
 HALF = "\ud800"
 NOT_LABELS = ("", "r", " R", "Z", "yes", "correct", 5, True, 1.5, ["R"], {"R": 1}, None, HALF)
 NUMBERS = (-1, 0, 1, 2, 3, 5, 6, 10, 11, 3.0, 7.5, True, False, "3", [3], None, 10**30, -(10**30))
-NOTES = ("", "a note", "x" * 2_000, "x" * 2_001, "\u2028", 5, True, ["a"], {"a": 1}, None, HALF)
+NOTES = ("", "a note", "x" * 20_000, "x" * 20_001, "\u2028", 5, True, ["a"], {"a": 1}, None, HALF)
 # Values to try in a field, by kind and name; no whole numbers for a class or a nugget, whose digits files read.
 VALUES: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "item": {"judgment": ("R", "X", "U", "W", "YES", *NOT_LABELS)},
@@ -181,6 +191,8 @@ VALUES: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "citation": {"support": ("full", "partial", "none", "Full", "", "R", 1, True, 0.5, ["full"], {}, None, HALF)},
     "holistic": {"content": NUMBERS, "organization": NUMBERS[::2]},
     "rating": {"understandability": NUMBERS, "correctness": NUMBERS[::2]},
+    "label": {"judgment": ("correct", "partly", "incorrect", "Correct", "R", *NOT_LABELS[:5], *NOT_LABELS[6:])},
+    "context": {"support": ("supported", "unsupported", "full", "", "R", 1, True, 0.5, ["supported"], {}, None, HALF)},
 }
 GOOD: Mapping[str, Verdict] = {
     "item": {"judgment": "R"},
@@ -192,6 +204,8 @@ GOOD: Mapping[str, Verdict] = {
     "pair": {"judgment": "NO"},
     "holistic": {"content": 7, "organization": 5},
     "rating": {"understandability": 4, "correctness": 4},
+    "label": {"judgment": "partly"},
+    "context": {"support": "supported"},
 }
 FOREIGN: Verdict = {
     **{"judgment": "R", "answer": "Atlanta", "nuggets": ["1"], "support": "full"},
@@ -280,6 +294,7 @@ EVALUATIONS: Mapping[str, Evaluation] = {
     ),
     "pairs": Evaluation("entailment3", {"pair": ("q1", "q2")}, _asked("pair", 2, hypothesis="So.")),
     "ratings": Evaluation("justification", {"rating": ("q1", "q2")}, _asked("pair", 2, hypothesis="So.")),
+    "qa": Evaluation("qa", {"label": ("q1", "q2"), "context": ("q1", "q2")}, _asked("qa", 2, gold="Atlanta")),
 }
 HOME = {kind: name for name, evaluation in EVALUATIONS.items() for kind in evaluation.kinds}
 # The fields of a row that say what is judged.
@@ -293,18 +308,22 @@ ABOUT: Mapping[str, dict[str, Any]] = {
     "pair": {},
     "holistic": {"run": "alpha"},
     "rating": {"run": "alpha", "assessor": "Olga"},
+    "label": {"text": "Atlanta"},
+    "context": {"run": "alpha"},
 }
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation) -> None:
     """The files of an evaluation with one run."""
     folder.mkdir()
-    (folder / "qassay.toml").write_text(f'task = "{evaluation.task}"\n')
+    asks = "support = true\n" if evaluation.task == "qa" else ""
+    (folder / "qassay.toml").write_text(f'task = "{evaluation.task}"\n{asks}')
     shapes = {"nuggets": {"text": "Atlanta", "citations": ["D1"]}, "passages": {"start": 3, "length": 7}}
     items = [{"doc": "D1", **shapes.get(evaluation.task, {"text": "Atlanta"})}]
     said = {"decision": "YES", "justification": "because"} if "hypothesis" in evaluation.questions[0] else None
     asked = [question["id"] for question in evaluation.questions]
-    rows = [{"run": "alpha", "question": question, **(said or {"items": items})} for question in asked]
+    contexts = {"contexts": [{"doc": "D1", "text": "In Atlanta."}]} if evaluation.task == "qa" else {}
+    rows = [{"run": "alpha", "question": question, **(said or {"items": items}), **contexts} for question in asked]
     write_rows(folder / "questions.jsonl", evaluation.questions)
     write_rows(folder / "runs" / "alpha.jsonl", rows)
     of = {
@@ -706,6 +725,9 @@ def test_a_door_accepts_what_is_allowed_and_refuses_everything_else(
     door: str, kind: str, houses: dict[str, House]
 ) -> None:
     cases = some(kind) if door == "assessor" else verdicts(kind)
+    if door in ROW_DOORS:
+        marks = MARKS | ({"judgment": "label"} if kind == "context" else {})
+        cases = tuple(one for one in cases if all(marks.get(name, kind) == kind for name in one))
     found = DOORS[door](houses[HOME[kind]], kind, cases)
     wrong = []
     for verdict, outcome in zip(cases, found, strict=True):

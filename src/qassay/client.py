@@ -101,7 +101,11 @@ class Client:
         raise ServerError(f"{self._url} does not answer")
 
     def _once(self, method: str, path: str, body: Any) -> Any:
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        try:
+            data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            message = "a text has half a character (a lone surrogate), which no file can hold; correct it"
+            raise InputError(Problem("encoding", message)) from None
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if data is not None:
             headers["Content-Type"] = "application/json"

@@ -152,7 +152,7 @@ class Desk:
     ) -> Decided:
         """Save a verdict over whatever stands."""
         return decide(
-            act(self.act(connection, one)),
+            self.act(connection, one),
             one,
             item,
             part,
@@ -163,7 +163,7 @@ class Desk:
     def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> Decided:
         """Undo to a version."""
         expected = judgments.version_of(connection, one.set, part.subject)
-        return undo(act(self.act(connection, one)), one, item, part, expected=expected, to=to)
+        return undo(self.act(connection, one), one, item, part, expected=expected, to=to)
 
     def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> Decided:
         """Judge every part of a question that needs it; the last answer."""

@@ -118,20 +118,27 @@ def kind_of_row(row: Mapping[str, Any], type_: str | None, task: Task) -> str | 
     for record in KINDS.values():
         if any(row.get(mark) is not None for mark in record.marks):
             return record.rows
-    return None if row.get("judgment") is None else kind_of_label(type_ or "", task)
+    if row.get("judgment") is not None:
+        return kind_of_label(type_ or "", task)
+    alone = (record.rows for record in KINDS.values() if any(row.get(mark) is not None for mark in record.marks_alone))
+    return next(alone, None)
 
 
 def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
     """The same for a table with the columns of judgments: `types` are the types of the questions."""
-    marked = pl.coalesce(
-        pl.when(pl.col(mark).is_not_null()).then(pl.lit(record.rows))
-        for record in KINDS.values()
-        for mark in record.marks
-    )
+
+    def marked(marks: str) -> list[pl.Expr]:
+        return [
+            pl.when(pl.col(mark).is_not_null()).then(pl.lit(record.rows))
+            for record in KINDS.values()
+            for mark in getattr(record, marks)
+        ]
+
     of_type = {type_: kind_of_label(type_, task) for type_ in dict.fromkeys(types.values())}
     by_question = {question: of_type[type_] for question, type_ in types.items()}
     labelled = pl.col("question").replace_strict(by_question, default="item", return_dtype=pl.String)
-    return pl.coalesce(marked, pl.when(pl.col("judgment").is_not_null()).then(labelled))
+    plain = pl.when(pl.col("judgment").is_not_null()).then(labelled)
+    return pl.coalesce(*marked("marks"), plain, *marked("marks_alone"))
 
 
 __all__ = [

@@ -30,7 +30,7 @@ class ContextSupport(Kind):
     identified = (("run",),)
     pooled = identity
     fields = {"support": pl.String}
-    marks = ("support",)
+    marks_alone = ("support",)
     blank = {"support": ""}
 
     def labels(self, task: Task) -> tuple[Label, ...]:

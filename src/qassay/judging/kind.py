@@ -145,6 +145,8 @@ class Kind(ABC):
     file_fields: ClassVar[Mapping[str, Any]] = {}
     # A row with one of these fields is of this kind, whatever the type of its question.
     marks: ClassVar[tuple[str, ...]] = ()
+    # The same for a row without a plain label: these fields occur in rows of other kinds too.
+    marks_alone: ClassVar[tuple[str, ...]] = ()
     # What a form leaves to be filled in. Null is not a verdict: a row that nobody has filled in is refused.
     blank: ClassVar[Mapping[str, Any]] = {}
 

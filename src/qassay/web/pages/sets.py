@@ -9,20 +9,23 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
+import polars as pl
 from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Connection
 
+from qassay.errors import InputError
 from qassay.formats.jsonl import rows_table
 from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
-from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS, subject
-from qassay.judging.sets import judgment_set, with_kinds
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, SETTLED_SETS, subject
+from qassay.judging.sets import JudgmentSet, check_nuggets, judgment_set, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.progress import is_assigned
 from qassay.store.judging.judgments import append_many, current_rows, subjects_after
+from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import pooled_after
 from qassay.store.settings import note_action
 from qassay.tasks import Task
@@ -118,11 +121,12 @@ def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended
     """Append rows to a set of a program's own; all of them are checked first, and one fault refuses all."""
     if fault := name_fault(name):
         raise Refusal(422, f"the set name {name!r} {fault}")
-    typed = _checked(name, sent.rows, questions_of(site), site.configuration.task)
+    judged, typed = _checked(name, sent.rows, questions_of(site), site.configuration.task)
     with site.store.write() as connection:
         # Before what stands is read: the same rows sent twice at a time are appended once.
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
+        _check_nuggets(connection, judged)
         new = _news(connection, name, typed)
         rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]
         added = append_many(connection, set_name=name, rows=rows, at=now(), account=who.id)
@@ -133,13 +137,29 @@ def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended
 
 def _checked(
     name: str, rows: list[dict[str, Any]], questions: TestSet, task: Task
-) -> list[tuple[str, Mapping[str, Any]]]:
-    """The rows with their kinds; the rules are those of files."""
-    file = f"judgments/{name}.jsonl"
-    table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=file)
-    judgment_set(name, table, questions, task, file=file)
+) -> tuple[JudgmentSet, list[tuple[str, Mapping[str, Any]]]]:
+    """The rows as a judgment set, and with their kinds; the rules are those of files."""
+    table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=_file(name))
+    judged = judgment_set(name, table, questions, task, file=_file(name))
     kinds = with_kinds(table, questions, task)["kind"].to_list()
-    return list(zip(kinds, rows, strict=True))
+    return judged, list(zip(kinds, rows, strict=True))
+
+
+def _check_nuggets(connection: Connection, judged: JudgmentSet) -> None:
+    """Refuse judgments of nuggets that the list of the set does not have."""
+    bound = {
+        question for kind, table in judged.kinds.items() if KINDS[kind].by_nuggets for question in table["question"]
+    }
+    listed = [
+        (question, nugget.nugget) for question in bound for nugget in list_for(connection, judged.name, question)[1]
+    ]
+    nuggets = pl.DataFrame(listed, schema={"question": pl.String, "nugget": pl.String}, orient="row")
+    if problems := list(check_nuggets(judged, nuggets, file=_file(judged.name))):
+        raise InputError(problems)
+
+
+def _file(name: str) -> str:
+    return f"judgments/{name}.jsonl"
 
 
 def _refuse_assessors_sets(connection: Connection, name: str) -> None:
