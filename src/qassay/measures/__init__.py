@@ -19,7 +19,14 @@ from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.list_f import ListF
 from qassay.measures.nugget_f import NuggetF
-from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, Weighted, WeightedStrict
+from qassay.measures.nugget_support import (
+    AllNuggets,
+    AllNuggetsStrict,
+    VitalNuggets,
+    VitalNuggetsStrict,
+    WeightedNuggets,
+    WeightedNuggetsStrict,
+)
 from qassay.measures.pyramid_f import PyramidF
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
@@ -45,12 +52,12 @@ MEASURES: Final[Mapping[str, type[Measure]]] = {
         EntailmentAccuracy,
         Understandability,
         Correctness,
-        All,
-        AllStrict,
-        Vital,
-        VitalStrict,
-        Weighted,
-        WeightedStrict,
+        AllNuggets,
+        AllNuggetsStrict,
+        VitalNuggets,
+        VitalNuggetsStrict,
+        WeightedNuggets,
+        WeightedNuggetsStrict,
         CitationPrecision,
         CitationRecall,
     )

@@ -45,7 +45,7 @@ class _Support(Measure):
 
 
 @dataclass(frozen=True)
-class All(_Support):
+class AllNuggets(_Support):
     """Mean support over all nuggets, partial support counting half."""
 
     name: ClassVar[str] = "all"
@@ -55,7 +55,7 @@ class All(_Support):
 
 
 @dataclass(frozen=True)
-class AllStrict(_Support):
+class AllNuggetsStrict(_Support):
     """Share of all nuggets with full support."""
 
     name: ClassVar[str] = "all_strict"
@@ -65,7 +65,7 @@ class AllStrict(_Support):
 
 
 @dataclass(frozen=True)
-class Vital(_Support):
+class VitalNuggets(_Support):
     """Mean support over vital nuggets, partial support counting half."""
 
     name: ClassVar[str] = "vital"
@@ -75,7 +75,7 @@ class Vital(_Support):
 
 
 @dataclass(frozen=True)
-class VitalStrict(_Support):
+class VitalNuggetsStrict(_Support):
     """Share of vital nuggets with full support: the main measure."""
 
     name: ClassVar[str] = "vital_strict"
@@ -85,7 +85,7 @@ class VitalStrict(_Support):
 
 
 @dataclass(frozen=True)
-class Weighted(_Support):
+class WeightedNuggets(_Support):
     """Mean support with okay nuggets weighing half, partial support counting half."""
 
     name: ClassVar[str] = "weighted"
@@ -95,7 +95,7 @@ class Weighted(_Support):
 
 
 @dataclass(frozen=True)
-class WeightedStrict(_Support):
+class WeightedNuggetsStrict(_Support):
     """Full support with okay nuggets weighing half."""
 
     name: ClassVar[str] = "weighted_strict"

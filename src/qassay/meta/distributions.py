@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ScoreMatrix, TypeWeighted
+from qassay.matrix import TIE, ScoreMatrix
 from qassay.tables import Cell, Column, Table, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
@@ -126,8 +126,7 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     distance of the box; scores beyond are outliers [SERIES05]. `types` are the question types of the units; a
     type-weighted matrix brings its own.
     """
-    if types is None and isinstance(matrix.summary, TypeWeighted):
-        types = matrix.summary.types
+    types = matrix.summary.types if types is None else types
     if types is not None and len(types) != len(matrix.units):
         raise UsageError(f"{len(types)} types do not fit {len(matrix.units)} units")
     if not matrix.runs:

@@ -17,8 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
-from qassay.meta.intervals import contributions
+from qassay.matrix import Floats, ScoreMatrix
 from qassay.tables import Column, Table, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
@@ -141,9 +140,9 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
         raise UsageError("the score matrices of several assessors must have the same runs and the same units")
     notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
-    if isinstance(given[0].summary, ConfidenceWeighted | TypeWeighted):
+    if not given[0].summary.is_mean:
         notes.append("Scores are not plain means of the units: what varies here are the units' parts in them.")
-    scores = np.stack([contributions(matrix) for matrix in given], axis=2)
+    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in given], axis=2)
     return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
 
 

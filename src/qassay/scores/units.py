@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, Summary, TypeWeighted
+from qassay.matrix import Floats, Integers, Mean
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import weights_for
@@ -17,25 +17,31 @@ from qassay.scores.selection import Selection
 from qassay.tally import Tally
 
 
+def units_of(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
+    """The units that the measure scores, and its summary of them."""
+    return by_series(tally, values, selection) if measure.by_series else by_question(tally, values, selection, measure)
+
+
 def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
-    """Every kept question is a unit; the run's score is the mean, or for CWS the confidence-weighted score."""
+    """Every kept question of any type is a unit."""
     kept = _questions(tally, values, selection)
-    summary: Summary = Mean()
+    order = None
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
-        summary = ConfidenceWeighted(restricted_order(tally.types[kind].order, selection.kept[kind]))
-    denominator = 1 if measure.ordered else measure.denominator
-    return Units(kept.ids, kept.values, summary, denominator, kept.series)
+        order = restricted_order(tally.types[kind].order, selection.kept[kind])
+    denominators = {measure_of(tally, kind, measure).denominator for kind in set(kept.types)}
+    return Units(
+        kept.ids,
+        kept.values,
+        measure.summary(kept.types, tally.task.weights, order),
+        denominators.pop() if len(denominators) == 1 else None,
+        kept.series,
+    )
 
 
-def by_type(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
-    """Every kept question of any type is a unit; the run's score is the weighted mean of the means per type."""
-    kept = _questions(tally, values, selection)
-    if len(set(kept.types)) == 1:  # nothing to weigh: a plain mean, and as exact as its measure
-        only = parse_measure(tally.task.types[kept.types[0]].score)
-        return Units(kept.ids, kept.values, Mean(), only.denominator, kept.series)
-    weights = weights_for(frozenset(kept.types), tally.task.weights, {})
-    return Units(kept.ids, kept.values, TypeWeighted(kept.types, weights), None, kept.series)
+def measure_of(tally: Tally, kind: str, measure: Measure) -> Measure:
+    """The measure that scores questions of one type: the type's own where the measure combines types."""
+    return measure if measure.needs is not None else parse_measure(tally.task.types[kind].score)
 
 
 def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Mean, ScoreMatrix
-from qassay.meta.intervals.blocks import Blocks, block_index, blocks, contributions, deviations, scores_without
+from qassay.matrix import Floats, ScoreMatrix
+from qassay.meta.intervals.blocks import Blocks, block_index, blocks, scores_without
 from qassay.meta.intervals.bootstrap import bca_intervals, bca_limits, bootstrap_scores, chunks
 from qassay.meta.intervals.flips import (
     FLIPS,
@@ -38,8 +38,6 @@ __all__ = [
     "blocks",
     "bootstrap_scores",
     "chunks",
-    "contributions",
-    "deviations",
     "difference_interval",
     "every_flip_fits",
     "flip_chunks",
@@ -154,7 +152,7 @@ def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which runs have a proportion of few questions for a score."""
     none = np.zeros(len(matrix.runs), dtype=np.bool_)
     units = len(matrix.units)
-    if not isinstance(matrix.summary, Mean) or matrix.clusters is not None or units == 0:
+    if not matrix.summary.is_mean or matrix.clusters is not None or units == 0:
         return none
     if not _zero_one(matrix.values):
         return none

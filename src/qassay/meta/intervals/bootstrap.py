@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, ScoreMatrix, TypeWeighted
-from qassay.meta.intervals.blocks import block_index, blocks, scores_without
+from qassay.matrix import Floats, Integers, ScoreMatrix
+from qassay.meta.intervals.blocks import block_index, scores_without
 
 _CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
 
@@ -25,7 +25,7 @@ def bootstrap_scores(
     found = np.empty((resamples, len(matrix.runs)))
     for start, stop in chunks(resamples, max(len(matrix.units), 1)):
         times = _draw(rng, stop - start, len(sizes))
-        found[start:stop] = _scores(matrix, times, index)
+        found[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
         if progress is not None:
             progress(stop, resamples)
     return found
@@ -87,48 +87,6 @@ def _draw(rng: np.random.Generator, rows: int, count: int) -> Integers:
     """How often each of `count` blocks is drawn, in each of `rows` resamples."""
     drawn = rng.integers(count, size=(rows, count)) + count * np.arange(rows)[:, None]
     return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
-
-
-def _scores(matrix: ScoreMatrix, times: Integers, index: Integers) -> Floats:
-    """Scores of every run where block b counts `times[., b]` times, resamples x runs."""
-    if isinstance(matrix.summary, ConfidenceWeighted):
-        per_unit = times[:, index]
-        rows = [_confidence_weighted(v, o, per_unit) for v, o in zip(matrix.values, matrix.summary.order, strict=True)]
-        return np.stack(rows, axis=1)
-    if isinstance(matrix.summary, TypeWeighted):
-        return _type_weighted(matrix, matrix.summary, times[:, index])
-    parts = blocks(matrix)
-    drawn = times @ parts.sizes
-    return np.asarray(times.astype(np.float64) @ parts.parts.T) / (parts.scale / len(matrix.units) * drawn[:, None])
-
-
-def _type_weighted(matrix: ScoreMatrix, summary: TypeWeighted, per_unit: Integers) -> Floats:
-    """Weighted mean of type means; a type that a resample lacks shares out its weight."""
-    kinds = np.array(summary.types)
-    top = np.zeros((len(per_unit), len(matrix.runs)))
-    bottom = np.zeros((len(per_unit), 1))
-    for kind in dict.fromkeys(summary.types):
-        of_kind = kinds == kind
-        times = per_unit[:, of_kind]
-        drawn = times.sum(axis=1, keepdims=True)
-        # Whole numbers of 2**-32 add up exactly, whatever the order in which threads add them.
-        sums = times.astype(np.float64) @ np.rint(matrix.values[:, of_kind] * 2.0**32).T / 2.0**32
-        top += summary.weights[kind] * np.where(drawn > 0, sums / np.maximum(drawn, 1), 0.0)
-        bottom += summary.weights[kind] * (drawn > 0)
-    return top / bottom
-
-
-def _confidence_weighted(values: Floats, order: Integers, per_unit: Integers) -> Floats:
-    """Confidence-weighted score of one run on every resample, in the run's own order."""
-    times = per_unit[:, order].ravel()
-    drawn = per_unit.sum(axis=1)
-    right = np.repeat(np.tile(values[order], len(per_unit)), times)
-    ends = np.cumsum(drawn)
-    starts = ends - drawn
-    correct = np.cumsum(right)
-    before = np.repeat(correct[starts] - right[starts], drawn)
-    place = np.arange(1, len(right) + 1) - np.repeat(starts, drawn)
-    return np.asarray(np.add.reduceat((correct - before) / place, starts) / drawn)
 
 
 def _quantiles(ordered: Floats, wanted: Floats) -> Floats:

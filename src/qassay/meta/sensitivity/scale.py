@@ -12,12 +12,11 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, Integers, Mean, ScoreMatrix, TypeWeighted
+from qassay.matrix import TIE, Floats, ScoreMatrix
 
 LIMITED_BINS = 20
 BINS = LIMITED_BINS + 1
@@ -118,21 +117,6 @@ class Prepared:
         """Number of units."""
         return len(self.matrix.units)
 
-    @property
-    def order(self) -> Integers | None:
-        """For confidence-weighted scores: the units in each run's own order, most confident first."""
-        summary = self.matrix.summary
-        return summary.order if isinstance(summary, ConfidenceWeighted) else None
-
-    @cached_property
-    def type_weights(self) -> tuple[Integers, Floats] | None:
-        """For type-weighted scores: the type of each unit, by number, and the weight of each type."""
-        summary = self.matrix.summary
-        if not isinstance(summary, TypeWeighted):
-            return None
-        names, which = np.unique(np.array(summary.types), return_inverse=True)
-        return which, np.array([summary.weights[str(name)] for name in names])
-
     def scale(self, size: int) -> Scale:
         """How scores of subsets of this size are compared."""
         if self.unit_step is not None:
@@ -148,7 +132,7 @@ def prepare(matrix: ScoreMatrix, width: Decimal) -> Prepared:
     floor(D * q / (p * denominator * S)). The numerators are multiplied by q here, once.
     """
     numerators = matrix.numerators()
-    if numerators is not None and matrix.denominator is not None and isinstance(matrix.summary, Mean):
+    if numerators is not None and matrix.denominator is not None:
         exact = Fraction(width)
         unit_step = exact.numerator * matrix.denominator
         largest = max(int(np.abs(numerators).max(initial=0)) * exact.denominator, BINS * unit_step)

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Mean
 from qassay.meta.sensitivity.counting import Cells, count_with_arrays
 from qassay.meta.sensitivity.sampling import STUDY, trial_keys
 from qassay.meta.sensitivity.scale import BINS, Prepared
@@ -52,7 +51,7 @@ class Study:
     def seconds(self) -> float:
         """About how long array code would take."""
         runs, units = self.prepared.runs, self.prepared.units
-        plain = isinstance(self.prepared.matrix.summary, Mean)
+        plain = self.prepared.matrix.summary.is_mean
         one_trial = runs * (runs - 1) / 2 * SECONDS_A_PAIR + runs * units * SECONDS_A_SCORE[plain]
         return self.all_trials * one_trial
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, defined
+from qassay.matrix import Floats, ScoreMatrix, defined
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance.groups import indistinguishable, letters
@@ -228,6 +228,6 @@ def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     notes = []
     if matrix.clusters is not None:
         notes.append(f"Whole series are exchanged: {parts.count} of them hold {len(matrix.units)} units.")
-    if isinstance(matrix.summary, ConfidenceWeighted):
+    if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
-from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, contributions, deviations, flip_test
+from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.meta.significance import display
 from qassay.meta.significance.power import units_for_power
 from qassay.tables import Table
@@ -198,7 +198,7 @@ def _verdict(test: FlipTest) -> Verdict:
 
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
     """The difference in standard deviations of what single units add to it; within types where units weigh by type."""
-    apart = deviations(pair)
+    apart = pair.summary.deviations(pair.values)
     spread = float(np.sqrt(((apart[0] - apart[1]) ** 2).sum() / max(len(pair.units) - 1, 1)))
     return difference / spread if spread > TIE else None
 
@@ -210,7 +210,7 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
 
 
 def _part_of_difference(pair: ScoreMatrix) -> Floats:
-    parts = contributions(pair)
+    parts = pair.summary.contributions(pair.values)
     return np.asarray(parts[0] - parts[1])
 
 
@@ -250,6 +250,6 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
         )
     if matrix.clusters is not None:
         notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
-    if isinstance(matrix.summary, ConfidenceWeighted):
+    if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes

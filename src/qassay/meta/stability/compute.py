@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from qassay.errors import UsageError, few, unknown
-from qassay.matrix import Floats, Mean, ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.stability.result import MeasureStability, ScoreChange, Stability
 
@@ -153,7 +153,7 @@ def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference
 
 def _bound(matrix: ScoreMatrix, disagreements: int | None) -> float | None:
     """disagreements / questions, where a score is the share of questions answered right."""
-    decisions = isinstance(matrix.summary, Mean) and bool(np.isin(matrix.values, (0.0, 1.0)).all())
+    decisions = matrix.summary.is_mean and bool(np.isin(matrix.values, (0.0, 1.0)).all())
     if disagreements is None or not decisions or not matrix.units:
         return None
     return disagreements / len(matrix.units)

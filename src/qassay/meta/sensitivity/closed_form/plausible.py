@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers, Mean, ScoreMatrix
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments, unit_contributions
+from qassay.matrix import Floats, Integers, ScoreMatrix
+from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments
 from qassay.meta.sensitivity.sampling import WORD, resampled_units
 
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
@@ -73,7 +73,7 @@ class Plausible:
 
 def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     """Resample the units (whole clusters where there are any) and draw a plausible truth for each resample."""
-    values, units = unit_contributions(matrix), len(matrix.units)
+    values, units = matrix.summary.pseudo_values(matrix.values), len(matrix.units)
     apart = values - values.mean(axis=1, keepdims=True)
     bits = (EXACT_BITS - int(np.ceil(np.log2(units))) - 2) // 2
     scale = max(float(np.abs(apart).max(initial=0.0)), np.finfo(float).tiny) / 2.0**bits
@@ -91,7 +91,7 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
     everyone = pair_moments(matrix)
     # Pseudo-values of other summaries are hardly ever the same: there, ties are left to the measured rates.
-    equal = (values[first] == values[second]).astype(np.float32) * isinstance(matrix.summary, Mean)
+    equal = (values[first] == values[second]).astype(np.float32) * matrix.summary.is_mean
     measured = PairMoments(everyone.means[chosen], everyone.variances[chosen], equal.mean(axis=1, dtype=np.float64))
     series = None if matrix.clusters is None else _series(values[first] - values[second], matrix.clusters)
     shares = _pulled_together(equal, times, narrower)

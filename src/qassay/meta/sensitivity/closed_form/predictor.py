@@ -7,13 +7,12 @@ bin and the test difference has the other sign is a product: no trial is drawn, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from qassay.matrix import TIE, Floats, Mean, ScoreMatrix
-from qassay.meta.intervals import scores_without
+from qassay.matrix import TIE, Floats, ScoreMatrix
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12
@@ -54,7 +53,9 @@ class PairMoments:
 
 def pair_moments(matrix: ScoreMatrix) -> PairMoments:
     """The moments of all pairs, from unit scores, or from pseudo-values where the score is not a mean."""
-    values = unit_contributions(matrix)
+    # Numbers whose mean is the score of a run and whose spread is its noise. Units are drawn one by one here, whatever
+    # series they are of.
+    values = matrix.summary.pseudo_values(matrix.values)
     first, second = np.triu_indices(len(values), 1)
     scores = matrix.scores()
     if len(values) < 2:
@@ -66,20 +67,6 @@ def pair_moments(matrix: ScoreMatrix) -> PairMoments:
     noise = (ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2
     variances[variances <= np.maximum(NO_VARIANCE * both, noise)] = 0.0
     return PairMoments(np.abs(scores[first] - scores[second]), variances)
-
-
-def unit_contributions(matrix: ScoreMatrix) -> Floats:
-    """What each unit contributes to a run's score: numbers whose mean is the score and whose spread is its noise.
-
-    For a mean these are the unit scores. For other summaries they are the jackknife's pseudo-values
-    n * score - (n - 1) * score without the unit, which are the unit scores again where the summary is a mean.
-    """
-    if isinstance(matrix.summary, Mean):
-        return matrix.values
-    units = len(matrix.units)
-    # Units are drawn one by one here, whatever series they are of.
-    without = scores_without(replace(matrix, clusters=None)).T
-    return np.asarray(units * matrix.scores()[:, None] - (units - 1) * without)
 
 
 def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compiled: bool = False) -> Floats:

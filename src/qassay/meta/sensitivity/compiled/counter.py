@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean
+from qassay.matrix import Floats, Integers, cws_weights
 from qassay.meta.sensitivity.compiled.counting import count_rows
 from qassay.meta.sensitivity.compiled.scoring import (
     LANES,
@@ -25,7 +25,7 @@ from qassay.meta.sensitivity.compiled.scoring import (
 from qassay.meta.sensitivity.counting import Cells, cells_of
 from qassay.meta.sensitivity.sampling import Keys
 from qassay.meta.sensitivity.scale import BINS, Prepared
-from qassay.meta.sensitivity.subsets import cws_weights, subset_scores
+from qassay.meta.sensitivity.subsets import subset_scores
 
 _WORD = 64
 
@@ -40,10 +40,10 @@ class Counter:
         self.top = _zero_or(prepared.values) if prepared.unit_step is not None else None
         if self.top is not None:
             self.bits = _packed(prepared.values != 0.0)
-        elif isinstance(prepared.matrix.summary, Mean):
+        elif prepared.matrix.summary.is_mean:
             self.lanes = _in_lanes(prepared.values)
-        if prepared.order is not None:
-            self.ranked = np.take_along_axis(prepared.values, prepared.order, axis=1)
+        if prepared.matrix.summary.order is not None:
+            self.ranked = np.take_along_axis(prepared.values, prepared.matrix.summary.order, axis=1)
 
     def __call__(self, size: int, keys: Keys) -> Cells:
         """The cells of the trials with these keys."""
@@ -75,19 +75,19 @@ class Counter:
             return self._bit_scores(size, keys, self.top)
         sides = np.empty((len(keys), prepared.units), dtype=np.uint8)
         deal_sides(keys, size, sides, self._pool())
-        if isinstance(summary, Mean):
+        if summary.is_mean:
             members = np.empty((len(keys), 2, size + 1), dtype=np.int32)
             members_of(sides, size, members)
             base = np.empty((len(keys), len(self.lanes) * LANES))
             test = np.empty_like(base)
             lane_sums(self.lanes, members, size, 1.0 if prepared.unit_step is not None else float(size), base, test)
             return np.ascontiguousarray(base[:, : prepared.runs]), np.ascontiguousarray(test[:, : prepared.runs])
-        if isinstance(summary, ConfidenceWeighted) and prepared.order is not None:
+        if summary.order is not None:
             base = np.empty((len(keys), prepared.runs))
             test = np.empty_like(base)
             # One weight more than there are places: the place after the last is looked up, and adds nothing.
             weights = np.append(cws_weights(size), 0.0)
-            confidence_weighted(self.ranked, prepared.order, sides, weights, base, test)
+            confidence_weighted(self.ranked, summary.order, sides, weights, base, test)
             return base, test
         one, other = subset_scores(prepared, sides, size)
         return np.ascontiguousarray(one.T), np.ascontiguousarray(other.T)
