@@ -35,7 +35,7 @@ from qassay.meta.significance import (
     residual_variance,
     units_for_power,
 )
-from qassay.meta.significance.flipped_pairs import flip_p_values, t_p_values
+from qassay.meta.significance.methods import flip_p_values, t_p_values
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
 
 METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]

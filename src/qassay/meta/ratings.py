@@ -15,7 +15,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.matrix import Floats
-from qassay.meta.agreement import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
+from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
 from qassay.tables import DASH, Cell, Column, Table, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qassay.meta.agreement.resampling import Interval
+from qassay.meta.agreement.coefficients import Interval
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 
