@@ -57,8 +57,8 @@ EXCUSED = {
     ("tasks/__init__.py", "importlib"): {"resources"},
     ("tasks/__init__.py", "tomllib"): {"loads"},
     # The number of processors decides how fast a result comes, never what it is; numba is optional.
-    ("meta/sensitivity/study.py", "os"): {"cpu_count", "sched_getaffinity"},
-    ("meta/sensitivity/study.py", "importlib"): {"util"},
+    ("meta/sensitivity/counting.py", "os"): {"cpu_count", "sched_getaffinity"},
+    ("meta/sensitivity/counting.py", "importlib"): {"util"},
 }
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("_version.py",))

@@ -27,6 +27,8 @@ RESIDUAL = "residual"
 TWO_WAY = ("run", "unit", RESIDUAL)
 THREE_WAY = ("run", "unit", "assessor", "run x unit", "run x assessor", "unit x assessor", RESIDUAL)
 
+Source: TypeAlias = tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class Generalizability:
@@ -181,9 +183,6 @@ def assumed(variances: Mapping[str, float]) -> Generalizability:
         raise UsageError("a variance is a finite number of 0 or more")
     names = TWO_WAY if set(variances) == set(TWO_WAY) else THREE_WAY
     return Generalizability({name: float(variances.get(name, 0.0)) for name in names})
-
-
-Source: TypeAlias = tuple[str, ...]
 
 
 def _mean_squares(scores: Floats) -> dict[Source, float]:

@@ -25,6 +25,15 @@ from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, whole_numbers
 from qassay.tables import Column, Table, plural, table
 
+# Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
+# FEW_EITHER right or wrong answers.
+FEW_QUESTIONS = 200
+FEW_EITHER = 30
+_CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
+
+# Random flips unless told; all there are where there are no more than this.
+FLIPS = 100_000
+
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
@@ -85,12 +94,6 @@ def block_index(matrix: ScoreMatrix) -> tuple[Integers, Integers]:
 def scores_without(matrix: ScoreMatrix) -> Floats:
     """Jackknife: the score of every run without each block in turn, blocks x runs."""
     return matrix.summary.scores_without(matrix.values, block_index(matrix)[0])
-
-
-# Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
-# FEW_EITHER right or wrong answers.
-FEW_QUESTIONS = 200
-FEW_EITHER = 30
 
 
 @dataclass(frozen=True)
@@ -203,9 +206,6 @@ def _zero_one(values: Floats) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
-
-
 def bootstrap_scores(
     matrix: ScoreMatrix, *, resamples: int, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> Floats:
@@ -291,10 +291,6 @@ def _quantiles(ordered: Floats, wanted: Floats) -> Floats:
     columns = np.arange(ordered.shape[1])
     below, above = ordered[low, columns], ordered[high, columns]
     return np.asarray(below + (above - below) * (place - low))
-
-
-# Random flips unless told; all there are where there are no more than this.
-FLIPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

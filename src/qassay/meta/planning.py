@@ -20,11 +20,15 @@ from qassay.meta.generalizability import RESIDUAL, Generalizability
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.sensitivity import SensitivityCurves, rests_on, why_not_fitted
 from qassay.meta.sensitivity.curves import FURTHEST
-from qassay.meta.sensitivity.scale import WIDTH, width_for
+from qassay.meta.sensitivity.trials import WIDTH, width_for
 from qassay.meta.significance import detectable, power, residual_variance, units_for_power
 from qassay.tables import Cell, Column, Table, plural, table
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
+
+ASSESSORS = (1, 2, 3, 4, 5)
+# The harder pairs: nine of ten pairs vary less than this.
+HARD = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +195,6 @@ class Plan:
             notes.append("judgments a run: units x assessors, for E-rho-squared.")
         notes += self._unreachable()
         return table(f"Units needed for a coefficient of {self.wanted.coefficient:g}", columns, rows, notes)
-
-
-ASSESSORS = (1, 2, 3, 4, 5)
-# The harder pairs: nine of ten pairs vary less than this.
-HARD = 0.9
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ SWAPS_SHOWN = 10
 RUNS_SHOWN = 40
 BOUND = "bound of that change"
 
+Progress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
@@ -260,9 +262,6 @@ class Stability:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
-
-
-Progress = Callable[[int, int], None]
 
 
 def stability(

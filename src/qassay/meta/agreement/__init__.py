@@ -36,6 +36,11 @@ from qassay.meta.agreement.result import Agreement, PairAgreement
 
 __all__ = ["Agreement", "PairAgreement", "agreement", "scheme_of"]
 
+OVERALL = ("raw", "folded", "fleiss_kappa", "krippendorff_alpha", "krippendorff_alpha_ordinal", "scott_pi")
+# More categories than this are texts or measurements, not labels.
+MOST_LABELS = 50
+PAIRED = ("agreement", "folded", "cohen_kappa", "folded_kappa")
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -63,12 +68,6 @@ def scheme_of(labels: Iterable[str]) -> Scheme:
         if found and found <= set(scheme.order):
             return scheme
     return Scheme(tuple(sorted(found)))
-
-
-OVERALL = ("raw", "folded", "fleiss_kappa", "krippendorff_alpha", "krippendorff_alpha_ordinal", "scott_pi")
-# More categories than this are texts or measurements, not labels.
-MOST_LABELS = 50
-PAIRED = ("agreement", "folded", "cohen_kappa", "folded_kappa")
 
 
 def agreement(

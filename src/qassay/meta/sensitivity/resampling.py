@@ -46,12 +46,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.matrix import TIE, Floats, ScoreMatrix
-from qassay.meta.sensitivity.closed_form.expectation import Expected, in_fresh_series, on_dealt_units
-from qassay.meta.sensitivity.closed_form.plausible import Plausible, blocks, plausible
-from qassay.meta.sensitivity.closed_form.trinomial import LARGEST, Trinomial, trinomial
-from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.scale import BINS, bin_limits
-from qassay.meta.sensitivity.study import Path, Progress, Study, has_numba, processors
+from qassay.meta.sensitivity.closed_form import Plausible, blocks, plausible
+from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, has_numba, processors
+from qassay.meta.sensitivity.expectation import LARGEST, Expected, Trinomial, in_fresh_series, on_dealt_units, trinomial
+from qassay.meta.sensitivity.trials import BINS, bin_limits
 
 COVERAGE = 0.95
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments, predicted_rates
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
 
 LIMITS = np.arange(21) / 100
 
