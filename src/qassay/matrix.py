@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,19 @@ def defined(value: float) -> float | None:
 def none_for_nan(values: Floats) -> list[float | None]:
     """Many numbers as results hold them."""
     return [defined(value) for value in values]
+
+
+def document(record: object, *names: str) -> dict[str, object]:
+    """These fields and properties of a result as JSON has them: records within it as their own documents."""
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: Any) -> object:
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def confidence_weighted_score(correct: Sequence[float] | Floats) -> float:

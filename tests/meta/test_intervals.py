@@ -16,15 +16,20 @@ from scipy import stats
 from qassay.errors import UsageError
 from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, Summary, TypeWeighted
 from qassay.meta.intervals import (
+    FLIPS,
+    FlipTest,
     bca_limits,
     blocks,
     bootstrap_scores,
-    difference_interval,
     flip_test,
     score_intervals,
     scores_without,
     wilson,
 )
+
+
+def difference_interval(matrix: ScoreMatrix, a: str, b: str, *, flips: int = FLIPS) -> FlipTest:
+    return flip_test(blocks(matrix.select([a, b])), flips=flips)
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix, document
 from qassay.tables import Column, Table, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
@@ -101,16 +101,8 @@ class Generalizability:
 
     def as_json(self) -> dict[str, object]:
         """Variances, sizes and both coefficients."""
-        return {
-            "runs": self.runs,
-            "units": self.units,
-            "assessors": self.assessors,
-            "variances": dict(self.variances),
-            "set_to_zero": list(self.set_to_zero),
-            "e_rho2": self.e_rho2(),
-            "phi": self.phi(),
-            "notes": list(self.notes),
-        }
+        sizes = document(self, "runs", "units", "assessors", "variances", "set_to_zero")
+        return {**sizes, "e_rho2": self.e_rho2(), "phi": self.phi(), "notes": list(self.notes)}
 
     def _assessors(self, assessors: int | None) -> int:
         number = assessors if assessors is not None else (self.assessors or 1)

@@ -162,7 +162,8 @@ def score_intervals(
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
     notes = list(matrix.notes)
     if len(sizes) > 1 and not few.all():
-        low, high = bca_intervals(matrix, level=level, resamples=resamples, seed=seed, progress=progress)
+        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed, progress=progress)
+        low, high = bca_limits(scores, resampled, scores_without(matrix), level=level)
         limits = [(float(a), float(b), "BCa") for a, b in zip(low, high, strict=True)]
     elif len(sizes) < 2 and not few.all():
         notes.append(f"No intervals: {over} do not show how scores vary.")
@@ -196,14 +197,10 @@ def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     units = len(matrix.units)
     if not matrix.summary.is_mean or matrix.clusters is not None or units == 0:
         return none
-    if not _zero_one(matrix.values):
+    if not np.isin(matrix.values, (0.0, 1.0)).all():
         return none
     right = matrix.values.sum(axis=1)
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))
-
-
-def _zero_one(values: Floats) -> bool:
-    return bool(((values == 0) | (values == 1)).all())
 
 
 def bootstrap_scores(
@@ -257,19 +254,6 @@ def bca_limits(
     return limits[0], limits[1]
 
 
-def bca_intervals(
-    matrix: ScoreMatrix,
-    *,
-    level: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[Floats, Floats]:
-    """BCa limits of every run's score, over units or, where they are named, over series."""
-    resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed, progress=progress)
-    return bca_limits(matrix.scores(), resampled, scores_without(matrix), level=level)
-
-
 def chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
     """Spans of rows such that a chunk of `width` columns stays small."""
     step = max(1, _CELLS // max(width, 1))
@@ -320,21 +304,14 @@ class FlipTest:
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
 
-def difference_interval(
-    matrix: ScoreMatrix, a: str, b: str, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0
-) -> FlipTest:
-    """The interval of the difference of two runs, and the paired randomisation test that it inverts.
+def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
+    """The paired randomisation test of two runs, first minus second, and the interval of their difference.
 
-    For a set F of flipped units, the flipped mean of the differences less delta is at least as far from 0 as the
+    For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
     observed one exactly where delta lies between the mean difference over F and the mean over the other units.
     So the limits are order statistics of these means, and one set of flips serves every delta. Series are flipped
     as wholes. All flips are enumerated where there are no more than `flips` of them.
     """
-    return flip_test(blocks(matrix.select([a, b])), level=level, flips=flips, seed=seed)
-
-
-def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
-    """The test and the interval for the first run less the second of a two-run `Blocks`."""
     differences = pair.parts[0] - pair.parts[1]
     total = float(differences.sum())
     exact = every_flip_fits(pair.count, flips)

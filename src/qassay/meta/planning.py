@@ -15,7 +15,7 @@ from decimal import Decimal
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import ScoreMatrix, document
 from qassay.meta.generalizability import RESIDUAL, Generalizability
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.sensitivity import SensitivityCurves, rests_on, why_not_fitted
@@ -131,34 +131,21 @@ class Plan:
 
     def as_json(self) -> dict[str, object]:
         """The document of `plan --json`."""
+        rows = [
+            {
+                "difference": row.difference,
+                "units": document(row, "power", "power_hard", "fit", "predicted"),
+                "power_now": row.power_now,
+            }
+            for row in self.differences
+        ]
         return {
-            "measure": self.measure,
-            "runs": self.runs,
-            "units": self.units,
-            "error": self.wanted.error,
-            "alpha": self.wanted.alpha,
-            "power": self.wanted.power,
-            "coefficient": self.wanted.coefficient,
-            "deviation": self.deviation,
-            "deviation_hard": self.deviation_hard,
-            "detectable": self.detectable,
-            "differences": [
-                {
-                    "difference": row.difference,
-                    "units": {
-                        "power": row.power,
-                        "power_hard": row.power_hard,
-                        "fit": row.fit,
-                        "predicted": row.predicted,
-                    },
-                    "power_now": row.power_now,
-                }
-                for row in self.differences
-            ],
-            "generalizability": None if self.study is None else self.study.as_json(),
-            "units_for_coefficient": [
-                {"assessors": row.assessors, "e_rho2": row.e_rho2, "phi": row.phi} for row in self.coefficients
-            ],
+            **document(self, "measure", "runs", "units"),
+            **document(self.wanted, "error", "alpha", "power", "coefficient"),
+            **document(self, "deviation", "deviation_hard", "detectable"),
+            "differences": rows,
+            "generalizability": self.study and self.study.as_json(),
+            "units_for_coefficient": [document(row, "assessors", "e_rho2", "phi") for row in self.coefficients],
             "notes": [*self.notes, *self._unreachable()],
         }
 

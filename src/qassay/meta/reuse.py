@@ -17,6 +17,7 @@ import polars as pl
 
 from qassay.errors import UsageError
 from qassay.judgments import JudgmentSet, Key
+from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.runs import Runs
 from qassay.scores import Scores, score
@@ -87,29 +88,13 @@ class Reuse:
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names."""
+        names = ("run", "organisation", "unique_items", "score", "score_without", "change", "rank", "rank_without")
         return {
-            "by": self.by,
-            "measure": self.measure,
-            "key": self.key,
-            "runs": [
-                {
-                    "run": row.run,
-                    "organisation": row.organisation,
-                    "unique_items": row.unique_items,
-                    "score": row.score,
-                    "score_without": row.score_without,
-                    "change": row.change,
-                    "rank": row.rank,
-                    "rank_without": row.rank_without,
-                }
-                for row in self.rows
-            ],
+            **document(self, "by", "measure", "key"),
+            "runs": [document(row, *names) for row in self.rows],
             "mean_change": self.mean_change,
-            "largest_change": {"run": self.largest.run, "change": self.largest.change},
-            "tau": self.comparison.tau,
-            "swaps": self.comparison.swaps,
-            "concordant": self.comparison.concordant,
-            "tied": self.comparison.tied,
+            "largest_change": document(self.largest, "run", "change"),
+            **document(self.comparison, "tau", "swaps", "concordant", "tied"),
             "notes": [*self.notes, *self.comparison.notes],
         }
 

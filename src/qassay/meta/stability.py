@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from qassay.errors import UsageError, few, unknown
-from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
 from qassay.tables import Cell, Column, Table, plural, table
 
@@ -40,8 +40,7 @@ class ScoreChange:
 
     def as_json(self) -> dict[str, object]:
         """Run, set, size, and the two scores."""
-        scores = {"reference_score": self.reference_score, "score": self.score}
-        return {"run": self.run, "set": self.set, "change": self.change} | scores
+        return document(self, "run", "set", "change", "reference_score", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,33 +173,21 @@ class MeasureStability:
     def as_json(self) -> dict[str, object]:
         """The element of `measures`."""
 
-        def square(name: str) -> list[list[object]]:
-            return [[getattr(comparison, name) for comparison in row] for row in self.comparisons]
+        def square(*names: str) -> dict[str, object]:
+            return {name: [[getattr(found, name) for found in row] for row in self.comparisons] for name in names}
 
+        means = ("mean_tau", "mean_tau_with_reference", "swaps_with_reference", "swaps_at_least")
+        ranks = {name: mean_ranks(scores).tolist() for name, scores in self.scores.items()}
         return {
-            "tau": square("tau"),
-            "tau_ap": square("tau_ap"),
-            "swaps": square("swaps"),
-            "tied": square("tied"),
-            "concordant": square("concordant"),
-            "mean_tau": self.mean_tau,
-            "mean_tau_with_reference": self.mean_tau_with_reference,
-            "swaps_with_reference": self.swaps_with_reference,
-            "swaps_at_least": self.swaps_at_least,
-            "largest_swapped_difference": self.largest_swapped_difference,
-            "largest_change": None if self.largest_change is None else self.largest_change.as_json(),
-            "bound": self.bound,
-            "tau_ap_a": square("tau_ap_a"),
-            "tau_ap_b": square("tau_ap_b"),
-            "unit_tau": [list(row) for row in self.unit_tau],
-            "unit_tau_units": [list(row) for row in self.unit_tau_units],
+            **square("tau", "tau_ap", "swaps", "tied", "concordant"),
+            **document(self, *means, "largest_swapped_difference", "largest_change", "bound"),
+            **square("tau_ap_a", "tau_ap_b"),
+            **document(self, "unit_tau", "unit_tau_units"),
             "runs": len(self.runs),
             "pairs": self.comparisons[0][0].pairs,
             "swapped": [{"set": name, **s.as_json()} for name, found in self.swapped.items() for s in found],
             "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
-            "ranks": {
-                name: dict(zip(self.runs, mean_ranks(self.scores[name]).tolist(), strict=True)) for name in self.sets
-            },
+            "ranks": {name: dict(zip(self.runs, ranks[name], strict=True)) for name in self.sets},
             "notes": list(self.notes),
         }
 
@@ -250,13 +237,7 @@ class Stability:
 
     def as_json(self) -> dict[str, object]:
         """The document of `stability --json`."""
-        measures = {name: found.as_json() for name, found in self.measures.items()}
-        return {
-            "reference": self.reference,
-            "sets": list(self.sets),
-            "measures": measures,
-            "notes": list(self.notes),
-        }
+        return document(self, "reference", "sets", "measures", "notes")
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -113,81 +114,22 @@ class Counts:
 
     def alone(self, ties: Ties) -> Floats:
         """Sum over comparisons of (what it counts as - rate)^2: their variance as draws of their own."""
-        swap, one = np.array(AS_SWAPS[ties]), np.array(AS_COMPARISONS[ties])
-        away = swap[:, None] - one[:, None] * np.nan_to_num(self.rates(ties))[:, None]
-        return np.asarray((self.cells.sums * away**2).sum(axis=1))
+        return np.asarray((self.cells.sums * self._away(ties) ** 2).sum(axis=1))
 
     def by_trial(self, ties: Ties) -> Floats:
         """Sum over trials of (swaps - rate x comparisons)^2: the variance of the swaps, trials being the draws."""
-        rate = np.nan_to_num(self.rates(ties))[:, None]
-        away = np.array(AS_SWAPS[ties])[:, None] - np.array(AS_COMPARISONS[ties])[:, None] * rate
+        away = self._away(ties)
         return np.asarray(np.einsum("sak,sbk,sabk->sk", away, away, self.cells.products))
 
     def in_a_trial(self, ties: Ties) -> Floats:
         """Sum over trials of the squared number of comparisons."""
-        one = np.array(AS_COMPARISONS[ties])
-        return np.asarray(np.einsum("a,b,sabk->sk", one, one, self.cells.products))
+        counted = np.array(AS_COMPARISONS[ties])
+        return np.asarray(np.einsum("a,b,sabk->sk", counted, counted, self.cells.products))
 
-
-def count_with_arrays(
-    prepared: Prepared, sizes: Sequence[int], trials: int, *, seed: int
-) -> Iterator[tuple[int, int, Cells]]:
-    """Yield (which size, number of trials, their cells) as the work goes; the sums of the cells are the result."""
-    for rows, keys, row_sizes in _blocks(sizes, trials, prepared.units, seed):
-        sides = deal(keys, row_sizes, prepared.units)
-        base = np.empty((prepared.runs, len(rows)))
-        test = np.empty_like(base)
-        numbers = rows // trials
-        for number in np.unique(numbers).tolist():
-            columns = np.flatnonzero(numbers == number)
-            first, last = int(columns[0]), int(columns[-1]) + 1
-            base[:, first:last], test[:, first:last] = subset_scores(prepared, sides[first:last], sizes[number])
-        scales = [prepared.scale(size) for size in sizes]
-        by_trial = count_pairs(base, test, numbers, scales)
-        for number in np.unique(numbers).tolist():
-            some = by_trial[numbers == number]
-            yield number, len(some), cells_of(some)
-
-
-def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[Scale]) -> Integers:
-    """Cells (trials x 3 x bins) of all pairs of runs in trials (columns) whose size has the given number."""
-    runs, trials = base.shape
-    found = np.zeros((trials, _CLASSES, BINS), dtype=np.int64)
-    at_once = max(1, COUNTED_AT_ONCE // max(runs, _CLASSES * BINS))
-    steps = np.array([scale.step for scale in scales])[numbers]
-    slack, tie = scales[0].slack, scales[0].tie
-    for start in range(0, trials, at_once):
-        part = slice(start, start + at_once)
-        one, other, step = base[:, part], test[:, part], steps[part]
-        offsets = np.arange(one.shape[1]) * (_CLASSES * BINS)
-        cells = found[part].reshape(-1)
-        for run in range(runs - 1):
-            d_base = one[run + 1 :] - one[run]
-            d_test = other[run + 1 :] - other[run]
-            # 0: the sets agree, 1: a swap, 2: a tie.
-            what = (d_base * d_test < 0.0).view(np.int8)
-            np.abs(d_base, out=d_base)
-            np.abs(d_test, out=d_test)
-            np.minimum(d_test, d_base, out=d_test)
-            what[d_test < tie] = 2
-            d_base += slack
-            d_base /= step
-            np.minimum(d_base, LIMITED_BINS, out=d_base)
-            cell = d_base.astype(np.int64)
-            cell += what * np.int64(BINS)
-            cell += offsets
-            cells += np.bincount(cell.ravel(), minlength=len(cells))
-    return found
-
-
-def _blocks(sizes: Sequence[int], trials: int, units: int, seed: int) -> Iterator[tuple[Integers, Keys, Integers]]:
-    """All trials of all sizes in blocks: their numbers (size by size), keys and sizes."""
-    keys = np.concatenate([trial_keys(seed, STUDY, size, trials) for size in sizes])
-    all_sizes = np.repeat(np.array(sizes, dtype=np.int64), trials)
-    at_once = max(1, DEALT_AT_ONCE // units)
-    for start in range(0, len(keys), at_once):
-        rows = np.arange(start, min(start + at_once, len(keys)))
-        yield rows, keys[rows], all_sizes[rows]
+    def _away(self, ties: Ties) -> Floats:
+        """What a comparison of each class counts as, minus the rate of its bin; sizes x 3 x bins."""
+        rate = np.nan_to_num(self.rates(ties))[:, None]
+        return np.asarray(np.array(AS_SWAPS[ties])[:, None] - np.array(AS_COMPARISONS[ties])[:, None] * rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +155,10 @@ class Study:
         return self.all_trials * one_trial
 
 
+# Which size, how many trials, and what they show.
+Part: TypeAlias = tuple[int, int, Cells]
+
+
 def count(study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None) -> Cells:
     """The cells of all trials and pairs."""
     sizes = len(study.sizes)
@@ -231,12 +177,64 @@ def count(study: Study, *, path: Path = "auto", threads: int | None = None, prog
     return cells
 
 
-# Which size, how many trials, and what they show.
-Part: TypeAlias = tuple[int, int, Cells]
-
-
 def _with_arrays(study: Study) -> Iterator[Part]:
-    return count_with_arrays(study.prepared, study.sizes, study.trials, seed=study.seed)
+    """The cells of chunks of trials as the work goes; their sums are the result."""
+    prepared, sizes, trials = study.prepared, study.sizes, study.trials
+    for rows, keys, row_sizes in _blocks(study):
+        sides = deal(keys, row_sizes, prepared.units)
+        base = np.empty((prepared.runs, len(rows)))
+        test = np.empty_like(base)
+        numbers = rows // trials
+        for number in np.unique(numbers).tolist():
+            columns = np.flatnonzero(numbers == number)
+            first, last = int(columns[0]), int(columns[-1]) + 1
+            base[:, first:last], test[:, first:last] = subset_scores(prepared, sides[first:last], sizes[number])
+        scales = [prepared.scale(size) for size in sizes]
+        by_trial = count_pairs(base, test, numbers, scales)
+        for number in np.unique(numbers).tolist():
+            some = by_trial[numbers == number]
+            yield number, len(some), cells_of(some)
+
+
+def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[Scale]) -> Integers:
+    """Cells (trials x 3 x bins) of all pairs of runs in trials (columns) whose size has the given number."""
+    runs, trials = base.shape
+    found = np.zeros((trials, _CLASSES, BINS), dtype=np.int64)
+    at_once = max(1, COUNTED_AT_ONCE // max(runs, _CLASSES * BINS))
+    steps = np.array([scale.step for scale in scales])[numbers]
+    slack, tie = scales[0].slack, scales[0].tie
+    for start in range(0, trials, at_once):
+        part = slice(start, start + at_once)
+        in_base, in_test, step = base[:, part], test[:, part], steps[part]
+        offsets = np.arange(in_base.shape[1]) * (_CLASSES * BINS)
+        cells = found[part].reshape(-1)
+        for run in range(runs - 1):
+            d_base = in_base[run + 1 :] - in_base[run]
+            d_test = in_test[run + 1 :] - in_test[run]
+            # 0: the sets agree, 1: a swap, 2: a tie.
+            what = (d_base * d_test < 0.0).view(np.int8)
+            np.abs(d_base, out=d_base)
+            np.abs(d_test, out=d_test)
+            np.minimum(d_test, d_base, out=d_test)
+            what[d_test < tie] = 2
+            d_base += slack
+            d_base /= step
+            np.minimum(d_base, LIMITED_BINS, out=d_base)
+            cell = d_base.astype(np.int64)
+            cell += what * np.int64(BINS)
+            cell += offsets
+            cells += np.bincount(cell.ravel(), minlength=len(cells))
+    return found
+
+
+def _blocks(study: Study) -> Iterator[tuple[Integers, Keys, Integers]]:
+    """All trials of all sizes in blocks: their numbers (size by size), keys and sizes."""
+    keys = np.concatenate([trial_keys(study.seed, STUDY, size, study.trials) for size in study.sizes])
+    all_sizes = np.repeat(np.array(study.sizes, dtype=np.int64), study.trials)
+    at_once = max(1, DEALT_AT_ONCE // study.prepared.units)
+    for start in range(0, len(keys), at_once):
+        rows = np.arange(start, min(start + at_once, len(keys)))
+        yield rows, keys[rows], all_sizes[rows]
 
 
 def _with_threads(study: Study, threads: int) -> Iterator[Part]:
@@ -263,14 +261,11 @@ def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
     for number, size in enumerate(study.sizes):
         keys = trial_keys(study.seed, STUDY, size, study.trials)
         for start in range(0, study.trials, at_once):
-            yield _task(counter, number, size, keys[start : start + at_once])
+            yield partial(_counted, counter, number, size, keys[start : start + at_once])
 
 
-def _task(counter: Callable[[int, np.ndarray], Cells], number: int, size: int, keys: np.ndarray) -> Callable[[], Part]:
-    def work() -> Part:
-        return number, len(keys), counter(size, keys)
-
-    return work
+def _counted(counter: Callable[[int, Keys], Cells], number: int, size: int, keys: Keys) -> Part:
+    return number, len(keys), counter(size, keys)
 
 
 def has_numba() -> bool:

@@ -14,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, defined, none_for_nan
+from qassay.matrix import TIE, Floats, defined, document, none_for_nan
 from qassay.meta.sensitivity import reading
 from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
@@ -113,18 +113,8 @@ class BinCurve:
 
     def as_json(self) -> dict[str, object]:
         """The row of `bins`."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "error_rate": list(self.error_rate),
-            "comparisons": list(self.comparisons),
-            "interval": None if self.interval is None else [None if i is None else list(i) for i in self.interval],
-            "predicted": list(self.predicted),
-            "fit": None if self.fit is None else self.fit.as_json(),
-            "not_fitted": self.not_fitted,
-            "extrapolated": self.extrapolated,
-            "predicted_at_target": self.predicted_at_target,
-        }
+        names = ("low", "high", "error_rate", "comparisons", "interval", "predicted", "fit", "not_fitted")
+        return document(self, *names, "extrapolated", "predicted_at_target")
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,29 +316,20 @@ class SensitivityCurves:
 
     def as_json(self) -> dict[str, object]:
         """The document of `qassay sensitivity --json`."""
-        by = {way: self.findings(way) for way in get_args(Way)}
         return {
             "preset": self.schedule.preset,
-            "measure": self.measure,
-            "units": self.units,
+            **document(self, "measure", "units"),
             "runs": len(self.runs),
             "pairs": self.pairs,
             "trials": self.schedule.trials,
-            "seed": self.seed,
-            "ties": self.ties,
-            "sizes": list(self.sizes),
-            "target": self.target,
-            "bins": [curve.as_json() for curve in self.bins],
-            "error": self.error,
+            **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
             "minimum_difference": self.minimum_difference().as_json(),
             "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
-            "pairs_at_least_minimum": self.pairs_at_least_minimum,
-            "groups": None if self.groups is None else [list(group) for group in self.groups],
-            "by": {way: None if found is None else found.as_json() for way, found in by.items()},
+            **document(self, "pairs_at_least_minimum", "groups"),
+            "by": {way: found and found.as_json() for way in get_args(Way) for found in [self.findings(way)]},
             "floor": self.floor,
             "bin_width": float(self.width),
-            "resamples": self.resamples,
-            "notes": list(self.notes),
+            **document(self, "resamples", "notes"),
         }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import TIE, Floats
+from qassay.matrix import TIE, Floats, document
 from qassay.meta.ranking import rank_runs
 from qassay.meta.sensitivity.trials import bin_limits
 from qassay.tables import DASH, Cell, Column, Table, plural, table
@@ -59,7 +59,7 @@ class RankRange:
 
     def as_json(self) -> dict[str, object]:
         """The row of `rank_ranges`."""
-        return {"run": self.run, "score": self.score, "rank": self.rank, "best": self.best, "worst": self.worst}
+        return document(self, "run", "score", "rank", "best", "worst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,8 @@ class Findings:
 
     def as_json(self) -> dict[str, object]:
         """All of it under its names."""
-        return {
-            "minimum_difference": self.minimum,
-            "pairs_at_least_minimum": self.pairs_at_least_minimum,
-            "groups": [list(group) for group in self.groups],
-            "rank_ranges": [row.as_json() for row in self.rank_ranges],
-        }
+        names = ("pairs_at_least_minimum", "groups", "rank_ranges")
+        return {"minimum_difference": self.minimum, **document(self, *names)}
 
 
 def findings(runs: Sequence[str], scores: Floats, differences: Floats, minimum: float) -> Findings:

@@ -37,8 +37,8 @@ WORD = 2**64
 # The stream of numbers that the trials of a study take.
 STUDY = 0
 
-# What `sides` holds for a unit.
-UNUSED, BASE, TEST = 0, 1, 2
+# What `sides` holds for a unit; 0 for one that is in neither set.
+BASE, TEST = 1, 2
 
 LIMITED_BINS = 20
 BINS = LIMITED_BINS + 1

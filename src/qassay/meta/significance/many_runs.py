@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, ScoreMatrix, defined
+from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
@@ -116,33 +116,17 @@ class AllPairs:
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""
+        names = ("a", "b", "difference", "p", "p_adjusted", "different", "interval")
+        ranking = zip(self.runs, self.scores, self.letters, strict=True)
         return {
             "runs": len(self.runs),
             "units": self.units,
             "method": NAMES[self.method],
             "permutations": self.permutations,
-            "pairs": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "difference": pair.difference,
-                    "p": pair.p,
-                    "p_adjusted": pair.p_adjusted,
-                    "different": pair.different,
-                    "interval": None if pair.interval is None else list(pair.interval),
-                }
-                for pair in self.pairs()
-            ],
-            "different": self.different,
-            "groups": [list(group) for group in self.groups],
-            "measure": self.measure,
-            "alpha": self.alpha,
-            "margin": self.margin,
-            "ranking": [
-                {"run": run, "score": score, "letters": shown}
-                for run, score, shown in zip(self.runs, self.scores, self.letters, strict=True)
-            ],
-            "notes": list(self.notes),
+            "pairs": [document(pair, *names) for pair in self.pairs()],
+            **document(self, "different", "groups", "measure", "alpha", "margin"),
+            "ranking": [{"run": run, "score": score, "letters": shown} for run, score, shown in ranking],
+            **document(self, "notes"),
         }
 
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.tables import Cell, Column, Table, plural, show, table
 
@@ -136,30 +136,11 @@ class PairComparison:
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "units": self.units,
-            "difference": self.difference,
-            "interval": None if self.interval is None else list(self.interval),
-            "p_randomisation": self.p_randomisation,
-            "p_t": self.p_t,
-            "effect_size": self.effect_size,
-            "error_rate": dict(self.error_rate),
-            "units_needed": self.units_needed,
-            "verdict": self.verdict,
-            "measure": self.measure,
-            "score_a": self.score_a,
-            "score_b": self.score_b,
-            "alpha": self.alpha,
-            "power": self.power,
-            "permutations": self.permutations,
-            "exact": self.exact,
-            "units_better": self.units_better,
-            "units_worse": self.units_worse,
-            "deciding_units": [{"unit": u.unit, "a": u.a, "b": u.b, "part": u.part} for u in self.deciding],
-            "notes": list(self.notes),
-        }
+        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
+        more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
+        units = [document(unit, "unit", "a", "b", "part") for unit in self.deciding]
+        counts = document(self, *names, *more, "units_better", "units_worse")
+        return {**counts, "deciding_units": units, **document(self, "notes")}
 
 
 def compare(
