@@ -269,10 +269,10 @@ class ConfidenceWeighted(Summary):
 
     def on_units(self, units: Integers) -> ConfidenceWeighted:
         """The orders restricted to these units, numbered among them."""
-        new = np.full(self.order.shape[1], -1)
-        new[units] = np.arange(len(units))
-        moved = new[self.order]
-        return ConfidenceWeighted(np.stack([row[row >= 0] for row in moved]))
+        number = np.full(self.order.shape[1], -1)
+        number[units] = np.arange(len(units))
+        renumbered = number[self.order]
+        return ConfidenceWeighted(renumbered[renumbered >= 0].reshape(len(self.order), -1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,12 +55,11 @@ class AllNuggets(_Support):
 
 
 @dataclass(frozen=True)
-class AllNuggetsStrict(_Support):
+class AllNuggetsStrict(AllNuggets):
     """Share of all nuggets with full support."""
 
     name: ClassVar[str] = "all_strict"
     title: ClassVar[str] = "full support of all nuggets"
-    okay: ClassVar[float] = 1.0
     partial: ClassVar[float] = 0.0
 
 
@@ -75,12 +74,11 @@ class VitalNuggets(_Support):
 
 
 @dataclass(frozen=True)
-class VitalNuggetsStrict(_Support):
+class VitalNuggetsStrict(VitalNuggets):
     """Share of vital nuggets with full support: the main measure."""
 
     name: ClassVar[str] = "vital_strict"
     title: ClassVar[str] = "full support of vital nuggets"
-    okay: ClassVar[float] = 0.0
     partial: ClassVar[float] = 0.0
 
 
@@ -95,10 +93,9 @@ class WeightedNuggets(_Support):
 
 
 @dataclass(frozen=True)
-class WeightedNuggetsStrict(_Support):
+class WeightedNuggetsStrict(WeightedNuggets):
     """Full support with okay nuggets weighing half."""
 
     name: ClassVar[str] = "weighted_strict"
     title: ClassVar[str] = "full support of nuggets, okay ones weighing half"
-    okay: ClassVar[float] = 0.5
     partial: ClassVar[float] = 0.0

@@ -87,11 +87,7 @@ class Noise:
 
 
 def judging_noise(
-    items: pl.DataFrame,
-    scores: pl.DataFrame,
-    *,
-    component: str,
-    assessors: Mapping[str, str] | None = None,
+    items: pl.DataFrame, scores: pl.DataFrame, *, component: str, assessors: Mapping[str, str] | None = None
 ) -> Noise:
     """Find the runs whose responses to one component are identical, and compare their scores [QA03] 4.2.
 

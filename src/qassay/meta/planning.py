@@ -8,7 +8,7 @@ from pilot scores, or from assumed variances.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -186,7 +186,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Pilot:
-    """How far the differences of a typical pair and of a harder one vary; so many blocks of so many units."""
+    """How far the differences of a typical pair and of a harder one vary, over `blocks` of `block` units each."""
 
     typical: float | None
     hard: float | None
@@ -221,22 +221,14 @@ def plan(
     pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
         notes.append(f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} units each.")
-    sizes = size_needed or {}
-    rows = [
-        _units_for(difference, pilot, wanted, _in_bin(sizes, difference, bin_width))
-        for difference in sorted(set(wanted.differences))
-    ]
-    return Plan(
-        measure=matrix.measure,
-        wanted=wanted,
+    return _plan(
+        matrix.measure,
+        wanted,
+        pilot,
+        study,
+        curve=lambda difference: _in_bin(size_needed or {}, difference, bin_width),
         runs=len(matrix.runs),
         units=len(matrix.units),
-        deviation=typical,
-        deviation_hard=hard,
-        detectable=_detectable(pilot, wanted),
-        differences=tuple(rows),
-        study=study,
-        coefficients=_for_coefficient(study, wanted.coefficient),
         notes=(*matrix.notes, *notes),
     )
 
@@ -246,22 +238,35 @@ def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None
     wanted = wanted or Wanted()
     within = study.variances.get("run x unit", 0.0) + study.variances[RESIDUAL]
     deviation = math.sqrt(2 * within) if within > 0 else None
-    rows = [
-        UnitsFor(difference, _units(difference, deviation, wanted, 1.0), None, None, None, None)
-        for difference in sorted(set(wanted.differences))
-    ]
+    notes = ("Assumed variances hold no curves: error rates need pilot scores.",)
+    return _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
+
+
+def _plan(
+    measure: str,
+    wanted: Wanted,
+    pilot: _Pilot,
+    study: Generalizability | None,
+    *,
+    curve: Callable[[float], Mapping[str, float | None]] = lambda difference: {},
+    runs: int | None = None,
+    units: int | None = None,
+    notes: tuple[str, ...],
+) -> Plan:
+    """The plan; `curve` is what the sensitivity curve of the bin of a difference gives."""
+    differences = sorted(set(wanted.differences))
     return Plan(
-        measure="score",
+        measure=measure,
         wanted=wanted,
-        runs=None,
-        units=None,
-        deviation=deviation,
-        deviation_hard=None,
-        detectable=None,
-        differences=tuple(rows),
+        runs=runs,
+        units=units,
+        deviation=pilot.typical,
+        deviation_hard=pilot.hard,
+        detectable=_detectable(pilot, wanted),
+        differences=tuple(_units_for(difference, pilot, wanted, curve(difference)) for difference in differences),
         study=study,
         coefficients=_for_coefficient(study, wanted.coefficient),
-        notes=("Assumed variances hold no curves: error rates need pilot scores.",),
+        notes=notes,
     )
 
 
@@ -284,13 +289,14 @@ def _deviations(parts: Blocks) -> tuple[float | None, float | None, list[str]]:
 
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, curve: Mapping[str, float | None]) -> UnitsFor:
     """The row of one difference; `curve` is what the sensitivity curve of its bin gives."""
+    fit, predicted = curve.get("fit"), curve.get("predicted")
     now = None if pilot.typical is None else power(difference / pilot.typical, pilot.blocks, alpha=wanted.alpha)
     return UnitsFor(
         difference=difference,
         power=_units(difference, pilot.typical, wanted, pilot.block),
         power_hard=_units(difference, pilot.hard, wanted, pilot.block),
-        fit=_whole(curve.get("fit")),
-        predicted=_whole(curve.get("predicted")),
+        fit=None if fit is None else int(fit),
+        predicted=None if predicted is None else int(predicted),
         power_now=now,
     )
 
@@ -324,10 +330,6 @@ def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[Uni
     return tuple(
         UnitsForCoefficient(n, study.units_for("e_rho2", wanted, n), study.units_for("phi", wanted, n)) for n in numbers
     )
-
-
-def _whole(size: float | None) -> int | None:
-    return None if size is None else int(size)
 
 
 def notes_on_curves(curves: SensitivityCurves, plan: Plan) -> list[str]:

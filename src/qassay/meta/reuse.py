@@ -103,13 +103,7 @@ class Reuse:
         return (f"{said} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
 
 
-def reuse(
-    joined: Tally,
-    *,
-    by: By = "run",
-    progress: Callable[[int, int], None] | None = None,
-    **rules: Any,
-) -> Reuse:
+def reuse(joined: Tally, *, by: By = "run", progress: Callable[[int, int], None] | None = None, **rules: Any) -> Reuse:
     """Leave out every run, or every organisation, in turn.
 
     `rules` go to `score`: measure, component, missing, drop and so on. What is unjudged counts as wrong throughout.

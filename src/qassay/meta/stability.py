@@ -9,12 +9,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from qassay.errors import UsageError, few, unknown
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
 from qassay.tables import Cell, Column, Table, plural, table
 
@@ -267,24 +267,19 @@ def stability(
         raise UsageError("every measure needs scores under the same judgment sets")
     if reference not in names:
         raise unknown("reference", reference, names)
-    steps = len(matrices) * len(names) * (len(names) - 1) // 2
-    done = 0
-
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, steps)
-
-    one = partial(_measure, names=names, reference=reference, disagreements=disagreements, tick=tick)
-    return Stability(reference, names, {measure: one(measure, found) for measure, found in matrices.items()})
+    tick = ticks(len(matrices) * len(names) * (len(names) - 1) // 2, progress)
+    measured = {
+        measure: _measure(measure, scored, names, reference=reference, disagreements=disagreements, tick=tick)
+        for measure, scored in matrices.items()
+    }
+    return Stability(reference, names, measured)
 
 
 def _measure(
     measure: str,
     matrices: Mapping[str, ScoreMatrix],
-    *,
     names: Sequence[str],
+    *,
     reference: str,
     disagreements: int | None,
     tick: Callable[[], None],

@@ -122,7 +122,7 @@ def bootstrap_intervals(
         for start in range(0, resamples, step)
     )
     left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
-    tick = _ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
+    tick = ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
     found, drawn, without = statistics(counts[None, :]), _each(draws, statistics, tick), _each(left, statistics, tick)
     times = counts[present].astype(np.int64)
     return {
@@ -148,7 +148,7 @@ def _without(counts: Floats, kinds: Integers) -> Floats:
     return rows
 
 
-def _ticks(total: int, progress: Progress | None) -> Callable[[], None]:
+def ticks(total: int, progress: Progress | None) -> Callable[[], None]:
     """A function to call after each of so many steps."""
     done = itertools.count(1)
     return lambda: None if progress is None else progress(next(done), total)

@@ -312,7 +312,7 @@ class SensitivityCurves:
 
     def tables(self) -> tuple[Table, ...]:
         """Error rates by difference, and groups of runs where there is a minimum difference."""
-        return reading.tables(self)
+        return (self.table(),) if self.groups is None else (self.table(), reading.group_table(self))
 
     def as_json(self) -> dict[str, object]:
         """The document of `qassay sensitivity --json`."""

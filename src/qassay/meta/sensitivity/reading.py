@@ -197,14 +197,6 @@ def _floor(curves: SensitivityCurves) -> list[str]:
     return [f"Identical responses judged separately differ by up to {curves.floor:.3g}."]
 
 
-def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
-    """Error rates by difference, and the groups where there is a minimum difference."""
-    found = [error_rates(curves)]
-    if curves.groups is not None:
-        found.append(_groups(curves))
-    return tuple(found)
-
-
 def _both(curves: SensitivityCurves, figure: Both, level: str) -> str:
     """One figure where both ways agree, both where they do not."""
     if figure.fit is None:
@@ -283,7 +275,8 @@ def _unfitted(curves: SensitivityCurves) -> list[str]:
     ]
 
 
-def _groups(curves: SensitivityCurves) -> Table:
+def group_table(curves: SensitivityCurves) -> Table:
+    """The groups of runs, where there is a minimum difference."""
     minimum = curves.minimum_difference()
     scores = dict(zip(curves.runs, curves.scores.tolist(), strict=True))
     rows = [

@@ -6,29 +6,18 @@ methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all
 ranges      the range of many runs under chance
 """
 
-from qassay.meta.significance.many_runs import AllPairs, compare_all, indistinguishable, letters
-from qassay.meta.significance.methods import Method, benjamini_hochberg, holm
+from qassay.meta.significance.many_runs import AllPairs, compare_all
+from qassay.meta.significance.methods import Method
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import (
-    PairComparison,
-    compare,
-    detectable,
-    power,
-    signed,
-    units_for_power,
-)
+from qassay.meta.significance.two_runs import PairComparison, compare, detectable, power, signed, units_for_power
 
 __all__ = [
     "AllPairs",
     "Method",
     "PairComparison",
-    "benjamini_hochberg",
     "compare",
     "compare_all",
     "detectable",
-    "holm",
-    "indistinguishable",
-    "letters",
     "power",
     "residual_variance",
     "signed",

@@ -94,11 +94,7 @@ class PairComparison:
             ("p, randomisation", show(self.p_randomisation, ".4g"), flips),
             ("p, paired t", show(self.p_t, ".4g"), "a second opinion"),
             ("effect size", show(self.effect_size, ".3f"), "difference / deviation of the unit differences"),
-            (
-                "units needed",
-                show(self.units_needed),
-                f"to find it with power {self.power:g} at level {self.alpha:g}",
-            ),
+            ("units needed", show(self.units_needed), f"to find it with power {self.power:g} at level {self.alpha:g}"),
             ("verdict", self.verdict, self._reading()),
         ]
         if any(rate is not None for rate in self.error_rate.values()):
@@ -124,12 +120,7 @@ class PairComparison:
             f"behind on {self.units_worse}, level on {equal}"
         )
         rows = [(u.unit, u.a, u.b, u.part) for u in self.deciding]
-        columns: list[Column | str] = [
-            "unit",
-            Column(self.a, ".4g"),
-            Column(self.b, ".4g"),
-            Column("part", "+.4f"),
-        ]
+        columns: list[Column | str] = ["unit", Column(self.a, ".4g"), Column(self.b, ".4g"), Column("part", "+.4f")]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{more} more {'unit differs' if more == 1 else 'units differ'} (--top)."] if more else []
         return table(title, columns, rows, notes)
