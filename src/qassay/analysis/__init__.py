@@ -36,10 +36,10 @@ def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
 
     intervals = score_intervals(scores.matrix, level=level, seed=seed)
     pairs = all_pairs(scores.matrix, alpha=1 - level, seed=seed)
-    found = {run: intervals.interval(run) for run in intervals.runs}
+    limits = {run: intervals.interval(run) for run in intervals.runs}
     shown = scores.leaderboard(
         {
-            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in found.items()},
+            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in limits.items()},
             "same": dict(zip(pairs.runs, pairs.letters, strict=True)),
         }
     )
@@ -70,9 +70,9 @@ def compare(
     from qassay.meta.significance import compare as two_runs
 
     matrix = as_matrix(scores)
-    found = two_runs(matrix, a, b, seed=seed, **options)
-    rates, notes = _error_rate(matrix, abs(found.difference), seed, progress)
-    return replace(found, error_rate=rates, notes=(*found.notes, *notes))
+    comparison = two_runs(matrix, a, b, seed=seed, **options)
+    rates, notes = _error_rate(matrix, abs(comparison.difference), seed, progress)
+    return replace(comparison, error_rate=rates, notes=(*comparison.notes, *notes))
 
 
 def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
@@ -94,10 +94,10 @@ def stability(
     """Would the ranking be the same under other judgments? All sets, or those named."""
     from qassay.analysis.rankings import compare_sets
 
-    found, _ = compare_sets(
+    result, _ = compare_sets(
         evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
     )
-    return found
+    return result
 
 
 def agreement(
@@ -150,9 +150,9 @@ def _error_rate(
         curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
-    found = curves.error_rate_at(difference)
-    rates: dict[str, float | None] = {"fit": found.fit, "predicted": found.predicted}
-    if found.fit is None and found.predicted is None:
+    rate = curves.error_rate_at(difference)
+    rates: dict[str, float | None] = {"fit": rate.fit, "predicted": rate.predicted}
+    if rate.fit is None and rate.predicted is None:
         return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
     largest = max(curves.sizes)
     notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
@@ -182,7 +182,7 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
     `chosen` says that the user named the sets: all of them are compared then. Else a set without any label of a kind
     is left out of it.
     """
-    found = [_side_by_side("items", evaluation.labels(names), names, chosen=chosen)]
+    compared = [_side_by_side("items", evaluation.labels(names), names, chosen=chosen)]
     if evaluation.task.has("set", "answer"):
         read = {name: evaluation.judgment_set(name) for name in names}
         kinds: dict[str, Callable[[str, JudgmentSet], pl.DataFrame]] = {
@@ -194,10 +194,10 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
             tables = {name: labels_of(name, judged) for name, judged in read.items()}
             having = [name for name, labels in tables.items() if len(labels)]
             if len(having) > 1:
-                found.append(
+                compared.append(
                     _side_by_side(about, joined({name: tables[name] for name in having}), having, chosen=False)
                 )
-    return [one for one in found if one.items] or found[:1]
+    return [labels for labels in compared if labels.items] or compared[:1]
 
 
 def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:

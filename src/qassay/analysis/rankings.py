@@ -65,15 +65,15 @@ class Scoring:
         self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]
     ) -> tuple[dict[str, ScoreMatrix], list[str]]:
         """The matrices by set, and notes on the sets left out: those outside `keep` that do not judge everything."""
-        found, left_out = {}, []
+        scored, left_out = {}, []
         for name in names:
             try:
-                found[name] = self.matrix(name, measure)
+                scored[name] = self.matrix(name, measure)
             except InputError as error:
                 if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
                     raise
                 left_out.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
-        return found, left_out
+        return scored, left_out
 
 
 def compare_sets(
@@ -91,10 +91,10 @@ def compare_sets(
     names = list(sets) if sets is not None else _sets_to_compare(evaluation, measures)
     base = _reference(names, reference)
     scoring = Scoring(evaluation, component, unjudged, missing)
-    found, notes = _scored(scoring, names, measures, base, keep=sets or [base])
-    names = list(next(iter(found.values())))
+    scored, notes = _scored(scoring, names, measures, base, keep=sets or [base])
+    names = list(next(iter(scored.values())))
     disagreements = _disagreements(evaluation, names)
-    result = stability(found, reference=base, disagreements=disagreements, progress=progress)
+    result = stability(scored, reference=base, disagreements=disagreements, progress=progress)
     if any(measure.bound is not None for measure in result.measures.values()):
         notes += _beyond_the_bound(evaluation, names)
     notes += _further_rules(evaluation, names, sets)
@@ -122,15 +122,15 @@ def _scored(
     scoring: Scoring, names: Sequence[str], measures: Sequence[str], base: str, *, keep: Sequence[str]
 ) -> tuple[dict[str, dict[str, ScoreMatrix]], list[str]]:
     """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others."""
-    found: dict[str, dict[str, ScoreMatrix]] = {}
+    scored: dict[str, dict[str, ScoreMatrix]] = {}
     notes: list[str] = []
     wanted: Sequence[str | None] = measures or [None]
     for measure in wanted:
         matrices, left_out = scoring.matrices(names, measure, keep=keep)
-        found[matrices[base].measure] = matrices
+        scored[matrices[base].measure] = matrices
         names = list(matrices)
         notes += left_out
-    return {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}, notes
+    return {measure: {name: matrices[name] for name in names} for measure, matrices in scored.items()}, notes
 
 
 def _all_sets(evaluation: Evaluation) -> list[str]:
@@ -225,15 +225,15 @@ def noise_floor(
     name = key or evaluation.default_key()
     if name is None or len(kinds) != 1 or name not in evaluation.sets:
         return None
-    found = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
-    return None if found is None else found.maximum
+    noise = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
+    return None if noise is None else noise.maximum
 
 
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
     """Who judged each question under this set, where exactly one name is given."""
     rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.judgment_set(name).kinds.values()])
-    named = rows.drop_nulls().unique(maintain_order=True)
-    return dict(named.filter(~pl.col("question").is_duplicated()).iter_rows())
+    judged = rows.drop_nulls().unique(maintain_order=True)
+    return dict(judged.filter(~pl.col("question").is_duplicated()).iter_rows())
 
 
 @dataclass(frozen=True)
@@ -274,5 +274,5 @@ def composition(
 
 
 def _totals(scores: Scores) -> Floats:
-    found = {row.run: row.score for row in scores.runs}
-    return np.array([found[tag] for tag in scores.tags], dtype=float)
+    totals = {row.run: row.score for row in scores.runs}
+    return np.array([totals[tag] for tag in scores.tags], dtype=float)

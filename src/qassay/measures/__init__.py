@@ -77,13 +77,13 @@ def measure(spelling: str) -> Measure:
     if name not in MEASURES:
         raise unknown("measure", name, MEASURES)
     kind = MEASURES[name]
-    known = {one.name for one in fields(kind)}
+    known = {parameter.name for parameter in fields(kind)}
     for given in wanted.parameters:
         if given not in known:
             raise unknown(f"parameter of {name}", given, known)
-    for one in fields(kind):
-        if one.default is MISSING and one.name not in wanted.parameters:
-            raise UsageError(f"the measure {name} needs {one.name}, as in {name}({one.name}=5)")
+    for parameter in fields(kind):
+        if parameter.default is MISSING and parameter.name not in wanted.parameters:
+            raise UsageError(f"the measure {name} needs {parameter.name}, as in {name}({parameter.name}=5)")
     return kind(**{given: number(f"{spelling}: {given}", value) for given, value in wanted.parameters.items()})
 
 

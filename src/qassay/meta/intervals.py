@@ -213,13 +213,13 @@ def bootstrap_scores(
     """
     rng = np.random.default_rng(seed)
     index, sizes = block_index(matrix)
-    found = np.empty((resamples, len(matrix.runs)))
+    scores = np.empty((resamples, len(matrix.runs)))
     for start, stop in chunks(resamples, max(len(matrix.units), 1)):
         times = _draw(rng, stop - start, len(sizes))
-        found[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
+        scores[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
         if progress is not None:
             progress(stop, resamples)
-    return found
+    return scores
 
 
 def bca_limits(
@@ -321,13 +321,13 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
     for chosen in flip_chunks(pair.count, flips, seed):
         signs = chosen.astype(np.float64)
         flipped, share = signs @ differences, signs @ pair.weights / pair.weights.sum()
-        one = _mean(flipped, share, pair)
-        other = _mean(total - flipped, 1.0 - share, pair)
+        over_flipped = _mean(flipped, share, pair)
+        over_rest = _mean(total - flipped, 1.0 - share, pair)
         rows = slice(at, at + len(chosen))
         # A flip of nothing, or of everything, leaves the distance from 0 as it was, whatever delta is.
-        trivial = np.isnan(one) | np.isnan(other)
-        lows[rows] = np.where(trivial, -np.inf, np.minimum(one, other))
-        highs[rows] = np.where(trivial, np.inf, np.maximum(one, other))
+        trivial = np.isnan(over_flipped) | np.isnan(over_rest)
+        lows[rows] = np.where(trivial, -np.inf, np.minimum(over_flipped, over_rest))
+        highs[rows] = np.where(trivial, np.inf, np.maximum(over_flipped, over_rest))
         at += len(chosen)
     hits = int(((lows <= 0) & (highs >= 0)).sum())
     needed = hits_needed(count, 1 - level, exact=exact)

@@ -25,7 +25,6 @@ from qassay.meta.significance import detectable, power, residual_variance, units
 from qassay.tables import Cell, Column, Table, plural, table
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
-
 ASSESSORS = (1, 2, 3, 4, 5)
 # The harder pairs: nine of ten pairs vary less than this.
 HARD = 0.9
@@ -152,14 +151,14 @@ class Plan:
     def _reading(self) -> list[str]:
         """What the columns mean."""
         wanted, rows = self.wanted, self.differences
-        said = [f"power: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}."]
+        notes = [f"power: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}."]
         if self.deviation_hard is not None:
-            said.append("harder pair: for two runs whose differences vary more than those of nine pairs in ten.")
+            notes.append("harder pair: for two runs whose differences vary more than those of nine pairs in ten.")
         if any(row.fit is not None or row.predicted is not None for row in rows):
-            said.append(f"error: as many new units reverse the order of such a pair in at most {wanted.error:.1%}.")
+            notes.append(f"error: as many new units reverse the order of such a pair in at most {wanted.error:.1%}.")
         if self.detectable is not None:
-            said.append(f"The {self.units} units at hand show a difference of {self.detectable:.3g} with that power.")
-        return said
+            notes.append(f"The {self.units} units at hand show a difference of {self.detectable:.3g} with that power.")
+        return notes
 
     def _unreachable(self) -> list[str]:
         """Why there is no number of units for a coefficient."""
@@ -320,7 +319,7 @@ def _in_bin(
 ) -> Mapping[str, float | None]:
     """What the curve of the bin that holds the difference says; nothing where there is no such curve."""
     number = math.floor(difference / width + 1e-9)
-    return next((found for limit, found in sizes.items() if round(float(limit) / width) == number), {})
+    return next((needed for limit, needed in sizes.items() if round(float(limit) / width) == number), {})
 
 
 def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[UnitsForCoefficient, ...]:

@@ -90,16 +90,16 @@ class MeasureStability:
     @property
     def swaps_at_least(self) -> dict[str, int]:
         """Number of swaps whose difference under the reference is at least 0.00, 0.01, 0.02, ..."""
-        found = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
-        last = math.ceil(100 * found[-1]) + 1 if len(found) else 0
+        differences = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
+        last = math.ceil(100 * differences[-1]) + 1 if len(differences) else 0
         steps = np.arange(min(max(last, STEPS_SHOWN), STEPS_MOST) + 1)
-        reached = len(found) - np.searchsorted(found, steps / 100 - TIE)
+        reached = len(differences) - np.searchsorted(differences, steps / 100 - TIE)
         return {f"{step / 100:.2f}": int(number) for step, number in zip(steps, reached, strict=True)}
 
     def with_reference(self) -> Iterator[tuple[str, RankComparison]]:
         """Every other set with its comparison, the reference being the truth."""
         row = self.comparisons[self.sets.index(self.reference)]
-        return ((name, found) for name, found in zip(self.sets, row, strict=True) if name != self.reference)
+        return ((name, comparison) for name, comparison in zip(self.sets, row, strict=True) if name != self.reference)
 
     def summary(self) -> dict[str, Cell]:
         """The figures of the summary under their titles."""
@@ -134,10 +134,10 @@ class MeasureStability:
         return table(title, columns, rows, [*self.notes, *self._reading_notes()])
 
     def _reading_notes(self) -> Iterator[str]:
-        found = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
-        if any(comparison.tau is not None for comparison in found):
+        comparisons = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
+        if any(comparison.tau is not None for comparison in comparisons):
             yield "By custom a ranking with tau of 0.9 or more is called stable; it is a custom, not a guarantee."
-        if any(comparison.tied and comparison.tau is not None for comparison in found):
+        if any(comparison.tied and comparison.tau is not None for comparison in comparisons):
             yield "With ties: tau-b, and tau_AP in the form b, which takes neither ranking as the truth."
 
     def largest_swaps(self) -> Table:
@@ -225,13 +225,13 @@ class Stability:
 
     def _at_least(self) -> Table:
         """How many swaps reach each difference, down to the first that none reaches."""
-        counts = {name: found.swaps_at_least for name, found in self.measures.items()}
+        counts = {name: measure.swaps_at_least for name, measure in self.measures.items()}
         steps = max(counts.values(), key=len, default={})
         columns = [Column("difference of at least"), *(Column(name) for name in counts)]
         rows: list[tuple[Cell, ...]] = []
         for step in steps:
-            rows.append((step, *(found.get(step, 0) for found in counts.values())))
-            if not any(found.get(step, 0) for found in counts.values()):
+            rows.append((step, *(swaps.get(step, 0) for swaps in counts.values())))
+            if not any(swaps.get(step, 0) for swaps in counts.values()):
                 break
         return table(f"Number of swaps against {self.reference}", columns, rows)
 
@@ -263,7 +263,7 @@ def stability(
     if not matrices or not all(matrices.values()):
         raise UsageError("stability needs the scores of at least one measure")
     names = tuple(next(iter(matrices.values())))
-    if any(set(found) != set(names) for found in matrices.values()):
+    if any(set(scored) != set(names) for scored in matrices.values()):
         raise UsageError("every measure needs scores under the same judgment sets")
     if reference not in names:
         raise unknown("reference", reference, names)
@@ -287,7 +287,7 @@ def _measure(
     """The stability of the ranking by one measure, over the runs that all sets have."""
     runs, notes = _common_runs(matrices, names)
     chosen = {name: matrices[name].select(runs) for name in names}
-    scores = {name: found.scores() for name, found in chosen.items()}
+    scores = {name: matrix.scores() for name, matrix in chosen.items()}
     comparisons = tuple(tuple(compare_rankings(scores[a], scores[b]) for b in names) for a in names)
     taus = _unit_taus(chosen, names, tick)
     if len(names) == 1:
@@ -298,14 +298,14 @@ def _measure(
         reference=reference,
         sets=tuple(names),
         runs=runs,
-        scores={name: tuple(found.tolist()) for name, found in scores.items()},
+        scores={name: tuple(values.tolist()) for name, values in scores.items()},
         comparisons=comparisons,
         unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
         unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
         swapped={name: swapped_pairs(runs, scores[reference], scores[name]) for name in names if name != reference},
         largest_change=_largest_change(runs, scores, reference),
         bound=_bound(chosen[reference], disagreements),
-        manual=frozenset().union(*(found.manual for found in chosen.values())).intersection(runs),
+        manual=frozenset().union(*(matrix.manual for matrix in chosen.values())).intersection(runs),
         notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
     )
 
@@ -325,13 +325,13 @@ def _unit_taus(
     matrices: Mapping[str, ScoreMatrix], names: Sequence[str], tick: Callable[[], None]
 ) -> list[list[tuple[float | None, int]]]:
     """For every set with every set: the mean tau within units, and the units that have one. Symmetric."""
-    found: dict[tuple[str, str], tuple[float | None, int]] = {}
+    taus: dict[tuple[str, str], tuple[float | None, int]] = {}
     for i, a in enumerate(names):
         for b in names[:i]:
-            found[a, b] = found[b, a] = mean_unit_tau(*_common_units(matrices[a], matrices[b]))
+            taus[a, b] = taus[b, a] = mean_unit_tau(*_common_units(matrices[a], matrices[b]))
             tick()
-        found[a, a] = mean_unit_tau(matrices[a].values, matrices[a].values)
-    return [[found[a, b] for b in names] for a in names]
+        taus[a, a] = mean_unit_tau(matrices[a].values, matrices[a].values)
+    return [[taus[a, b] for b in names] for a in names]
 
 
 def _common_units(a: ScoreMatrix, b: ScoreMatrix) -> tuple[Floats, Floats]:
@@ -355,22 +355,22 @@ def _unit_notes(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> li
 
 def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     """What the matrices say of themselves: once where all say it, else under the name of the set."""
-    said: dict[str, list[str]] = {}
-    for name, found in matrices.items():
-        for note in found.notes:
-            said.setdefault(note, []).append(name)
-    return [note if len(who) == len(matrices) else f"{', '.join(who)}: {note}" for note, who in said.items()]
+    sets: dict[str, list[str]] = {}
+    for name, matrix in matrices.items():
+        for note in matrix.notes:
+            sets.setdefault(note, []).append(name)
+    return [note if len(names) == len(matrices) else f"{', '.join(names)}: {note}" for note, names in sets.items()]
 
 
 def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference: str) -> ScoreChange | None:
     """The run and set whose score differs most from the reference; the first of equals."""
     best: ScoreChange | None = None
-    for name, found in scores.items():
+    for name, changed in scores.items():
         if name == reference or not runs:
             continue
-        sizes = np.abs(found - scores[reference])
+        sizes = np.abs(changed - scores[reference])
         run = int(np.argmax(sizes))
-        change = ScoreChange(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(found[run]))
+        change = ScoreChange(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(changed[run]))
         if best is None or change.change > best.change:
             best = change
     return best

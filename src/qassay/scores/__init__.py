@@ -101,12 +101,12 @@ def _question_scores(tally: Tally, kind: str, wanted: Measure, selection: Select
 def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:
     scores = units.scores()
     totals = none_for_nan(scores)
-    named, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
+    means, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
     rows = [
         RunScore(
             run=tag,
             score=totals[place],
-            components={name: values[place] for name, values in named.items()},
+            components={name: values[place] for name, values in means.items()},
             **{name: values[place] for name, values in more.items()},
         )
         for place, tag in enumerate(tally.runs.tags)

@@ -205,18 +205,18 @@ class Scores:
         tables = [row.contingency for row in self.runs if row.contingency is not None]
         if not tables:
             return None
-        return {row: {c: sum(one[row][c] for one in tables) for c in tables[0][row]} for row in tables[0]}
+        return {row: {c: sum(counts[row][c] for counts in tables) for c in tables[0][row]} for row in tables[0]}
 
     def _run_json(self, row: RunScore) -> dict[str, Any]:
-        found: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
+        document: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
         for name in self.figures:
-            found[name] = getattr(row, name)
+            document[name] = getattr(row, name)
         about = self.information[row.run]
         if about.organisation is not None:
-            found["organisation"] = about.organisation
+            document["organisation"] = about.organisation
         if about.manual:
-            found["manual"] = True
-        return found
+            document["manual"] = True
+        return document
 
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {

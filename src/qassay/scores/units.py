@@ -47,10 +47,10 @@ def measure_of(tally: Tally, kind: str, measure: Measure) -> Measure:
 def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
     """Every series with a kept question is a unit: the weighted mean of its means per type."""
     task = tally.task
-    named: list[str] = []
+    ids: list[str] = []
     scores: list[Floats] = []
     dropped: list[Dropped] = []
-    already = {one.unit for one in selection.dropped if one.unit is not None}
+    already = {left_out.unit for left_out in selection.dropped if left_out.unit is not None}
     columns = {kind: _columns_by_series(tally, kind, selection) for kind in values}
     for series in tally.questions.series:
         means = {
@@ -59,12 +59,12 @@ def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) 
             if series.id in columns[kind]
         }
         if means:
-            named.append(series.id)
+            ids.append(series.id)
             scores.append(combined(means, task.weights, task.without))
         elif series.id not in already:
             dropped.append(Dropped(reason="no question of the series is left", unit=series.id))
     matrix = np.stack(scores, axis=1) if scores else np.empty((len(tally.runs.tags), 0))
-    return Units(tuple(named), matrix, Mean(), None, None, tuple(dropped))
+    return Units(tuple(ids), matrix, Mean(), None, None, tuple(dropped))
 
 
 def _columns_by_series(tally: Tally, kind: str, selection: Selection) -> dict[str | None, list[int]]:
@@ -119,9 +119,9 @@ def restricted_order(order: Integers, kept: NDArray[np.bool_]) -> Integers:
 
 def mean_of_rows(scores: Floats) -> Floats:
     """Mean of each row over what is there; NaN for a row without anything."""
-    there = ~np.isnan(scores)
-    number = there.sum(axis=1)
-    total = np.where(there, scores, 0.0).sum(axis=1)
+    scored = ~np.isnan(scores)
+    number = scored.sum(axis=1)
+    total = np.where(scored, scores, 0.0).sum(axis=1)
     return np.asarray(np.divide(total, number, out=np.full(len(scores), np.nan), where=number > 0))
 
 
@@ -132,12 +132,12 @@ def combined(
     table = np.stack(list(means.values()))
     kinds = list(means)
     result = np.full(table.shape[1], np.nan)
-    there = ~np.isnan(table)
-    for pattern in np.unique(there, axis=1).T:
+    scored = ~np.isnan(table)
+    for pattern in np.unique(scored, axis=1).T:
         present = [kind for kind, has in zip(kinds, pattern, strict=True) if has]
         if not present:
             continue
         share = weights_for(frozenset(present), weights, without)
-        runs = (pattern == there.T).all(axis=1)
+        runs = (pattern == scored.T).all(axis=1)
         result[runs] = sum(share[kind] * table[kinds.index(kind), runs] for kind in present)
     return result

@@ -99,7 +99,7 @@ def sensitivity(
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
     counts = Counts(count(study, path=path, threads=threads, progress=first))
     moments, wider = pair_moments(matrix), wider_bins(matrix, counts, width)
-    found = (
+    limits = (
         rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
         if intervals
         else None
@@ -115,7 +115,7 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=found,
+        intervals=limits,
         moments=moments,
         resamples=intervals,
         floor=floor,
@@ -124,8 +124,8 @@ def sensitivity(
             *matrix.notes,
             *notes_on_runs(matrix, moments),
             *notes_on_bins(study, counts, ties, wider),
-            *interval_notes(study, counts, ties, found, resamples=intervals),
-            *notes_on_extended(study, counts, ties, found),
+            *interval_notes(study, counts, ties, limits, resamples=intervals),
+            *notes_on_extended(study, counts, ties, limits),
         ),
     )
 
@@ -202,7 +202,8 @@ def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Float
     extended = (low < high) & (((low == rates) & (rates > 0.0)) | ((high == rates) & (rates < 1.0)))
     if not extended.any():
         return []
-    lows = ", ".join(str(limit) for limit, one in zip(bin_limits(study.prepared.width), extended, strict=True) if one)
+    limits = bin_limits(study.prepared.width)
+    lows = ", ".join(str(limit) for limit, is_extended in zip(limits, extended, strict=True) if is_extended)
     return [
         f"The interval ends at the rate itself in the bins from {lows}: on these units the rate is off in a known "
         "direction, and the interval is extended to hold it."

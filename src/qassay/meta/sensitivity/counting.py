@@ -168,9 +168,9 @@ def count(study: Study, *, path: Path = "auto", threads: int | None = None, prog
     compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
     parts = _with_threads(study, threads or processors()) if compiled else _with_arrays(study)
     done = 0
-    for number, trials, found in parts:
-        cells.sums[number] += found.sums[0]
-        cells.products[number] += found.products[0]
+    for number, trials, counted in parts:
+        cells.sums[number] += counted.sums[0]
+        cells.products[number] += counted.products[0]
         done += trials
         if progress is not None:
             progress(done, study.all_trials)
@@ -199,7 +199,7 @@ def _with_arrays(study: Study) -> Iterator[Part]:
 def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[Scale]) -> Integers:
     """Cells (trials x 3 x bins) of all pairs of runs in trials (columns) whose size has the given number."""
     runs, trials = base.shape
-    found = np.zeros((trials, _CLASSES, BINS), dtype=np.int64)
+    by_trial = np.zeros((trials, _CLASSES, BINS), dtype=np.int64)
     at_once = max(1, COUNTED_AT_ONCE // max(runs, _CLASSES * BINS))
     steps = np.array([scale.step for scale in scales])[numbers]
     slack, tie = scales[0].slack, scales[0].tie
@@ -207,7 +207,7 @@ def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[
         part = slice(start, start + at_once)
         in_base, in_test, step = base[:, part], test[:, part], steps[part]
         offsets = np.arange(in_base.shape[1]) * (_CLASSES * BINS)
-        cells = found[part].reshape(-1)
+        cells = by_trial[part].reshape(-1)
         for run in range(runs - 1):
             d_base = in_base[run + 1 :] - in_base[run]
             d_test = in_test[run + 1 :] - in_test[run]
@@ -224,7 +224,7 @@ def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[
             cell += what * np.int64(BINS)
             cell += offsets
             cells += np.bincount(cell.ravel(), minlength=len(cells))
-    return found
+    return by_trial
 
 
 def _blocks(study: Study) -> Iterator[tuple[Integers, Keys, Integers]]:

@@ -72,10 +72,10 @@ def fit_curve(sizes: Floats, rates: Floats) -> Fit | str:
 
     # A step of the search may try a large negative A2; what overflows there is refused below or left by the search.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found, _, _, _, status = leastsq(
+        parameters, _, _, _, status = leastsq(
             _residuals, START, args=(sizes, rates), Dfun=_slopes, col_deriv=True, full_output=True, maxfev=1000
         )
-    a1, a2 = float(found[0]), float(found[1])
+    a1, a2 = float(parameters[0]), float(parameters[1])
     if status not in (1, 2, 3, 4):
         return "no convergence"
     if not (math.isfinite(a1) and math.isfinite(a2) and a1 > 0.0 and a2 > 0.0):
@@ -191,11 +191,11 @@ class SensitivityCurves:
         """The fitted curve of each bin, or the reason why there is none."""
         sizes = np.array(self.sizes, dtype=np.float64)
         rates = self.counts.rates(self.ties)
-        found: list[Fit | str] = ["first bin"]
+        fits: list[Fit | str] = ["first bin"]
         for k in range(1, LIMITED_BINS):
             use = (sizes > self.schedule.fit_above) & np.isfinite(rates[:, k])
-            found.append(fit_curve(sizes[use], rates[use, k]))
-        return (*found, "open bin")
+            fits.append(fit_curve(sizes[use], rates[use, k]))
+        return (*fits, "open bin")
 
     def predicted_at(self, size: float) -> Floats:
         """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
@@ -275,8 +275,8 @@ class SensitivityCurves:
 
         None where there is no minimum difference.
         """
-        found = self.minimum_difference()
-        minimum = {"fit": found.fit, "predicted": found.predicted}[way] if way else found.chosen
+        minima = self.minimum_difference()
+        minimum = {"fit": minima.fit, "predicted": minima.predicted}[way] if way else minima.chosen
         return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
 
     @property

@@ -84,12 +84,12 @@ class AllPairs:
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
         total = len(self.runs) * (len(self.runs) - 1) // 2
-        found = f"{self.different} of {total} pairs differ"
+        differing = f"{self.different} of {total} pairs differ"
         if total == 1:
-            found = "they differ" if self.different else "they cannot be told apart"
+            differing = "they differ" if self.different else "they cannot be told apart"
         elif total == 0:
-            found = "no pair to compare"
-        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {found}"
+            differing = "no pair to compare"
+        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {differing}"
         how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
         if self.permutations is not None:
             how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"

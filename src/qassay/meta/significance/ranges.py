@@ -96,11 +96,11 @@ def studentized_range_sf(q: Floats, runs: int, freedom: float) -> Floats:
     s, weight = _legendre(96, float(low), float(high))
     density = np.exp(np.log(2) + xlogy(half, half) - gammaln(half) + xlogy(freedom - 1, s) - half * s**2) * weight
     density /= density.sum()
-    found: Floats = np.empty(len(q))
+    tails: Floats = np.empty(len(q))
     for start, stop in chunks(len(q), 96 * 20):
         ranges = np.minimum(np.multiply.outer(q[start:stop], s), _FURTHEST)
-        found[start:stop] = np.exp(np.minimum(_log_tail(runs)(ranges), 0.0)) @ density
-    return np.clip(found, 0.0, 1.0)
+        tails[start:stop] = np.exp(np.minimum(_log_tail(runs)(ranges), 0.0)) @ density
+    return np.clip(tails, 0.0, 1.0)
 
 
 def critical_range(runs: int, freedom: float, alpha: float) -> float:

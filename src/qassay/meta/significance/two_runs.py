@@ -19,7 +19,6 @@ from qassay.tables import Cell, Column, Table, plural, show, table
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
-NO_ERROR_RATE: Mapping[str, float | None] = {"fit": None, "predicted": None}
 # Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
 
@@ -175,7 +174,7 @@ def compare(
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
-        error_rate=dict(NO_ERROR_RATE if error_rate is None else error_rate),
+        error_rate=dict(error_rate or {"fit": None, "predicted": None}),
         units_needed=_units_needed(pair, parts, effect, power, alpha),
         verdict="cannot tell" if not test.rejects else "better" if test.difference > 0 else "worse",
         measure=matrix.measure,
