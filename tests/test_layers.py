@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import qassay
+from qassay.measures import MEASURES
 
 PACKAGE = Path(qassay.__file__).parent
 
@@ -46,7 +47,7 @@ META = (
 # What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has
 # not been thought about.
 HARMLESS = {
-    *("__future__", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
+    *("__future__", "abc", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
     *(
         "functools",
         "hashlib",
@@ -61,7 +62,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("abc", "unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
+    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {
@@ -69,8 +70,8 @@ EXCUSED = {
     ("tasks/__init__.py", "importlib"): {"resources"},
     ("tasks/__init__.py", "tomllib"): {"loads"},
     # The number of processors decides how fast a result comes, never what it is; numba is optional.
-    ("meta/sensitivity/study.py", "os"): {"cpu_count", "sched_getaffinity"},
-    ("meta/sensitivity/study.py", "importlib"): {"util"},
+    ("meta/sensitivity/counting.py", "os"): {"cpu_count", "sched_getaffinity"},
+    ("meta/sensitivity/counting.py", "importlib"): {"util"},
 }
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("_version.py",))
@@ -194,6 +195,23 @@ def test_the_pure_half_opens_nothing_and_draws_no_hidden_chance() -> None:
             _, _, drawn = called.partition("np.random.")
             if drawn and (drawn not in SEEDED or not (node.args or node.keywords)):
                 wrong.append(f"{_name(path)}:{node.lineno} calls {called} without a seed")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nobody_asks_which_kind_a_summary_or_a_measure_is() -> None:
+    """A summary answers by its methods, and a measure names its summary; a test of their classes belongs to neither."""
+    summaries = {"Mean", "ConfidenceWeighted", "TypeWeighted"}
+    measures = {kind.__name__ for kind in MEASURES.values()}
+    forbidden = {path: summaries for path in MODULES if _floor(path) != "matrix"}
+    forbidden |= dict.fromkeys(_modules("scores", "meta", "analysis"), summaries | measures)
+    wrong = [
+        f"{_name(path)}:{node.lineno}: {ast.unparse(node)}"
+        for path, kinds in forbidden.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "isinstance"
+        and kinds & {getattr(part, "id", getattr(part, "attr", None)) for part in ast.walk(node.args[1])}
+    ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -109,3 +109,38 @@ def test_type_weighted_on_any_subset(seed: int, units: int) -> None:
 
 def test_the_mean_of_one_unit_is_its_score() -> None:
     assert Mean()(np.array([[0.25, 1.0]]), np.array([1])).tolist() == [1.0]
+
+
+SUMMARIES = {
+    "mean": Mean(),
+    "confidence": ConfidenceWeighted(np.argsort(np.random.default_rng(3).random((3, 12)), axis=1)),
+    "types": TypeWeighted(("a", "b", "b", "c") * 3, {"a": 0.5, "b": 0.3, "c": 0.2}),
+}
+
+
+@pytest.mark.parametrize("kind", SUMMARIES)
+def test_every_way_to_score_a_part_of_the_units_gives_the_score_of_that_part(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    summary, values = SUMMARIES[kind], rng.integers(0, 2, (3, 12)).astype(float)
+    drawn = rng.integers(0, 12, (4, 12))
+    times = np.stack([np.bincount(row, minlength=12) for row in drawn])
+    assert summary.resampled(values, times) == pytest.approx(np.stack([summary(values, row) for row in drawn]))
+    subsets = np.stack([rng.permutation(12)[:5] for _ in range(4)])
+    chosen = np.zeros((4, 12), dtype=bool)
+    np.put_along_axis(chosen, subsets, True, axis=1)
+    on_subsets = summary.on_subsets(values, chosen, 5)
+    assert on_subsets == pytest.approx(np.stack([summary(values, row) for row in subsets], axis=1))
+    for block in (np.arange(12), np.arange(12) // 3):
+        rest = [summary(values, np.flatnonzero(block != left_out)) for left_out in range(block.max() + 1)]
+        assert summary.scores_without(values, block) == pytest.approx(np.stack(rest))
+    kept = np.array([3, 1, 2, 0, 9, 7])
+    assert summary.on_units(kept).scores(values[:, kept]) == pytest.approx(summary(values, kept))
+    assert summary.for_runs(np.array([2, 0])).scores(values[[2, 0]]) == pytest.approx(summary.scores(values)[[2, 0]])
+
+
+@pytest.mark.parametrize("kind", SUMMARIES)
+def test_the_parts_of_the_units_have_the_score_as_their_mean(kind: str) -> None:
+    summary, values = SUMMARIES[kind], np.random.default_rng(6).random((3, 12))
+    for parts in (summary.contributions(values), summary.parts(values)):
+        assert parts.mean(axis=1) == pytest.approx(summary.scores(values))
+    assert summary.deviations(values).sum(axis=1) == pytest.approx(np.zeros(3))

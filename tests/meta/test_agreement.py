@@ -16,15 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.errors import UsageError
-from qassay.meta.agreement import (
-    Agreement,
-    agreement,
-    cohen_kappa,
-    coincidences,
-    fleiss_kappa,
-    krippendorff_alpha,
-    scheme_of,
-)
+from qassay.meta.agreement import Agreement, agreement, scheme_of
+from qassay.meta.agreement.coefficients import cohen_kappa, coincidences, fleiss_kappa, krippendorff_alpha
 
 ROWS = st.lists(st.tuples(*[st.sampled_from("WRUX")] * 3), min_size=1, max_size=25)
 
@@ -317,7 +310,7 @@ def test_progress_and_pieces_leave_the_intervals_alone(monkeypatch: pytest.Monke
     whole = agreement(labels, resamples=50, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
     seen.clear()
-    monkeypatch.setattr("qassay.meta.agreement.resampling.CHUNK", 500)
+    monkeypatch.setattr("qassay.meta.agreement.coefficients.CHUNK", 500)
     pieces = agreement(labels, resamples=50, progress=lambda done, total: seen.append((done, total)))
     assert pieces == whole
     assert [done for done, _ in seen] == list(range(1, len(seen) + 1))

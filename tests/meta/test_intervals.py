@@ -16,16 +16,20 @@ from scipy import stats
 from qassay.errors import UsageError
 from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, Summary, TypeWeighted
 from qassay.meta.intervals import (
+    FLIPS,
+    FlipTest,
     bca_limits,
     blocks,
     bootstrap_scores,
-    contributions,
-    difference_interval,
     flip_test,
     score_intervals,
     scores_without,
     wilson,
 )
+
+
+def difference_interval(matrix: ScoreMatrix, a: str, b: str, *, flips: int = FLIPS) -> FlipTest:
+    return flip_test(blocks(matrix.select([a, b])), flips=flips)
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -99,7 +103,7 @@ def test_jackknife_leaves_out_each_block(maker: Callable[..., ScoreMatrix], in_s
 @pytest.mark.parametrize("maker", makers())
 def test_parts_add_up_to_the_scores(maker: Callable[..., ScoreMatrix]) -> None:
     matrix = maker(np.random.default_rng(5), 4, 33, clusters=tuple(str(i // 5) for i in range(33)))
-    assert contributions(matrix).mean(axis=1) == pytest.approx(matrix.scores())
+    assert matrix.summary.contributions(matrix.values).mean(axis=1) == pytest.approx(matrix.scores())
     parts = blocks(matrix)
     assert parts.parts.sum(axis=1) / parts.scale == pytest.approx(matrix.scores(), abs=1e-9)
     assert parts.values().mean(axis=1) == pytest.approx(matrix.scores(), abs=1e-9)

@@ -24,18 +24,15 @@ from qassay.meta.intervals import blocks
 from qassay.meta.significance import (
     AllPairs,
     Method,
-    benjamini_hochberg,
     compare,
     compare_all,
     detectable,
-    holm,
-    indistinguishable,
-    letters,
     power,
     residual_variance,
     units_for_power,
 )
-from qassay.meta.significance.flipped_pairs import flip_p_values, t_p_values
+from qassay.meta.significance.many_runs import indistinguishable, letters
+from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm, t_p_values
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
 
 METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]

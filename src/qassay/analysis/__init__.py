@@ -5,24 +5,29 @@ The work is done by the pure functions of `qassay.meta`; here it is fetched from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from qassay.analysis.labels import compared_labels
+import polars as pl
+
 from qassay.errors import InputError, Problem, QassayError
 from qassay.evaluation import Evaluation
+from qassay.judging import ROW_KINDS
+from qassay.judging.sets import joined
+from qassay.judging.sets import labels as labels_of_sets
 from qassay.matrix import ScoreMatrix
 from qassay.scores import Missing, Scores, Unjudged
 from qassay.tables import Table
-
-Progress = Callable[[int, int], None]
 
 if TYPE_CHECKING:
     from qassay.meta.agreement import Agreement
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.significance import AllPairs, PairComparison
     from qassay.meta.stability import Stability
+
+
+Progress = Callable[[int, int], None]
 
 
 def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
@@ -32,10 +37,10 @@ def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
 
     intervals = score_intervals(scores.matrix, level=level, seed=seed)
     pairs = all_pairs(scores.matrix, alpha=1 - level, seed=seed)
-    found = {run: intervals.interval(run) for run in intervals.runs}
+    limits = {run: intervals.interval(run) for run in intervals.runs}
     shown = scores.leaderboard(
         {
-            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in found.items()},
+            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in limits.items()},
             "same": dict(zip(pairs.runs, pairs.letters, strict=True)),
         }
     )
@@ -66,9 +71,9 @@ def compare(
     from qassay.meta.significance import compare as two_runs
 
     matrix = as_matrix(scores)
-    found = two_runs(matrix, a, b, seed=seed, **options)
-    rates, notes = _error_rate(matrix, abs(found.difference), seed, progress)
-    return replace(found, error_rate=rates, notes=(*found.notes, *notes))
+    comparison = two_runs(matrix, a, b, seed=seed, **options)
+    rates, notes = _error_rate(matrix, abs(comparison.difference), seed, progress)
+    return replace(comparison, error_rate=rates, notes=(*comparison.notes, *notes))
 
 
 def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
@@ -90,10 +95,10 @@ def stability(
     """Would the ranking be the same under other judgments? All sets, or those named."""
     from qassay.analysis.rankings import compare_sets
 
-    found, _ = compare_sets(
+    result, _ = compare_sets(
         evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
     )
-    return found
+    return result
 
 
 def agreement(
@@ -146,9 +151,9 @@ def _error_rate(
         curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
-    found = curves.error_rate_at(difference)
-    rates: dict[str, float | None] = {"fit": found.fit, "predicted": found.predicted}
-    if found.fit is None and found.predicted is None:
+    rate = curves.error_rate_at(difference)
+    rates: dict[str, float | None] = {"fit": rate.fit, "predicted": rate.predicted}
+    if rate.fit is None and rate.predicted is None:
         return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
     largest = max(curves.sizes)
     notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
@@ -156,3 +161,54 @@ def _error_rate(
     if reason is not None:
         notes.append(f"No fitted error rate: {reason}.")
     return rates, [*notes, *rests_on(matrix.pairs)]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What the sets said of the things all of them judged; `about` names the kind of judgment."""
+
+    about: str
+    sets: Mapping[str, pl.Series]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> int:
+        """Number of things judged by all."""
+        return len(next(iter(self.sets.values())))
+
+
+def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: bool) -> list[Labels]:
+    """The labels of each kind of judgment, those of items and pairs first; kinds that do not occur are absent.
+
+    `chosen` says that the user named the sets: all of them are compared then. Else a set without any label of a kind
+    is left out of it.
+    """
+    judged = {name: evaluation.judgment_set(name) for name in names}
+    compared = [_side_by_side("items", labels_of_sets(judged.values()), names, chosen=chosen)]
+    for record in ROW_KINDS.values():
+        if record.compared in ("", "items"):
+            continue
+        tables = {
+            name: record.labels_of(own.kind(record.name), evaluation.nugget_list(name))
+            for name, own in judged.items()
+            if record.name in own.kinds
+        }
+        having = [name for name, labels in tables.items() if len(labels)]
+        if len(having) > 1:
+            labels = joined({name: tables[name] for name in having})
+            compared.append(_side_by_side(record.compared, labels, having, chosen=False))
+    return [labels for labels in compared if labels.items] or compared[:1]
+
+
+def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:
+    """Keep the rows that all sets have, and say how many they do not."""
+    having = [name for name in names if labels[name].null_count() < len(labels)]
+    notes = []
+    if not chosen and 1 < len(having) < len(names):
+        notes.append(f"Sets without judgments of these items: {', '.join(n for n in names if n not in having)}.")
+        names = having
+    complete = labels.drop_nulls(list(names))
+    partly = labels.filter(~pl.all_horizontal(pl.col(names).is_null())).height - complete.height
+    if partly:
+        notes.append(f"Judged by some of the sets only, and not compared: {partly:,} {about}.")
+    return Labels(about, {name: complete[name] for name in names}, tuple(notes))

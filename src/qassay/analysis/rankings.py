@@ -1,9 +1,14 @@
-"""Rankings under different judgments: score the runs under every judgment set, and look for judging noise."""
+"""Rankings under different judgments, and under other ways to put question types together.
+
+The runs are scored under every judgment set, with a look for judging noise; and it is measured what the ranking owes to
+weights and aggregation [SERIES05].
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +17,14 @@ from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
 from qassay.judging import SETTLED_SETS
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.agreement import agreement
+from qassay.meta.distributions import ScoreDistributions, score_distributions
+from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
 from qassay.meta.noise import Noise, judging_noise
 from qassay.meta.stability import Stability, stability
-from qassay.scores import Missing, Unjudged
-from qassay.tables import plural
+from qassay.scores import Missing, Scores, Unjudged
+from qassay.tables import Table, plural
 
 # Ratings of justifications, each judge's in a set of their own.
 RATED = ("correctness", "understandability")
@@ -58,15 +65,15 @@ class Scoring:
         self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]
     ) -> tuple[dict[str, ScoreMatrix], list[str]]:
         """The matrices by set, and notes on the sets left out: those outside `keep` that do not judge everything."""
-        found, left_out = {}, []
+        scored, left_out = {}, []
         for name in names:
             try:
-                found[name] = self.matrix(name, measure)
+                scored[name] = self.matrix(name, measure)
             except InputError as error:
                 if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
                     raise
                 left_out.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
-        return found, left_out
+        return scored, left_out
 
 
 def compare_sets(
@@ -84,10 +91,10 @@ def compare_sets(
     names = list(sets) if sets is not None else _sets_to_compare(evaluation, measures)
     base = _reference(names, reference)
     scoring = Scoring(evaluation, component, unjudged, missing)
-    found, notes = _scored(scoring, names, measures, base, keep=sets or [base])
-    names = list(next(iter(found.values())))
+    scored, notes = _scored(scoring, names, measures, base, keep=sets or [base])
+    names = list(next(iter(scored.values())))
     disagreements = _disagreements(evaluation, names)
-    result = stability(found, reference=base, disagreements=disagreements, progress=progress)
+    result = stability(scored, reference=base, disagreements=disagreements, progress=progress)
     if any(measure.bound is not None for measure in result.measures.values()):
         notes += _beyond_the_bound(evaluation, names)
     notes += _further_rules(evaluation, names, sets)
@@ -115,15 +122,15 @@ def _scored(
     scoring: Scoring, names: Sequence[str], measures: Sequence[str], base: str, *, keep: Sequence[str]
 ) -> tuple[dict[str, dict[str, ScoreMatrix]], list[str]]:
     """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others."""
-    found: dict[str, dict[str, ScoreMatrix]] = {}
+    scored: dict[str, dict[str, ScoreMatrix]] = {}
     notes: list[str] = []
     wanted: Sequence[str | None] = measures or [None]
     for measure in wanted:
         matrices, left_out = scoring.matrices(names, measure, keep=keep)
-        found[matrices[base].measure] = matrices
+        scored[matrices[base].measure] = matrices
         names = list(matrices)
         notes += left_out
-    return {measure: {name: matrices[name] for name in names} for measure, matrices in found.items()}, notes
+    return {measure: {name: matrices[name] for name in names} for measure, matrices in scored.items()}, notes
 
 
 def _all_sets(evaluation: Evaluation) -> list[str]:
@@ -218,12 +225,54 @@ def noise_floor(
     name = key or evaluation.default_key()
     if name is None or len(kinds) != 1 or name not in evaluation.sets:
         return None
-    found = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
-    return None if found is None else found.maximum
+    noise = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
+    return None if noise is None else noise.maximum
 
 
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
     """Who judged each question under this set, where exactly one name is given."""
     rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.judgment_set(name).kinds.values()])
-    named = rows.drop_nulls().unique(maintain_order=True)
-    return dict(named.filter(~pl.col("question").is_duplicated()).iter_rows())
+    judged = rows.drop_nulls().unique(maintain_order=True)
+    return dict(judged.filter(~pl.col("question").is_duplicated()).iter_rows())
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Scores of single questions by type, the ranking by series against by type, and the one under moved weights."""
+
+    questions: ScoreDistributions
+    aggregation: TwoRankings | None
+    weights: MovedWeights
+
+    def tables(self) -> list[Table]:
+        """Zero medians by type, both rankings, moved weights."""
+        both = [] if self.aggregation is None else [self.aggregation.table()]
+        return [self.questions.zero_table(), *both, self.weights.table()]
+
+    def as_json(self) -> dict[str, Any]:
+        """All parts under their names."""
+        both = {} if self.aggregation is None else {"aggregation": self.aggregation.as_json()}
+        return {"questions": self.questions.as_json(), **both, "weights": self.weights.as_json()}
+
+
+def composition(
+    evaluation: Evaluation, key: str | None = None, *, unjudged: Unjudged = "stop", missing: Missing = "stop"
+) -> Composition | None:
+    """How far the ranking depends on weights and aggregation; None where all questions are of one type."""
+    scores = evaluation.score(key, unjudged=unjudged, missing=missing)
+    names = list(scores.questions)
+    if len(names) < 2:
+        return None
+    by_type = evaluation.score(key, measure="final_score", unjudged=unjudged, missing=missing)
+    both = None
+    if evaluation.task.unit == "series":
+        both = two_rankings(scores.tags, ("by series", _totals(scores)), ("by type", _totals(by_type)))
+    parts = {row.run: row.components for row in by_type.runs}
+    means = {name: np.array([parts[tag][name] for tag in scores.tags], dtype=float) for name in names}
+    moved = moved_weights(means, {name: evaluation.task.weights[name] for name in names})
+    return Composition(score_distributions(by_type.matrix), both, moved)
+
+
+def _totals(scores: Scores) -> Floats:
+    totals = {row.run: row.score for row in scores.runs}
+    return np.array([totals[tag] for tag in scores.tags], dtype=float)

@@ -36,7 +36,7 @@ def command(
     boxes = score_distributions(matrix)
     parts = None
     if source.is_dir() and scoring.measure is None and scoring.component is None:
-        from qassay.analysis.composition import composition
+        from qassay.analysis.rankings import composition
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(source)

@@ -129,7 +129,6 @@ def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> lis
 def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
     """The matrix with the parts that these units have in its scores."""
     from qassay.matrix import Mean
-    from qassay.meta.intervals import contributions
 
     kept = [i for i, unit in enumerate(matrix.units) if unit in units]
     if len(kept) == len(matrix.units):
@@ -138,7 +137,7 @@ def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
     return replace(
         matrix,
         units=tuple(matrix.units[i] for i in kept),
-        values=contributions(matrix)[:, kept],
+        values=matrix.summary.contributions(matrix.values)[:, kept],
         summary=Mean(),
         denominator=None,
         clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),

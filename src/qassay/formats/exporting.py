@@ -24,6 +24,7 @@ from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
 from qassay.formats.names import file_name, set_name
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
+from qassay.judging import ROW_KINDS
 from qassay.judging.keys import Key, no_answers, no_nuggets
 from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
@@ -34,14 +35,8 @@ MANIFEST = "export.json"
 # The responses of runs, as (document, string), by question and run.
 Items = Mapping[tuple[str, str], list[tuple[str | None, str]]]
 
-# Judgments for which NIST has no form, as a note calls them.
-_WITHOUT_FORM = {
-    "pair": "entailment labels",
-    "support": "judgments of nugget support",
-    "citation": "judgments of citations",
-    "holistic": "holistic scores",
-    "rating": "ratings of justifications",
-}
+# The kinds of judgment for which NIST has a form.
+_WITH_FORM = ("item", "list", "match")
 
 
 @dataclass(frozen=True)
@@ -277,10 +272,10 @@ def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items
     made.add(f"{name}-other.txt", nist.format_other, matches.to_dicts(), items)
     if matches.filter(pl.col("item").is_null() & (pl.col("nuggets").list.len() > 0)).height:
         made.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
-    for kind, what in _WITHOUT_FORM.items():
-        count = judged.kind(kind).height
+    for kind, record in ROW_KINDS.items():
+        count = judged.kind(kind).height if kind not in _WITH_FORM else 0
         if count:
-            made.notes.append(f"{name}: {count:,} {what} are left out; NIST has no form for them.")
+            made.notes.append(f"{name}: {count:,} {record.nouns[1]} are left out; NIST has no form for them.")
 
 
 def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:

@@ -20,7 +20,14 @@ from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.label_mean import LabelMean
 from qassay.measures.list_f import ListF
 from qassay.measures.nugget_f import NuggetF
-from qassay.measures.nugget_support import All, AllStrict, Vital, VitalStrict, Weighted, WeightedStrict
+from qassay.measures.nugget_support import (
+    AllNuggets,
+    AllNuggetsStrict,
+    VitalNuggets,
+    VitalNuggetsStrict,
+    WeightedNuggets,
+    WeightedNuggetsStrict,
+)
 from qassay.measures.pyramid_f import PyramidF
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
@@ -46,12 +53,12 @@ MEASURES: Final[Mapping[str, type[Measure]]] = {
         EntailmentAccuracy,
         Understandability,
         Correctness,
-        All,
-        AllStrict,
-        Vital,
-        VitalStrict,
-        Weighted,
-        WeightedStrict,
+        AllNuggets,
+        AllNuggetsStrict,
+        VitalNuggets,
+        VitalNuggetsStrict,
+        WeightedNuggets,
+        WeightedNuggetsStrict,
         CitationPrecision,
         CitationRecall,
         LabelMean,
@@ -72,13 +79,13 @@ def measure(spelling: str) -> Measure:
     if name not in MEASURES:
         raise unknown("measure", name, MEASURES)
     kind = MEASURES[name]
-    known = {one.name for one in fields(kind)}
+    known = {parameter.name for parameter in fields(kind)}
     for given in wanted.parameters:
         if given not in known:
             raise unknown(f"parameter of {name}", given, known)
-    for one in fields(kind):
-        if one.default is MISSING and one.name not in wanted.parameters:
-            raise UsageError(f"the measure {name} needs {one.name}, as in {name}({one.name}=5)")
+    for parameter in fields(kind):
+        if parameter.default is MISSING and parameter.name not in wanted.parameters:
+            raise UsageError(f"the measure {name} needs {parameter.name}, as in {name}({parameter.name}=5)")
     return kind(**{given: number(f"{spelling}: {given}", value) for given, value in wanted.parameters.items()})
 
 

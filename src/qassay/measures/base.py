@@ -1,16 +1,17 @@
 """What every measure is: a frozen dataclass whose fields are its parameters.
 
 Its spelling, such as `nugget_f(beta=5)`, is the same in Python, on the command line, in JSON and in tables. Scoring a
-question (`per_question`) and summarising questions are two steps, because not every summary is a mean.
+question (`per_question`) and summarising questions (`summary`) are two steps, because not every summary is a mean.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar, TypeVar
 
 from qassay.errors import UsageError
-from qassay.matrix import Floats
+from qassay.matrix import Floats, Integers, Mean, Summary
 from qassay.tally import AnswerCounts, Block, ItemCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts
 
 Counts = TypeVar("Counts", ItemCounts, ListCounts, NuggetCounts, PairCounts, AnswerCounts, LabelCounts)
@@ -35,19 +36,31 @@ class Measure:
     high: ClassVar[float] = 1.0
     # Scores are whole multiples of 1/denominator: comparisons can be exact.
     denominator: ClassVar[int | None] = None
+    # The kind of judgment it rests on, where a task can do without such judgments.
+    optional_kind: ClassVar[str | None] = None
     # Whether the order of the questions in the run matters.
     ordered: ClassVar[bool] = False
+    # Whether the units are series, each scored by the types of its questions; else every question is one.
+    by_series: ClassVar[bool] = False
 
     def per_question(self, counts: Block) -> Floats:
         """Scores of runs x questions; NaN where a score is undefined."""
         raise UsageError(f"{self} combines question types; it has no score for a single question")
 
+    def summary(self, types: Sequence[str], weights: Mapping[str, float], order: Integers | None) -> Summary:
+        """How the scores of the units become the score of a run: their mean, unless a measure says otherwise.
+
+        `types` are the question types of the units, `weights` those that the task gives to types, and `order` the
+        units by confidence, for measures that are `ordered`.
+        """
+        return Mean()
+
     def __str__(self) -> str:
         given = []
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.default is MISSING or value != one.default:
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if parameter.default is MISSING or value != parameter.default:
                 short = f"{value:g}"
                 # The spelling is read back: a number of many digits is written out.
-                given.append(f"{one.name}={short if float(short) == value else repr(value)}")
+                given.append(f"{parameter.name}={short if float(short) == value else repr(value)}")
         return f"{self.name}({', '.join(given)})" if given else self.name

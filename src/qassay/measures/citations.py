@@ -18,6 +18,7 @@ class CitationPrecision(Measure):
     title: ClassVar[str] = "support of citations"
     source: ClassVar[str] = "TREC RAG 2024"
     needs = AnswerCounts
+    optional_kind: ClassVar[str | None] = "citation"
 
     def per_question(self, counts: Block) -> Floats:
         """Mean support of the judged citations."""
@@ -35,6 +36,7 @@ class CitationRecall(Measure):
     title: ClassVar[str] = "sentences supported by their citations"
     source: ClassVar[str] = "TREC RAG 2024"
     needs = AnswerCounts
+    optional_kind: ClassVar[str | None] = "citation"
 
     def per_question(self, counts: Block) -> Floats:
         """Mean over sentences of the best support."""

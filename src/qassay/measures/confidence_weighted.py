@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from qassay.matrix import Floats
+from qassay.errors import UsageError
+from qassay.matrix import ConfidenceWeighted, Floats, Integers, Summary
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 
@@ -23,8 +25,15 @@ class ConfidenceWeightedScore(Measure):
     title: ClassVar[str] = "confidence-weighted score"
     source: ClassVar[str] = "EVAL02"
     needs = ItemCounts
+    denominator: ClassVar[int | None] = 1
     ordered: ClassVar[bool] = True
 
     def per_question(self, counts: Block) -> Floats:
         """1 where the response is correct, else 0; the summary weighs them by confidence."""
         return block(counts, ItemCounts).correct.astype(float)
+
+    def summary(self, types: Sequence[str], weights: Mapping[str, float], order: Integers | None) -> Summary:
+        """The confidence-weighted score in each run's own order."""
+        if order is None:
+            raise UsageError(f"{self} needs the order of confidence")
+        return ConfidenceWeighted(order)

@@ -18,6 +18,7 @@ class Content(Measure):
     title: ClassVar[str] = "holistic score for content"
     source: ClassVar[str] = "DEF03"
     needs = NuggetCounts
+    optional_kind: ClassVar[str | None] = "holistic"
     high: ClassVar[float] = 10.0
 
     def per_question(self, counts: Block) -> Floats:
@@ -33,6 +34,7 @@ class Organization(Measure):
     title: ClassVar[str] = "holistic score for organization"
     source: ClassVar[str] = "DEF03"
     needs = NuggetCounts
+    optional_kind: ClassVar[str | None] = "holistic"
     high: ClassVar[float] = 10.0
 
     def per_question(self, counts: Block) -> Floats:
@@ -51,6 +53,7 @@ class Holistic(Measure):
     title: ClassVar[str] = "holistic score"
     source: ClassVar[str] = "DEF03"
     needs = NuggetCounts
+    optional_kind: ClassVar[str | None] = "holistic"
     high: ClassVar[float] = 10.0
 
     content: float = 0.8

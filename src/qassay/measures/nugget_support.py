@@ -45,7 +45,7 @@ class _Support(Measure):
 
 
 @dataclass(frozen=True)
-class All(_Support):
+class AllNuggets(_Support):
     """Mean support over all nuggets, partial support counting half."""
 
     name: ClassVar[str] = "all"
@@ -55,17 +55,16 @@ class All(_Support):
 
 
 @dataclass(frozen=True)
-class AllStrict(_Support):
+class AllNuggetsStrict(AllNuggets):
     """Share of all nuggets with full support."""
 
     name: ClassVar[str] = "all_strict"
     title: ClassVar[str] = "full support of all nuggets"
-    okay: ClassVar[float] = 1.0
     partial: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
-class Vital(_Support):
+class VitalNuggets(_Support):
     """Mean support over vital nuggets, partial support counting half."""
 
     name: ClassVar[str] = "vital"
@@ -75,17 +74,16 @@ class Vital(_Support):
 
 
 @dataclass(frozen=True)
-class VitalStrict(_Support):
+class VitalNuggetsStrict(VitalNuggets):
     """Share of vital nuggets with full support: the main measure."""
 
     name: ClassVar[str] = "vital_strict"
     title: ClassVar[str] = "full support of vital nuggets"
-    okay: ClassVar[float] = 0.0
     partial: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
-class Weighted(_Support):
+class WeightedNuggets(_Support):
     """Mean support with okay nuggets weighing half, partial support counting half."""
 
     name: ClassVar[str] = "weighted"
@@ -95,10 +93,9 @@ class Weighted(_Support):
 
 
 @dataclass(frozen=True)
-class WeightedStrict(_Support):
+class WeightedNuggetsStrict(WeightedNuggets):
     """Full support with okay nuggets weighing half."""
 
     name: ClassVar[str] = "weighted_strict"
     title: ClassVar[str] = "full support of nuggets, okay ones weighing half"
-    okay: ClassVar[float] = 0.5
     partial: ClassVar[float] = 0.0

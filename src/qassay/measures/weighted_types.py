@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from qassay.matrix import Integers, Mean, Summary, TypeWeighted
 from qassay.measures.base import Measure
 
 
@@ -39,6 +40,11 @@ class FinalScore(Measure):
     title: ClassVar[str] = "weighted mean of the components"
     source: ClassVar[str] = "QA03"
 
+    def summary(self, types: Sequence[str], weights: Mapping[str, float], order: Integers | None) -> Summary:
+        """The weighted mean of the means per type; with one type there is nothing to weigh."""
+        present = frozenset(types)
+        return Mean() if len(present) == 1 else TypeWeighted(tuple(types), weights_for(present, weights, {}))
+
 
 @dataclass(frozen=True)
 class SeriesScore(Measure):
@@ -52,3 +58,4 @@ class SeriesScore(Measure):
     name: ClassVar[str] = "series_score"
     title: ClassVar[str] = "mean score per series"
     source: ClassVar[str] = "SERIES05"
+    by_series: ClassVar[bool] = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ScoreMatrix, TypeWeighted
+from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.tables import Cell, Column, Table, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
@@ -97,24 +97,19 @@ class ScoreDistributions:
 
     def as_json(self) -> dict[str, object]:
         """Boxes and counts."""
+        names = ("low", "q1", "median", "q3", "high", "mean")
         return {
-            "measure": self.measure,
-            "runs": self.runs,
+            **document(self, "measure", "runs"),
             "units": [
                 {
                     "unit": box.unit,
                     "type": box.kind,
-                    "low": box.low,
-                    "q1": box.q1,
-                    "median": box.median,
-                    "q3": box.q3,
-                    "high": box.high,
-                    "mean": box.mean,
-                    "outliers": [{"run": outlier.run, "score": outlier.score} for outlier in box.outliers],
+                    **document(box, *names),
+                    "outliers": [document(outlier, "run", "score") for outlier in box.outliers],
                 }
                 for box in self.boxes
             ],
-            "zero_medians": {z.kind: {"zero": z.zero, "units": z.units, "share": z.share} for z in self.zero_medians},
+            "zero_medians": {z.kind: document(z, "zero", "units", "share") for z in self.zero_medians},
             "notes": list(self.notes),
         }
 
@@ -126,8 +121,7 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     distance of the box; scores beyond are outliers [SERIES05]. `types` are the question types of the units; a
     type-weighted matrix brings its own.
     """
-    if types is None and isinstance(matrix.summary, TypeWeighted):
-        types = matrix.summary.types
+    types = matrix.summary.types if types is None else types
     if types is not None and len(types) != len(matrix.units):
         raise UsageError(f"{len(types)} types do not fit {len(matrix.units)} units")
     if not matrix.runs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
 from qassay.tables import Cell, Column, Table, table
 
+Rows: TypeAlias = tuple[tuple[float, ...], ...]
 STEP = 0.05
 
 
@@ -30,8 +32,8 @@ class BetaSweep:
 
     betas: tuple[float, ...]
     runs: tuple[str, ...]
-    scores: tuple[tuple[float, ...], ...]
-    ranks: tuple[tuple[float, ...], ...]
+    scores: Rows
+    ranks: Rows
     agreement: tuple[RankComparison, ...]
     notes: tuple[str, ...] = ()
 
@@ -42,28 +44,17 @@ class BetaSweep:
 
     def table(self) -> Table:
         """One row a run: score and rank at each beta."""
-        columns: list[Column | str] = ["run"]
-        for beta in self.betas:
-            columns += [Column(f"F({beta:g})", ".3f"), Column("rank", "g")]
-        rows: list[list[Cell]] = []
-        for run, scores, ranks in zip(self.runs, self.scores, self.ranks, strict=True):
-            rows.append([run])
-            for score, rank in zip(scores, ranks, strict=True):
-                rows[-1] += [score, rank]
         last = f"{self.betas[-1]:g}"
         others = zip(self.betas[:-1], self.agreement[:-1], strict=True)
         shown = [f"{beta:g}: {a.tau:.3f} (swaps: {a.swaps}, tied: {a.tied})" for beta, a in others if a.tau is not None]
         notes = [f"Kendall's tau with the ranking at beta {last}: {', '.join(shown)}."] if shown else []
-        return table("Mean F by beta", columns, rows, (*notes, *self.notes))
+        return _scores_and_ranks("Mean F by beta", [f"F({beta:g})" for beta in self.betas], self, (*notes, *self.notes))
 
     def as_json(self) -> dict[str, object]:
         """Scores and ranks of every run in the order of `betas`."""
         return {
             "betas": list(self.betas),
-            "runs": [
-                {"run": run, "scores": list(scores), "ranks": list(ranks)}
-                for run, scores, ranks in zip(self.runs, self.scores, self.ranks, strict=True)
-            ],
+            "runs": _runs_json(self),
             "tau_with_last": list(self.tau),
             "swaps_with_last": [found.swaps for found in self.agreement],
             "tied_with_last": [found.tied for found in self.agreement],
@@ -81,18 +72,10 @@ def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
     if any(set(matrix.runs) != set(tags) for matrix in matrices.values()):
         raise UsageError("a sweep needs the same runs at every beta")
     scores = np.stack([matrices[beta].select(tags).scores() for beta in betas], axis=1)
-    ranks = np.stack([mean_ranks(column) for column in scores.T], axis=1)
     compared = [compare_rankings(scores[:, -1], column) for column in scores.T]
-    order = [tags.index(run) for run in rank_runs(tags, scores[:, -1]).runs]
-    notes = dict.fromkeys(note for matrix in matrices.values() for note in matrix.notes)
-    return BetaSweep(
-        betas,
-        tuple(tags[i] for i in order),
-        tuple(tuple(map(float, scores[i])) for i in order),
-        tuple(tuple(map(float, ranks[i])) for i in order),
-        tuple(compared),
-        tuple(dict.fromkeys((*notes, *(note for c in compared for note in c.notes)))),
-    )
+    notes = [note for matrix in matrices.values() for note in matrix.notes]
+    notes += [note for comparison in compared for note in comparison.notes]
+    return BetaSweep(betas, *_ranked(tags, scores, -1), tuple(compared), tuple(dict.fromkeys(notes)))
 
 
 @dataclass(frozen=True)
@@ -101,43 +84,50 @@ class TwoRankings:
 
     names: tuple[str, str]
     runs: tuple[str, ...]
-    scores: tuple[tuple[float, float], ...]
-    ranks: tuple[tuple[float, float], ...]
+    scores: Rows
+    ranks: Rows
     agreement: RankComparison
 
     def table(self) -> Table:
         """One row a run: score and rank each way."""
-        columns: list[Column | str] = ["run"]
-        for name in self.names:
-            columns += [Column(name, ".3f"), Column("rank", "g")]
-        rows = [(run, s[0], r[0], s[1], r[1]) for run, s, r in zip(self.runs, self.scores, self.ranks, strict=True)]
         title = " and ".join(self.names)
-        return table(title[:1].upper() + title[1:], columns, rows, [self.agreement.sentence()])
+        return _scores_and_ranks(title[:1].upper() + title[1:], self.names, self, [self.agreement.sentence()])
 
     def as_json(self) -> dict[str, object]:
         """Scores and ranks both ways, and the agreement of the rankings."""
-        rows = zip(self.runs, self.scores, self.ranks, strict=True)
-        return {
-            "names": list(self.names),
-            "runs": [{"run": run, "scores": list(scores), "ranks": list(ranks)} for run, scores, ranks in rows],
-            "agreement": self.agreement.as_json(),
-        }
+        return {"names": list(self.names), "runs": _runs_json(self), "agreement": self.agreement.as_json()}
 
 
 def two_rankings(runs: Sequence[str], first: tuple[str, ArrayLike], second: tuple[str, ArrayLike]) -> TwoRankings:
     """Two named lists of scores of the same runs: by series and by type [SERIES05], holistic and F [DEF03]."""
-    one, two = (np.asarray(scores, dtype=np.float64) for _, scores in (first, second))
-    if one.shape != (len(runs),) or two.shape != (len(runs),):
+    ways = [np.asarray(scores, dtype=np.float64) for _, scores in (first, second)]
+    if any(scores.shape != (len(runs),) for scores in ways):
         raise UsageError(f"two rankings of {len(runs)} runs need {len(runs)} scores each")
-    ranks = mean_ranks(one), mean_ranks(two)
-    order = [list(runs).index(run) for run in rank_runs(runs, one).runs]
-    return TwoRankings(
-        (first[0], second[0]),
-        tuple(runs[i] for i in order),
-        tuple((float(one[i]), float(two[i])) for i in order),
-        tuple((float(ranks[0][i]), float(ranks[1][i])) for i in order),
-        compare_rankings(one, two),
-    )
+    return TwoRankings((first[0], second[0]), *_ranked(runs, np.stack(ways, axis=1), 0), compare_rankings(*ways))
+
+
+def _ranked(runs: Sequence[str], scores: Floats, first: int) -> tuple[tuple[str, ...], Rows, Rows]:
+    """The runs by decreasing score in one column, with their scores and ranks in all of them."""
+    ranks = np.stack([mean_ranks(column) for column in scores.T], axis=1)
+    order = [list(runs).index(run) for run in rank_runs(runs, scores[:, first]).runs]
+    by_run = [tuple(tuple(map(float, figures[i])) for i in order) for figures in (scores, ranks)]
+    return tuple(runs[i] for i in order), by_run[0], by_run[1]
+
+
+def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoRankings, notes: Sequence[str]) -> Table:
+    """One row a run: its score and its rank each way."""
+    columns: list[Column | str] = ["run"]
+    for name in names:
+        columns += [Column(name, ".3f"), Column("rank", "g")]
+    rows: list[list[Cell]] = []
+    for run, scores, ranks in zip(result.runs, result.scores, result.ranks, strict=True):
+        rows.append([run, *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
+    return table(title, columns, rows, notes)
+
+
+def _runs_json(result: BetaSweep | TwoRankings) -> list[dict[str, object]]:
+    rows = zip(result.runs, result.scores, result.ranks, strict=True)
+    return [{"run": run, "scores": list(scores), "ranks": list(ranks)} for run, scores, ranks in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
-from qassay.meta.intervals import contributions
+from qassay.matrix import Floats, ScoreMatrix, document
 from qassay.tables import Column, Table, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
@@ -27,6 +26,8 @@ FACETS = ("run", "unit", "assessor")
 RESIDUAL = "residual"
 TWO_WAY = ("run", "unit", RESIDUAL)
 THREE_WAY = ("run", "unit", "assessor", "run x unit", "run x assessor", "unit x assessor", RESIDUAL)
+
+Source: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -100,16 +101,8 @@ class Generalizability:
 
     def as_json(self) -> dict[str, object]:
         """Variances, sizes and both coefficients."""
-        return {
-            "runs": self.runs,
-            "units": self.units,
-            "assessors": self.assessors,
-            "variances": dict(self.variances),
-            "set_to_zero": list(self.set_to_zero),
-            "e_rho2": self.e_rho2(),
-            "phi": self.phi(),
-            "notes": list(self.notes),
-        }
+        sizes = document(self, "runs", "units", "assessors", "variances", "set_to_zero")
+        return {**sizes, "e_rho2": self.e_rho2(), "phi": self.phi(), "notes": list(self.notes)}
 
     def _assessors(self, assessors: int | None) -> int:
         number = assessors if assessors is not None else (self.assessors or 1)
@@ -141,9 +134,9 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
         raise UsageError("the score matrices of several assessors must have the same runs and the same units")
     notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
-    if isinstance(given[0].summary, ConfidenceWeighted | TypeWeighted):
+    if not given[0].summary.is_mean:
         notes.append("Scores are not plain means of the units: what varies here are the units' parts in them.")
-    scores = np.stack([contributions(matrix) for matrix in given], axis=2)
+    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in given], axis=2)
     return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
 
 
@@ -182,9 +175,6 @@ def assumed(variances: Mapping[str, float]) -> Generalizability:
         raise UsageError("a variance is a finite number of 0 or more")
     names = TWO_WAY if set(variances) == set(TWO_WAY) else THREE_WAY
     return Generalizability({name: float(variances.get(name, 0.0)) for name in names})
-
-
-Source: TypeAlias = tuple[str, ...]
 
 
 def _mean_squares(scores: Floats) -> dict[Source, float]:

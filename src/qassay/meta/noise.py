@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE
+from qassay.matrix import TIE, document
 from qassay.tables import Cell, Column, Table, table
 
 ITEM = ("question", "doc", "text")
@@ -80,18 +80,14 @@ class Noise:
             "questions": list(self.differing),
             "assessors": dict(self.assessors),
             "identical": [
-                {"a": p.a, "b": p.b, "questions": len(p.questions), "difference": p.difference} for p in self.pairs
+                {**document(p, "a", "b"), "questions": len(p.questions), "difference": p.difference} for p in self.pairs
             ],
             "notes": list(self.notes),
         }
 
 
 def judging_noise(
-    items: pl.DataFrame,
-    scores: pl.DataFrame,
-    *,
-    component: str,
-    assessors: Mapping[str, str] | None = None,
+    items: pl.DataFrame, scores: pl.DataFrame, *, component: str, assessors: Mapping[str, str] | None = None
 ) -> Noise:
     """Find the runs whose responses to one component are identical, and compare their scores [QA03] 4.2.
 

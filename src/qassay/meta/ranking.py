@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers
+from qassay.matrix import TIE, Floats, Integers, document
 from qassay.tables import Column, Table, table
 
 TOO_FEW_RUNS = "A rank correlation needs three runs or more."
@@ -63,8 +63,7 @@ class Swap:
 
     def as_json(self) -> dict[str, object]:
         """Both runs, and both leads of the better one."""
-        runs = {"better": self.better, "worse": self.worse}
-        return {**runs, "difference": self.difference, "other_difference": self.other_difference}
+        return document(self, "better", "worse", "difference", "other_difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +114,9 @@ class RankComparison:
 
     def as_json(self) -> dict[str, object]:
         """All figures under their names."""
-        return {
-            "runs": self.runs,
-            "pairs": self.pairs,
-            "concordant": self.concordant,
-            "swaps": self.discordant,
-            "tied": self.tied,
-            "tau": self.tau,
-            "tau_ap": self.tau_ap,
-            "tau_ap_a": self.tau_ap_a,
-            "tau_ap_b": self.tau_ap_b,
-            "notes": list(self.notes),
-        }
+        return document(
+            self, "runs", "pairs", "concordant", "swaps", "tied", "tau", "tau_ap", "tau_ap_a", "tau_ap_b", "notes"
+        )
 
 
 def levels(scores: ArrayLike) -> Integers:

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.matrix import Floats
-from qassay.meta.agreement import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
+from qassay.matrix import Floats, document
+from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
 from qassay.tables import DASH, Cell, Column, Table, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
@@ -83,20 +83,12 @@ class ScaleRatings:
 
     def as_json(self) -> dict[str, object]:
         """All figures under their names; histogram values as strings."""
+        alphas = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
+        histogram = {run: {str(value): n for value, n in counts.items()} for run, counts in self.histogram.items()}
         return {
-            "judges": list(self.judges),
-            "questions": self.questions,
-            "ratings": self.ratings,
-            "histogram": {
-                run: {str(value): n for value, n in counts.items()} for run, counts in self.histogram.items()
-            },
-            "mean": dict(self.mean),
-            "mean_rank": dict(self.mean_rank),
-            "judge_ranks": {judge: dict(ranks) for judge, ranks in self.judge_ranks.items()},
-            "krippendorff_alpha_ordinal": self.krippendorff_alpha_ordinal,
-            "krippendorff_alpha_interval": self.krippendorff_alpha_interval,
-            "intervals": {name: None if pair is None else list(pair) for name, pair in self.intervals.items()},
-            "notes": list(self.notes),
+            **document(self, "judges", "questions", "ratings"),
+            "histogram": histogram,
+            **document(self, "mean", "mean_rank", "judge_ranks", *alphas, "intervals", "notes"),
         }
 
 

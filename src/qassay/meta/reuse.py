@@ -16,8 +16,10 @@ import numpy as np
 import polars as pl
 
 from qassay.errors import UsageError
+from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import Key
 from qassay.judging.sets import JudgmentSet
+from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.runs import Runs
 from qassay.scores import Scores, score
@@ -25,7 +27,6 @@ from qassay.tables import Column, Table, table
 from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
-POOLED = ("doc", "text", "start", "length")
 READING = (
     "Every row leaves out one {by} only: its rank left out is the place among the others, which keep what they brought."
     " Rows can share such a rank. Tau and swaps compare the columns score and left out."
@@ -88,29 +89,13 @@ class Reuse:
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names."""
+        names = ("run", "organisation", "unique_items", "score", "score_without", "change", "rank", "rank_without")
         return {
-            "by": self.by,
-            "measure": self.measure,
-            "key": self.key,
-            "runs": [
-                {
-                    "run": row.run,
-                    "organisation": row.organisation,
-                    "unique_items": row.unique_items,
-                    "score": row.score,
-                    "score_without": row.score_without,
-                    "change": row.change,
-                    "rank": row.rank,
-                    "rank_without": row.rank_without,
-                }
-                for row in self.rows
-            ],
+            **document(self, "by", "measure", "key"),
+            "runs": [document(row, *names) for row in self.rows],
             "mean_change": self.mean_change,
-            "largest_change": {"run": self.largest.run, "change": self.largest.change},
-            "tau": self.comparison.tau,
-            "swaps": self.comparison.swaps,
-            "concordant": self.comparison.concordant,
-            "tied": self.comparison.tied,
+            "largest_change": document(self.largest, "run", "change"),
+            **document(self.comparison, "tau", "swaps", "concordant", "tied"),
             "notes": [*self.notes, *self.comparison.notes],
         }
 
@@ -119,13 +104,7 @@ class Reuse:
         return (f"{said} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
 
 
-def reuse(
-    joined: Tally,
-    *,
-    by: By = "run",
-    progress: Callable[[int, int], None] | None = None,
-    **rules: Any,
-) -> Reuse:
+def reuse(joined: Tally, *, by: By = "run", progress: Callable[[int, int], None] | None = None, **rules: Any) -> Reuse:
     """Leave out every run, or every organisation, in turn.
 
     `rules` go to `score`: measure, component, missing, drop and so on. What is unjudged counts as wrong throughout.
@@ -149,10 +128,13 @@ def reuse(
 
 def without(key: Key, runs: Runs, tags: Sequence[str]) -> tuple[Key, dict[str, int]]:
     """The key without what only these runs brought to it, and how many judged items each had for itself."""
-    items, unique = _pooled_without(key.judgments.kind("item"), runs, tags)
-    lists, unique_list = _lists_without(key.judgments.kind("list"), tags)
-    kinds: Mapping[str, pl.DataFrame] = {**key.judgments.kinds, "item": items, "list": lists}
-    counts = {tag: unique.get(tag, 0) + unique_list.get(tag, 0) for tag in tags}
+    lists, unique = _lists_without(key.judgments.kind("list"), tags)
+    kinds = {**key.judgments.kinds, "list": lists}
+    counts = {tag: unique.get(tag, 0) for tag in tags}
+    for record in ROW_KINDS.values():
+        if record.of_runs and record.pooled and "run" not in record.pooled:
+            kinds[record.name], unique = _pooled_without(record, key.judgments.kind(record.name), runs, tags)
+            counts = {tag: count + unique.get(tag, 0) for tag, count in counts.items()}
     return replace(key, judgments=JudgmentSet(key.name, kinds)), counts
 
 
@@ -186,12 +168,13 @@ def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: Mapping[st
     }
 
 
-def _pooled_without(judged: pl.DataFrame, runs: Runs, tags: Sequence[str]) -> tuple[pl.DataFrame, dict[str, int]]:
+def _pooled_without(
+    record: Kind, judged: pl.DataFrame, runs: Runs, tags: Sequence[str]
+) -> tuple[pl.DataFrame, dict[str, int]]:
     """Judgments of pooled items without those that only these runs returned; items that nobody returned stay."""
-    names = [name for name in POOLED if name in runs.table.columns]
-    if not names or not judged.height:
+    same = [name for name in record.identity if name in runs.table.columns]
+    if len(same) < 2 or not judged.height:
         return judged, {}
-    same = ["question", *names]
     returned = (
         runs.table.filter(pl.col("rank") > 0)
         .with_columns(pl.col("question", "run").cast(pl.String))

@@ -14,11 +14,10 @@ from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.matrix import Floats, none_for_nan
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
-from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scores.components import components, extras
 from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
 from qassay.scores.selection import Judged, Selection, select
-from qassay.scores.units import by_question, by_series, by_type
+from qassay.scores.units import measure_of, units_of
 from qassay.tally import Tally
 
 Unjudged = Literal["stop", "wrong", "drop"]
@@ -49,7 +48,7 @@ def score(
     selection = select(
         tally,
         types,
-        by_series=isinstance(wanted, SeriesScore),
+        by_series=wanted.by_series,
         unjudged=unjudged,
         missing=missing,
         drop=drop or {},
@@ -58,14 +57,9 @@ def score(
     )
     values = {kind: _question_scores(tally, kind, wanted, selection) for kind in types}
     selection.check_defined(tally, values, wanted)
-    if isinstance(wanted, SeriesScore):
-        units = by_series(tally, values, selection)
-    elif isinstance(wanted, FinalScore):
-        units = by_type(tally, values, selection)
-    else:
-        units = by_question(tally, values, selection, wanted)
+    units = units_of(tally, values, selection, wanted)
     if not units.ids:
-        reasons = ", ".join(sorted({one.reason for one in selection.dropped}))
+        reasons = ", ".join(sorted({dropped.reason for dropped in selection.dropped}))
         raise InputError(Problem("unjudged", f"nothing is left to score with the key {tally.key.name}: {reasons}"))
     return _record(tally, wanted, values, units, selection)
 
@@ -81,8 +75,8 @@ def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure
             raise UsageError(f"the test set has no {component} questions")
         return parse_measure(task.types[component].score)
     wanted = parse_measure(measure or task.measure)
-    if isinstance(wanted, SeriesScore) and not tally.questions.series:
-        raise UsageError("series_score needs questions in series; these have none")
+    if wanted.by_series and not tally.questions.series:
+        raise UsageError(f"{wanted} needs questions in series; these have none")
     return wanted
 
 
@@ -92,7 +86,7 @@ def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
         return [component]
     if wanted.needs is None:
         return list(tally.types)
-    types = [kind for kind, one in tally.types.items() if isinstance(one.counts, wanted.needs)]
+    types = [kind for kind, counted in tally.types.items() if isinstance(counted.counts, wanted.needs)]
     if not types:
         raise UsageError(f"{wanted} does not fit the questions of task {tally.task.name}")
     return types
@@ -100,19 +94,19 @@ def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
 
 def _question_scores(tally: Tally, kind: str, wanted: Measure, selection: Selection) -> Floats:
     """Scores of runs x questions of one type; NaN where a question is left out or a response passed over."""
-    used = wanted if wanted.needs is not None else parse_measure(tally.task.types[kind].score)
-    return selection.apply(kind, used.per_question(tally.types[kind].counts), tally.types[kind].answered)
+    scored = measure_of(tally, kind, wanted).per_question(tally.types[kind].counts)
+    return selection.apply(kind, scored, tally.types[kind].answered)
 
 
 def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:
     scores = units.scores()
     totals = none_for_nan(scores)
-    named, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
+    means, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
     rows = [
         RunScore(
             run=tag,
             score=totals[place],
-            components={name: values[place] for name, values in named.items()},
+            components={name: values[place] for name, values in means.items()},
             **{name: values[place] for name, values in more.items()},
         )
         for place, tag in enumerate(tally.runs.tags)

@@ -20,14 +20,6 @@ from qassay.scores.units import by_series, combined, mean_of_rows, restricted_or
 from qassay.tally import AnswerCounts, ItemCounts, LabelCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]
-# Kinds of judgment without which a component has nothing to say.
-_MADE_OF = {
-    "content": "holistic",
-    "organization": "holistic",
-    "holistic": "holistic",
-    "citation_precision": "citation",
-    "citation_recall": "citation",
-}
 
 
 def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats]) -> dict[str, PerRun]:
@@ -38,7 +30,7 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
     found: dict[str, PerRun] = {}
     own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.kept) else {}
     for name in tally.task.components:
-        if name in _MADE_OF and _MADE_OF[name] not in tally.key.judgments.kinds:
+        if name not in tally.task.types and not _is_judged(name, tally):
             continue
         if name in totals:
             found[name] = none_for_nan(totals[name])
@@ -88,10 +80,16 @@ def _own_scores(tally: Tally, selection: Selection) -> dict[str, Floats]:
 
 def _scores(tally: Tally, kind: str, name: str, selection: Selection) -> Floats:
     one = tally.types[kind]
+    measure = parse_measure(name)
     # Holistic scores and citations are optional: what was not judged is not there, and never wrong.
-    return selection.apply(
-        kind, parse_measure(name).per_question(one.counts), one.answered, needed=name not in _MADE_OF
-    )
+    needed = measure.optional_kind is None
+    return selection.apply(kind, measure.per_question(one.counts), one.answered, needed=needed)
+
+
+def _is_judged(name: str, tally: Tally) -> bool:
+    """Whether there are judgments for a measure that rests on optional ones."""
+    kind = parse_measure(name).optional_kind
+    return kind is None or kind in tally.key.judgments.kinds
 
 
 def _scored_by(tally: Tally, name: str, selection: Selection) -> list[str]:

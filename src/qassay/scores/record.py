@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix, Summary, TypeWeighted, none_for_nan
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, none_for_nan
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.tables import Cell, Column, Table, table
@@ -57,20 +57,17 @@ class Units:
 
     def scores(self) -> Floats:
         """Score of every run over the units it has; NaN where it has none."""
-        there = ~np.isnan(self.values)
+        scored = ~np.isnan(self.values)
         if not self.ids:
             return np.full(len(self.values), np.nan)
-        if there.all():
+        if scored.all():
             return self.summary(self.values, np.arange(len(self.ids)))
-        return np.array([self._one(run, np.flatnonzero(has)) for run, has in enumerate(there)])
+        return np.array([self._score(run, np.flatnonzero(has)) for run, has in enumerate(scored)])
 
-    def _one(self, run: int, units: np.ndarray[Any, np.dtype[np.int64]]) -> float:
+    def _score(self, run: int, units: Integers) -> float:
         if not len(units):
             return float("nan")
-        summary: Summary = self.summary
-        if isinstance(summary, ConfidenceWeighted):
-            summary = ConfidenceWeighted(summary.order[[run]])
-        return float(summary(self.values[[run]], units)[0])
+        return float(self.summary.for_runs(np.array([run]))(self.values[[run]], units)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +115,7 @@ class Scores:
             units=tuple(self.units.ids[unit] for unit in units),
             values=self.units.values[:, units],
             measure=self.measure,
-            summary=_restricted(self.units.summary, units),
+            summary=self.units.summary.on_units(units),
             denominator=self.units.denominator,
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
@@ -208,18 +205,18 @@ class Scores:
         tables = [row.contingency for row in self.runs if row.contingency is not None]
         if not tables:
             return None
-        return {row: {c: sum(one[row][c] for one in tables) for c in tables[0][row]} for row in tables[0]}
+        return {row: {c: sum(counts[row][c] for counts in tables) for c in tables[0][row]} for row in tables[0]}
 
     def _run_json(self, row: RunScore) -> dict[str, Any]:
-        found: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
+        document: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
         for name in self.figures:
-            found[name] = getattr(row, name)
+            document[name] = getattr(row, name)
         about = self.information[row.run]
         if about.organisation is not None:
-            found["organisation"] = about.organisation
+            document["organisation"] = about.organisation
         if about.manual:
-            found["manual"] = True
-        return found
+            document["manual"] = True
+        return document
 
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {
@@ -251,15 +248,3 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "nil_recall": ("NIL recall", ".3f"),
     "mean_length": ("length", ".1f"),
 }
-
-
-def _restricted(summary: Summary, units: np.ndarray[Any, np.dtype[np.int64]]) -> Summary:
-    """The summary of the matrix that holds only these units."""
-    if isinstance(summary, ConfidenceWeighted):
-        new = np.full(summary.order.shape[1], -1)
-        new[units] = np.arange(len(units))
-        moved = new[summary.order]
-        return ConfidenceWeighted(np.stack([row[row >= 0] for row in moved]))
-    if isinstance(summary, TypeWeighted):
-        return TypeWeighted(tuple(summary.types[unit] for unit in units), summary.weights)
-    return Mean()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, Summary, TypeWeighted
+from qassay.matrix import Floats, Integers, Mean
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import weights_for
@@ -17,34 +17,40 @@ from qassay.scores.selection import Selection
 from qassay.tally import Tally
 
 
+def units_of(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
+    """The units that the measure scores, and its summary of them."""
+    return by_series(tally, values, selection) if measure.by_series else by_question(tally, values, selection, measure)
+
+
 def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
-    """Every kept question is a unit; the run's score is the mean, or for CWS the confidence-weighted score."""
+    """Every kept question of any type is a unit."""
     kept = _questions(tally, values, selection)
-    summary: Summary = Mean()
+    order = None
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
-        summary = ConfidenceWeighted(restricted_order(tally.types[kind].order, selection.kept[kind]))
-    denominator = 1 if measure.ordered else measure.denominator
-    return Units(kept.ids, kept.values, summary, denominator, kept.series)
+        order = restricted_order(tally.types[kind].order, selection.kept[kind])
+    denominators = {measure_of(tally, kind, measure).denominator for kind in set(kept.types)}
+    return Units(
+        kept.ids,
+        kept.values,
+        measure.summary(kept.types, tally.task.weights, order),
+        denominators.pop() if len(denominators) == 1 else None,
+        kept.series,
+    )
 
 
-def by_type(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
-    """Every kept question of any type is a unit; the run's score is the weighted mean of the means per type."""
-    kept = _questions(tally, values, selection)
-    if len(set(kept.types)) == 1:  # nothing to weigh: a plain mean, and as exact as its measure
-        only = parse_measure(tally.task.types[kept.types[0]].score)
-        return Units(kept.ids, kept.values, Mean(), only.denominator, kept.series)
-    weights = weights_for(frozenset(kept.types), tally.task.weights, {})
-    return Units(kept.ids, kept.values, TypeWeighted(kept.types, weights), None, kept.series)
+def measure_of(tally: Tally, kind: str, measure: Measure) -> Measure:
+    """The measure that scores questions of one type: the type's own where the measure combines types."""
+    return measure if measure.needs is not None else parse_measure(tally.task.types[kind].score)
 
 
 def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
     """Every series with a kept question is a unit: the weighted mean of its means per type."""
     task = tally.task
-    named: list[str] = []
+    ids: list[str] = []
     scores: list[Floats] = []
     dropped: list[Dropped] = []
-    already = {one.unit for one in selection.dropped if one.unit is not None}
+    already = {left_out.unit for left_out in selection.dropped if left_out.unit is not None}
     columns = {kind: _columns_by_series(tally, kind, selection) for kind in values}
     for series in tally.questions.series:
         means = {
@@ -53,12 +59,12 @@ def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) 
             if series.id in columns[kind]
         }
         if means:
-            named.append(series.id)
+            ids.append(series.id)
             scores.append(combined(means, task.weights, task.without))
         elif series.id not in already:
             dropped.append(Dropped(reason="no question of the series is left", unit=series.id))
     matrix = np.stack(scores, axis=1) if scores else np.empty((len(tally.runs.tags), 0))
-    return Units(tuple(named), matrix, Mean(), None, None, tuple(dropped))
+    return Units(tuple(ids), matrix, Mean(), None, None, tuple(dropped))
 
 
 def _columns_by_series(tally: Tally, kind: str, selection: Selection) -> dict[str | None, list[int]]:
@@ -113,9 +119,9 @@ def restricted_order(order: Integers, kept: NDArray[np.bool_]) -> Integers:
 
 def mean_of_rows(scores: Floats) -> Floats:
     """Mean of each row over what is there; NaN for a row without anything."""
-    there = ~np.isnan(scores)
-    number = there.sum(axis=1)
-    total = np.where(there, scores, 0.0).sum(axis=1)
+    scored = ~np.isnan(scores)
+    number = scored.sum(axis=1)
+    total = np.where(scored, scores, 0.0).sum(axis=1)
     return np.asarray(np.divide(total, number, out=np.full(len(scores), np.nan), where=number > 0))
 
 
@@ -126,12 +132,12 @@ def combined(
     table = np.stack(list(means.values()))
     kinds = list(means)
     result = np.full(table.shape[1], np.nan)
-    there = ~np.isnan(table)
-    for pattern in np.unique(there, axis=1).T:
+    scored = ~np.isnan(table)
+    for pattern in np.unique(scored, axis=1).T:
         present = [kind for kind, has in zip(kinds, pattern, strict=True) if has]
         if not present:
             continue
         share = weights_for(frozenset(present), weights, without)
-        runs = (pattern == there.T).all(axis=1)
+        runs = (pattern == scored.T).all(axis=1)
         result[runs] = sum(share[kind] * table[kinds.index(kind), runs] for kind in present)
     return result

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.matrix import ConfidenceWeighted, ScoreMatrix, TypeWeighted
-from qassay.meta.sensitivity.counting import Cells, Counts
-from qassay.meta.sensitivity.scale import Scale, prepare
-from qassay.meta.sensitivity.study import Study, count
+from qassay.meta.sensitivity.counting import Cells, Counts, Study, count
+from qassay.meta.sensitivity.trials import Scale, prepare
 
 PATHS = ("arrays", "compiled")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
-from qassay.meta.sensitivity.fitting import Fit, fit_curve
+from qassay.meta.sensitivity.curves import Fit, fit_curve
 
 SIZES = np.arange(5.0, 33.0)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from qassay.meta.sensitivity import rests_on, sensitivity, width_for
-from qassay.meta.sensitivity.closed_form.predictor import pair_moments
-from qassay.meta.sensitivity.findings import above_again
-from qassay.meta.sensitivity.scale import rounded_up
+from qassay.meta.sensitivity.closed_form import pair_moments
+from qassay.meta.sensitivity.reading import above_again
+from qassay.meta.sensitivity.trials import rounded_up
 from qassay.meta.simulate import simulate_runs
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import sensitivity
-from qassay.meta.sensitivity.closed_form.plausible import plausible
+from qassay.meta.sensitivity.closed_form import plausible
 from qassay.meta.sensitivity.counting import Cells, Counts
 from qassay.meta.sensitivity.resampling import around, effective, unit_step
 from qassay.meta.simulate import simulate_runs

@@ -1,21 +1,37 @@
-"""Chance-corrected agreement, each coefficient one formula over counts.
+"""Chance-corrected agreement, each coefficient one formula over counts, and bootstrap intervals over items.
 
 Two tables hold all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
 `coincidences[..., c, k]` counts the pairs of labels (c, k) given to one item by two different assessors, in both
 orders, each item weighing 1/(its labels - 1): its sum is the number of labels that can be paired. Leading axes are
 free, so that a thousand resamples are one call. Where a coefficient is undefined its value is NaN here, and None
 in every result.
+
+Items that look alike are interchangeable, so a resample of a hundred thousand items is one multinomial draw over the
+few dozen distinct combinations of labels, and all resamples are computed at once.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.matrix import Floats, Integers, defined
+from qassay.meta.intervals import bca_limits
 
 Metric = Literal["nominal", "ordinal", "interval"]
+Interval: TypeAlias = tuple[float, float]
+# From `weights[resample, kind]` (how often each kind of item was drawn) to the values of every statistic.
+Statistics: TypeAlias = Callable[[Floats], Mapping[str, Floats]]
+# Called with (done, total).
+Progress: TypeAlias = Callable[[int, int], None]
+
+LEVEL = 0.95
+# Draws held in memory at a time; fixed, so that results do not depend on the machine.
+CHUNK = 2_000_000
 
 
 def coincidences(counts: Floats) -> Floats:
@@ -78,3 +94,72 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     """The quotient, NaN where the denominator is nothing but rounding."""
     small = np.abs(denominator) <= 1e-9
     return np.where(small, np.nan, numerator / np.where(small, 1.0, denominator))
+
+
+def estimate(counts: Floats, statistics: Statistics) -> dict[str, float | None]:
+    """The statistics of the items as they are; None where undefined."""
+    return {name: defined(values[0]) for name, values in statistics(counts[None, :]).items()}
+
+
+def bootstrap_intervals(
+    counts: Floats, statistics: Statistics, *, seed: int, resamples: int, progress: Progress | None = None
+) -> dict[str, Interval | None]:
+    """Bias-corrected and accelerated intervals (95%) of every statistic, over items drawn with replacement.
+
+    `counts[kind]` says how many items there are of each kind. A resample in which a statistic is undefined does not
+    count for it; a statistic undefined in more than one resample of twenty, or of a single item, has no interval.
+    Plain percentiles are too narrow where items are few: of a hundred, they hold a kappa in 92 to 94% of the cases.
+    """
+    total = int(counts.sum())
+    if resamples == 0 or total == 0:
+        return dict.fromkeys(statistics(counts[None, :]))
+    rng = np.random.default_rng(seed)
+    chances = counts / counts.sum()
+    step = max(1, CHUNK // len(counts))
+    present = np.flatnonzero(counts)
+    draws = (
+        rng.multinomial(total, chances, size=min(step, resamples - start)).astype(np.float64)
+        for start in range(0, resamples, step)
+    )
+    left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
+    tick = ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
+    found, drawn, without = statistics(counts[None, :]), _each(draws, statistics, tick), _each(left, statistics, tick)
+    times = counts[present].astype(np.int64)
+    return {
+        name: _interval(float(found[name][0]), values, np.repeat(without[name], times))
+        for name, values in drawn.items()
+    }
+
+
+def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], None]) -> dict[str, Floats]:
+    """Every statistic for all rows of all pieces."""
+    found: dict[str, list[Floats]] = {}
+    for weights in pieces:
+        for name, values in statistics(weights).items():
+            found.setdefault(name, []).append(values)
+        tick()
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _without(counts: Floats, kinds: Integers) -> Floats:
+    """The counts less one item of each of these kinds in turn: items of one kind leave the same behind."""
+    rows = np.repeat(counts[None, :], len(kinds), axis=0)
+    rows[np.arange(len(kinds)), kinds] -= 1
+    return rows
+
+
+def ticks(total: int, progress: Progress | None) -> Callable[[], None]:
+    """A function to call after each of so many steps."""
+    done = itertools.count(1)
+    return lambda: None if progress is None else progress(next(done), total)
+
+
+def _interval(value: float, drawn: Floats, left_out: Floats) -> Interval | None:
+    known = drawn[np.isfinite(drawn)]
+    if len(known) < LEVEL * len(drawn) or not np.isfinite(value):
+        return None
+    jackknife = left_out[np.isfinite(left_out)]
+    if len(jackknife) < 2:  # one item says nothing of how others would fall
+        return None
+    low, high = bca_limits(np.array([value]), known[:, None], jackknife[:, None], level=LEVEL)
+    return float(low[0]), float(high[0])

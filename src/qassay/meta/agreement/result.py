@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qassay.meta.agreement.resampling import Interval
+from qassay.matrix import document
+from qassay.meta.agreement.coefficients import Interval
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 
@@ -40,18 +41,10 @@ class PairAgreement:
 
     def as_json(self) -> dict[str, object]:
         """The element of `pairs`."""
+        rows = zip(self.labels, self.matrix, strict=True)
         return {
-            "a": self.a,
-            "b": self.b,
-            "agreement": self.agreement,
-            "folded": self.folded,
-            "cohen_kappa": self.cohen_kappa,
-            "folded_kappa": self.folded_kappa,
-            "intervals": _intervals(self.intervals),
-            "matrix": {
-                label: dict(zip(self.labels, row, strict=True))
-                for label, row in zip(self.labels, self.matrix, strict=True)
-            },
+            **document(self, "a", "b", "agreement", "folded", "cohen_kappa", "folded_kappa", "intervals"),
+            "matrix": {label: dict(zip(self.labels, row, strict=True)) for label, row in rows},
         }
 
 
@@ -174,35 +167,14 @@ class Agreement:
 
     def as_json(self) -> dict[str, object]:
         """The document of `agree --json`."""
-        document: dict[str, object] = {
-            "sets": list(self.sets),
-            "items": self.items,
-            "disagreements": self.disagreements,
-        }
-        if self.not_all_wrong is not None:
-            document["not_all_wrong"] = self.not_all_wrong
-        document |= {
-            "patterns": dict(self.patterns),
-            "raw": self.raw,
-            "folded": self.folded,
-            "fold": dict(self.fold),
-            "fleiss_kappa": self.fleiss_kappa,
-            "krippendorff_alpha": self.krippendorff_alpha,
-            "krippendorff_alpha_ordinal": self.krippendorff_alpha_ordinal,
-            "scott_pi": self.scott_pi,
-            "intervals": _intervals(self.intervals),
+        wrong = ("not_all_wrong",) if self.not_all_wrong is not None else ()
+        kappas = ("fleiss_kappa", "krippendorff_alpha", "krippendorff_alpha_ordinal", "scott_pi")
+        return {
+            **document(self, "sets", "items", "disagreements", *wrong, "patterns", "raw", "folded", "fold", *kappas),
+            **document(self, "intervals"),
             "labels": {name: dict(given) for name, given in self.given.items()},
-            "pairs": [pair.as_json() for pair in self.pairs],
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "about": self.about,
-            "notes": list(self.notes),
+            **document(self, "pairs", "resamples", "seed", "about", "notes"),
         }
-        return document
-
-
-def _intervals(intervals: Mapping[str, Interval | None]) -> dict[str, list[float] | None]:
-    return {name: None if interval is None else list(interval) for name, interval in intervals.items()}
 
 
 def _range(interval: Interval | None) -> str:

@@ -3,20 +3,16 @@
 The modules in the order of the work:
 
     presets      the studies of the papers, laid out on the units at hand
-    sampling     chance: which units are base and test in a trial
-    scale        which bin a difference falls into, exactly
-    subsets      scores of all runs on base and test
-    counting     comparisons, swaps and ties by bin, in array code
+    trials       which units are base and test, scores on them, and which bin a difference falls into, exactly
+    counting     comparisons, swaps and ties by bin over all trials, on threads where it pays
     compiled/    the same for large jobs
-    study        runs all trials, on threads where it pays
-    fitting      the exponential through the rates of a bin
-    closed_form/ the rates from means and variances alone, beside it
+    closed_form  the rates from means and variances alone, and the truths that the runs could have
+    expectation  the same with ties and for units dealt from few, for intervals
     resampling   intervals
-    remarks      what a reader has to know before believing the curves
-    findings     groups, rank ranges, share of pairs
-    bins         the curve of one bin
-    display      tables for people
-    curves       the result, and the questions it answers
+    curves       the result: the exponential through the rates of a bin, and the questions it answers
+    reading      groups, rank ranges, share of pairs, and tables for people
+
+Here: the analysis itself, and what a reader has to know before believing the curves.
 """
 
 from __future__ import annotations
@@ -25,37 +21,21 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import get_args
 
+import numpy as np
+
 from qassay.errors import UsageError, unknown
-from qassay.matrix import ScoreMatrix
-from qassay.meta.sensitivity.bins import BinCurve
-from qassay.meta.sensitivity.closed_form.predictor import pair_moments
-from qassay.meta.sensitivity.counting import Counts, Ties
+from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
+from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import SensitivityCurves, checked_error
-from qassay.meta.sensitivity.findings import Both, Findings, RankRange
-from qassay.meta.sensitivity.fitting import Fit
-from qassay.meta.sensitivity.presets import PRESETS, Preset, Schedule, find_preset, schedule
-from qassay.meta.sensitivity.remarks import (
-    notes_on_bins,
-    notes_on_extended,
-    notes_on_runs,
-    rests_on,
-    why_not_fitted,
-    wider_bins,
-)
-from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals
-from qassay.meta.sensitivity.scale import checked_width, prepare, width_for
-from qassay.meta.sensitivity.study import Path, Progress, Study, count
+from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
+from qassay.meta.sensitivity.reading import Both
+from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
+from qassay.meta.sensitivity.trials import BINS, WIDTH, bin_limits, checked_width, prepare, rounded_up, width_for
 
 __all__ = [
     "PRESETS",
-    "BinCurve",
     "Both",
-    "Counts",
-    "Findings",
-    "Fit",
-    "Preset",
-    "RankRange",
-    "Schedule",
     "SensitivityCurves",
     "find_preset",
     "rests_on",
@@ -63,6 +43,26 @@ __all__ = [
     "why_not_fitted",
     "width_for",
 ]
+
+# Below this many pairs, say so.
+FEW_PAIRS = 15
+
+# From this share of the comparisons in the open bin on, bins are too narrow. Scores within [0, 1] have the bins of the
+# papers, where much of what is seen may well be larger than what has to be told apart.
+MOST = 0.5
+MOST_WITHIN_ONE = 0.9
+
+# What the rule for ties makes of a bin that holds nothing else.
+ONLY_TIES: dict[Ties, str] = {"stay": "a tie is no swap", "half": "a tie counts half a swap", "exclude": ""}
+
+# Reasons of the curves, in words of one difference.
+REASONS = {
+    "first bin": "so small a difference has no curve",
+    "open bin": "so large a difference has no curve",
+    "fewer than three points": "runs differ by so much at too few of the sizes measured",
+    "no swap at any size": "no comparison with such a difference misled",
+    "A1 or A2 not positive and finite": "no falling curve fits the rates measured",
+}
 
 
 def sensitivity(
@@ -99,7 +99,7 @@ def sensitivity(
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
     counts = Counts(count(study, path=path, threads=threads, progress=first))
     moments, wider = pair_moments(matrix), wider_bins(matrix, counts, width)
-    found = (
+    limits = (
         rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
         if intervals
         else None
@@ -115,7 +115,7 @@ def sensitivity(
         error=level,
         width=width,
         counts=counts,
-        intervals=found,
+        intervals=limits,
         moments=moments,
         resamples=intervals,
         floor=floor,
@@ -124,8 +124,8 @@ def sensitivity(
             *matrix.notes,
             *notes_on_runs(matrix, moments),
             *notes_on_bins(study, counts, ties, wider),
-            *interval_notes(study, counts, ties, found, resamples=intervals),
-            *notes_on_extended(study, counts, ties, found),
+            *interval_notes(study, counts, ties, limits, resamples=intervals),
+            *notes_on_extended(study, counts, ties, limits),
         ),
     )
 
@@ -139,3 +139,72 @@ def _two_parts(progress: Progress | None, trials: int, closed_forms: int) -> tup
         lambda done, _: progress(done, total),
         lambda done, of: progress(trials + done * closed_forms // of, total),
     )
+
+
+def rests_on(pairs: int) -> list[str]:
+    """A warning where there are few pairs of runs."""
+    if not 0 < pairs < FEW_PAIRS:
+        return []
+    return [f"The error rates rest on {pairs} {'pair' if pairs == 1 else 'pairs'} of runs only."]
+
+
+def why_not_fitted(curves: SensitivityCurves, difference: float) -> str | None:
+    """Why the bin that holds a difference has no fitted curve; None where it has one."""
+    fit = curves.fits[curves.bin_of(difference)]
+    return REASONS.get(fit, fit) if isinstance(fit, str) else None
+
+
+def wider_bins(matrix: ScoreMatrix, counts: Counts, width: Decimal) -> Decimal | None:
+    """A width that suits the scores better, where most comparisons of the largest sets fall into the open bin."""
+    last, suiting = counts.comparisons[-1], width_for(matrix)
+    most = MOST if suiting > WIDTH else MOST_WITHIN_ONE
+    return max(suiting, rounded_up(2 * float(width))) if last[BINS - 1] > most * last.sum() else None
+
+
+def notes_on_runs(matrix: ScoreMatrix, moments: PairMoments) -> list[str]:
+    """Few runs, and runs that are alike."""
+    if len(matrix.runs) < 2:
+        return ["An error rate needs two runs or more."]
+    notes = rests_on(matrix.pairs)
+    alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
+    if alike == matrix.pairs:
+        notes.append("All runs have the same scores on every unit: there is nothing to tell apart.")
+    elif alike:
+        notes.append(
+            f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every unit."
+        )
+    return notes
+
+
+def notes_on_bins(study: Study, counts: Counts, ties: Ties, wider: Decimal | None) -> list[str]:
+    """Bins that are too narrow for the scores: nearly nothing in them, or ties alone."""
+    notes = []
+    if wider is not None:
+        notes.append(f"Most differences fall into the open bin: choose wider bins, such as {wider} (--bin-width).")
+    step, width = unit_step(study.prepared.matrix), float(study.prepared.width)
+    # Means of S scores differ by steps of step/S: where that is a bin or more, the first bin holds equal means alone.
+    seen = counts.denominators(ties)[:, 0] > 0
+    tied = [size for size, some in zip(study.sizes, seen, strict=True) if some and step / size > width - TIE]
+    if tied and ONLY_TIES[ties]:
+        notes.append(
+            f"Up to {tied[-1]} units all differences below {study.prepared.width} are ties: scores move in steps; "
+            f"{ONLY_TIES[ties]} (--ties {ties}), so that the rate there is the rule's and nothing measured."
+        )
+    return notes
+
+
+def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Floats | None) -> list[str]:
+    """Intervals of the largest sets that end at the measured rate: they would not hold it on their own."""
+    if intervals is None:
+        return []
+    rates, (low, high) = counts.rates(ties)[-1], intervals[-1].T
+    # At 0 and at 1 there is nowhere further to go, and a rate that follows from the rule for ties is no estimate.
+    extended = (low < high) & (((low == rates) & (rates > 0.0)) | ((high == rates) & (rates < 1.0)))
+    if not extended.any():
+        return []
+    limits = bin_limits(study.prepared.width)
+    lows = ", ".join(str(limit) for limit, is_extended in zip(limits, extended, strict=True) if is_extended)
+    return [
+        f"The interval ends at the rate itself in the bins from {lows}: on these units the rate is off in a known "
+        "direction, and the interval is extended to hold it."
+    ]

@@ -1,7 +1,11 @@
-"""The result of a sensitivity analysis, and the questions it answers."""
+"""The result of a sensitivity analysis, and the questions it answers.
+
+The curve of a bin of differences is ErrorRate = A1 * exp(-A2 * S) [EVAL02, QA03, SERIES05].
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -10,23 +14,107 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, defined, none_for_nan
-from qassay.meta.sensitivity import display
-from qassay.meta.sensitivity.bins import BinCurve
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, predicted_rates
-from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.findings import Both, Findings, Way, above_again, findings, first_trusted
-from qassay.meta.sensitivity.fitting import Fit, fit_curve
+from qassay.matrix import TIE, Floats, defined, document, none_for_nan
+from qassay.meta.sensitivity import reading
+from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
+from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
 from qassay.meta.sensitivity.presets import Schedule
-from qassay.meta.sensitivity.scale import BINS, LIMITED_BINS, Scale, bin_limits
-from qassay.meta.sensitivity.study import has_numba
+from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
+from qassay.meta.sensitivity.trials import BINS, LIMITED_BINS, Scale, bin_limits
 from qassay.tables import Table
+
+# Where the search for a fit starts, and the points it needs.
+START = (1.0, 0.25)
+FEWEST_POINTS = 3
 
 # "Size needed" looks this many times further than the units at hand.
 FURTHEST = 10
 
 # From this many pairs x sizes on, predictions are compiled.
 MANY_PREDICTIONS = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A fitted curve."""
+
+    a1: float
+    a2: float
+
+    def at(self, size: float) -> float:
+        """The error rate at a size."""
+        return self.a1 * math.exp(-self.a2 * size)
+
+    def size_for(self, error: float, largest: int) -> int | None:
+        """The smallest size at which the curve is at or below an error rate; None where it is beyond the largest."""
+        if self.at(1) <= error:
+            return 1
+        estimate = math.ceil(min(math.log(self.a1 / error) / self.a2, largest + 1.0))
+        # The logarithm and the curve itself may disagree in the last digit.
+        size = next((s for s in (estimate - 1, estimate, estimate + 1) if s >= 1 and self.at(s) <= error), None)
+        return size if size is not None and size <= largest else None
+
+    def as_json(self) -> dict[str, float]:
+        """The parameters under the names of the papers."""
+        return {"A1": self.a1, "A2": self.a2}
+
+
+def fit_curve(sizes: Floats, rates: Floats) -> Fit | str:
+    """Unweighted non-linear least squares from (1, 0.25), or the reason why there is no curve.
+
+    `rates` are those of non-empty bins only.
+    """
+    if len(sizes) < FEWEST_POINTS:
+        return "fewer than three points"
+    if not np.any(rates > 0.0):
+        return "no swap at any size"
+    from scipy.optimize import leastsq
+
+    # A step of the search may try a large negative A2; what overflows there is refused below or left by the search.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        parameters, _, _, _, status = leastsq(
+            _residuals, START, args=(sizes, rates), Dfun=_slopes, col_deriv=True, full_output=True, maxfev=1000
+        )
+    a1, a2 = float(parameters[0]), float(parameters[1])
+    if status not in (1, 2, 3, 4):
+        return "no convergence"
+    if not (math.isfinite(a1) and math.isfinite(a2) and a1 > 0.0 and a2 > 0.0):
+        return "A1 or A2 not positive and finite"
+    return Fit(a1, a2)
+
+
+def _residuals(parameters: Floats, sizes: Floats, rates: Floats) -> Floats:
+    return np.asarray(parameters[0] * np.exp(-parameters[1] * sizes) - rates)
+
+
+def _slopes(parameters: Floats, sizes: Floats, rates: Floats) -> Floats:
+    decay = np.exp(-parameters[1] * sizes)
+    return np.stack([decay, -parameters[0] * sizes * decay])
+
+
+@dataclass(frozen=True, slots=True)
+class BinCurve:
+    """The error rate of one bin of differences, by size and at the target.
+
+    `error_rate[i]` is None where no comparison fell into the bin at size i. `fit` is None where there is no curve,
+    and `not_fitted` says why.
+    """
+
+    low: float
+    high: float | None
+    error_rate: tuple[float | None, ...]
+    comparisons: tuple[int, ...]
+    interval: tuple[tuple[float, float] | None, ...] | None
+    predicted: tuple[float | None, ...]
+    fit: Fit | None
+    not_fitted: str | None
+    extrapolated: float | None
+    predicted_at_target: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """The row of `bins`."""
+        names = ("low", "high", "error_rate", "comparisons", "interval", "predicted", "fit", "not_fitted")
+        return document(self, *names, "extrapolated", "predicted_at_target")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +191,11 @@ class SensitivityCurves:
         """The fitted curve of each bin, or the reason why there is none."""
         sizes = np.array(self.sizes, dtype=np.float64)
         rates = self.counts.rates(self.ties)
-        found: list[Fit | str] = ["first bin"]
+        fits: list[Fit | str] = ["first bin"]
         for k in range(1, LIMITED_BINS):
             use = (sizes > self.schedule.fit_above) & np.isfinite(rates[:, k])
-            found.append(fit_curve(sizes[use], rates[use, k]))
-        return (*found, "open bin")
+            fits.append(fit_curve(sizes[use], rates[use, k]))
+        return (*fits, "open bin")
 
     def predicted_at(self, size: float) -> Floats:
         """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
@@ -187,8 +275,8 @@ class SensitivityCurves:
 
         None where there is no minimum difference.
         """
-        found = self.minimum_difference()
-        minimum = {"fit": found.fit, "predicted": found.predicted}[way] if way else found.chosen
+        minima = self.minimum_difference()
+        minimum = {"fit": minima.fit, "predicted": minima.predicted}[way] if way else minima.chosen
         return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
 
     @property
@@ -216,41 +304,32 @@ class SensitivityCurves:
 
     def summary(self) -> str:
         """The plain answer, in a sentence or two."""
-        return display.summary(self)
+        return reading.summary(self)
 
     def table(self) -> Table:
         """Error rates by difference and number of units."""
-        return display.error_rates(self)
+        return reading.error_rates(self)
 
     def tables(self) -> tuple[Table, ...]:
         """Error rates by difference, and groups of runs where there is a minimum difference."""
-        return display.tables(self)
+        return (self.table(),) if self.groups is None else (self.table(), reading.group_table(self))
 
     def as_json(self) -> dict[str, object]:
         """The document of `qassay sensitivity --json`."""
-        by = {way: self.findings(way) for way in get_args(Way)}
         return {
             "preset": self.schedule.preset,
-            "measure": self.measure,
-            "units": self.units,
+            **document(self, "measure", "units"),
             "runs": len(self.runs),
             "pairs": self.pairs,
             "trials": self.schedule.trials,
-            "seed": self.seed,
-            "ties": self.ties,
-            "sizes": list(self.sizes),
-            "target": self.target,
-            "bins": [curve.as_json() for curve in self.bins],
-            "error": self.error,
+            **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
             "minimum_difference": self.minimum_difference().as_json(),
             "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
-            "pairs_at_least_minimum": self.pairs_at_least_minimum,
-            "groups": None if self.groups is None else [list(group) for group in self.groups],
-            "by": {way: None if found is None else found.as_json() for way, found in by.items()},
+            **document(self, "pairs_at_least_minimum", "groups"),
+            "by": {way: found and found.as_json() for way in get_args(Way) for found in [self.findings(way)]},
             "floor": self.floor,
             "bin_width": float(self.width),
-            "resamples": self.resamples,
-            "notes": list(self.notes),
+            **document(self, "resamples", "notes"),
         }
 
 

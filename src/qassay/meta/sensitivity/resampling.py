@@ -45,13 +45,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, Mean, ScoreMatrix
-from qassay.meta.sensitivity.closed_form.expectation import Expected, in_fresh_series, on_dealt_units
-from qassay.meta.sensitivity.closed_form.plausible import Plausible, blocks, plausible
-from qassay.meta.sensitivity.closed_form.trinomial import LARGEST, Trinomial, trinomial
-from qassay.meta.sensitivity.counting import Counts, Ties
-from qassay.meta.sensitivity.scale import BINS, bin_limits
-from qassay.meta.sensitivity.study import Path, Progress, Study, has_numba, processors
+from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.meta.sensitivity.closed_form import Plausible, blocks, plausible
+from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, has_numba, processors
+from qassay.meta.sensitivity.expectation import LARGEST, Expected, Trinomial, in_fresh_series, on_dealt_units, trinomial
+from qassay.meta.sensitivity.trials import BINS, bin_limits
 
 COVERAGE = 0.95
 
@@ -226,7 +224,7 @@ def interval_notes(study: Study, counts: Counts, ties: Ties, intervals: Floats |
 
 def _large_enough(study: Study) -> NDArray[np.bool_]:
     """The sizes of which something can be said."""
-    ranked = isinstance(study.prepared.matrix.summary, ConfidenceWeighted)
+    ranked = study.prepared.matrix.summary.order is not None
     return np.array(study.sizes) >= (FEWEST_RANKED if ranked else 1)
 
 
@@ -243,7 +241,7 @@ def unit_step(matrix: ScoreMatrix) -> float:
     0 where there is no such number.
     """
     numerators = matrix.numerators()
-    if numerators is None or matrix.denominator is None or not isinstance(matrix.summary, Mean):
+    if numerators is None or matrix.denominator is None:
         return 0.0
     return float(np.gcd.reduce(np.abs(numerators).astype(np.int64), axis=None)) / matrix.denominator
 

@@ -1,30 +1,20 @@
-"""Which of many runs differ? All pairs at once, corrected for their number, under one named method."""
+"""Which of many runs differ? All pairs at once, corrected for their number, under one named method.
+
+Sets of runs that cannot be told apart are shown by the letters that they share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import UsageError, unknown
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, defined
+from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
-from qassay.meta.significance.groups import indistinguishable, letters
-from qassay.meta.significance.methods import (
-    NAMES,
-    Decision,
-    Method,
-    PairTest,
-    Progress,
-    paired_tukey,
-    randomised_tukey,
-    single_pairs,
-    undecided,
-)
-from qassay.meta.significance.two_runs import check_alpha
+from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
 from qassay.tables import Column, Table, plural, table
 
 _SHOWN = 20
@@ -94,12 +84,12 @@ class AllPairs:
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
         total = len(self.runs) * (len(self.runs) - 1) // 2
-        found = f"{self.different} of {total} pairs differ"
+        differing = f"{self.different} of {total} pairs differ"
         if total == 1:
-            found = "they differ" if self.different else "they cannot be told apart"
+            differing = "they differ" if self.different else "they cannot be told apart"
         elif total == 0:
-            found = "no pair to compare"
-        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {found}"
+            differing = "no pair to compare"
+        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {differing}"
         how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
         if self.permutations is not None:
             how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
@@ -126,33 +116,17 @@ class AllPairs:
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""
+        names = ("a", "b", "difference", "p", "p_adjusted", "different", "interval")
+        ranking = zip(self.runs, self.scores, self.letters, strict=True)
         return {
             "runs": len(self.runs),
             "units": self.units,
             "method": NAMES[self.method],
             "permutations": self.permutations,
-            "pairs": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "difference": pair.difference,
-                    "p": pair.p,
-                    "p_adjusted": pair.p_adjusted,
-                    "different": pair.different,
-                    "interval": None if pair.interval is None else list(pair.interval),
-                }
-                for pair in self.pairs()
-            ],
-            "different": self.different,
-            "groups": [list(group) for group in self.groups],
-            "measure": self.measure,
-            "alpha": self.alpha,
-            "margin": self.margin,
-            "ranking": [
-                {"run": run, "score": score, "letters": shown}
-                for run, score, shown in zip(self.runs, self.scores, self.letters, strict=True)
-            ],
-            "notes": list(self.notes),
+            "pairs": [document(pair, *names) for pair in self.pairs()],
+            **document(self, "different", "groups", "measure", "alpha", "margin"),
+            "ranking": [{"run": run, "score": score, "letters": shown} for run, score, shown in ranking],
+            **document(self, "notes"),
         }
 
 
@@ -174,16 +148,12 @@ def compare_all(
     paired t test; they draw as many flips as the correction needs to reach its level. p, adjusted p, interval,
     letters and groups come from one decision for each pair: adjusted p <= alpha.
     """
-    check_alpha(alpha)
-    if method not in NAMES:
-        raise unknown("method", method, NAMES)
-    if permutations is not None and permutations < 1:
-        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
+    tests = PairTests(method, alpha, permutations, test, seed, progress)
     ranking = rank_runs(matrix.runs, matrix.scores())
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)
     totals = parts.parts.sum(axis=1)
-    decision = _decided(parts, method, alpha, permutations, test, seed, progress)
+    decision = tests.decide(parts)
     sets = indistinguishable(decision.different)
     return AllPairs(
         runs=ordered.runs,
@@ -205,29 +175,96 @@ def compare_all(
     )
 
 
-def _decided(
-    parts: Blocks,
-    method: Method,
-    alpha: float,
-    permutations: int | None,
-    test: PairTest,
-    seed: int,
-    progress: Progress | None,
-) -> Decision:
-    """Which runs differ, by the method named."""
-    if len(parts.parts) < 2:
-        return undecided(1, "One run alone: there is nothing to compare.")
-    if method == "randomised-tukey":
-        return randomised_tukey(parts, alpha, permutations, seed, progress)
-    if method == "tukey":
-        return paired_tukey(parts, alpha)
-    return single_pairs(parts, method, alpha, permutations, test, seed, progress)
-
-
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     notes = []
     if matrix.clusters is not None:
         notes.append(f"Whole series are exchanged: {parts.count} of them hold {len(matrix.units)} units.")
-    if isinstance(matrix.summary, ConfidenceWeighted):
+    if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
+
+
+def indistinguishable(different: NDArray[np.bool_]) -> list[list[int]]:
+    """Maximal sets of runs none of whose pairs are different, such that every such pair is in one of them.
+
+    Runs are given in the order of the ranking. Where one threshold decides for all pairs, these are all the
+    maximal sets there are, and each is a stretch of the ranking. With thresholds of their own (Holm,
+    Benjamini-Hochberg) the maximal sets can be too many to list; then these are enough of them to cover every
+    pair, found by growing each pair not yet covered, the widest first.
+    """
+    count = len(different)
+    alike = ~different
+    np.fill_diagonal(alike, True)
+    covered = np.eye(count, dtype=np.bool_)
+    sets: list[list[int]] = []
+    for first in range(count):
+        # The widest stretch first: in a ranking it holds most of the narrower ones.
+        for last in range(count - 1, first, -1):
+            if alike[first, last] and not covered[first, last]:
+                sets.append(_grow(alike, first, last))
+                covered[np.ix_(sets[-1], sets[-1])] = True
+        if not any(first in members for members in sets):
+            sets.append([first])
+    return sorted(sets)
+
+
+def _grow(alike: NDArray[np.bool_], first: int, last: int) -> list[int]:
+    """A maximal set around two runs: those between them in the ranking are taken up before those outside."""
+    between = range(first + 1, last)
+    outside = [run for run in range(len(alike)) if run < first or run > last]
+    members = [first, last]
+    fits = alike[first] & alike[last]
+    for run in [*between, *outside]:
+        if fits[run]:
+            members.append(run)
+            fits &= alike[run]
+    return sorted(members)
+
+
+def letters(sets: Sequence[Sequence[int]], runs: int) -> list[str]:
+    """Letters of every run: runs that share one cannot be told apart.
+
+    One letter a set: a to z, then aa, ab and so on, so that they never run out; separated by commas where one is
+    longer than a character, and four or more in a row written as a span.
+
+    >>> letters([[0, 1], [1, 2]], 3)
+    ['a', 'ab', 'b']
+    """
+    names = [_name(i) for i in range(len(sets))]
+    places: list[list[int]] = [[] for _ in range(runs)]
+    for i, members in enumerate(sets):
+        for run in members:
+            places[run].append(i)
+    separator = "" if len(sets) <= 26 else ","
+    return [separator.join(_spans(where, names)) for where in places]
+
+
+def _spans(places: Sequence[int], names: Sequence[str]) -> list[str]:
+    """Names of the places, with stretches of four or more shortened."""
+    stretches: list[list[int]] = []
+    for place in places:
+        if stretches and place == stretches[-1][-1] + 1:
+            stretches[-1].append(place)
+        else:
+            stretches.append([place])
+    shown: list[str] = []
+    for stretch in stretches:
+        if len(stretch) < 4:
+            shown.extend(names[place] for place in stretch)
+        else:
+            shown.append(f"{names[stretch[0]]}–{names[stretch[-1]]}")
+    return shown
+
+
+def _name(number: int) -> str:
+    """The number as letters: a, b, ..., z, aa, ab, ...
+
+    >>> _name(0), _name(25), _name(26), _name(701), _name(702)
+    ('a', 'z', 'aa', 'zz', 'aaa')
+    """
+    name = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = chr(ord("a") + rest) + name
+    return name

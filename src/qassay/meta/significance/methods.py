@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats
-from qassay.meta.intervals import FLIPS, Blocks, every_flip_fits, hits_needed
-from qassay.meta.significance.corrections import benjamini_hochberg, holm
-from qassay.meta.significance.flipped_pairs import flip_p_values, t_p_values
+from qassay.errors import unknown
+from qassay.matrix import Floats, Integers
+from qassay.meta.intervals import FLIPS, Blocks, every_flip_fits, flip_chunks, hits_needed
 from qassay.meta.significance.ranges import (
     critical_range,
     exchange_ranges,
@@ -25,6 +24,7 @@ from qassay.meta.significance.ranges import (
     residual_variance,
     studentized_range_sf,
 )
+from qassay.meta.significance.two_runs import check_test
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 PairTest: TypeAlias = Literal["randomisation", "t"]
@@ -39,6 +39,10 @@ NAMES: dict[Method, str] = {
 EXCHANGES = 20_000
 # More flips than this are not drawn on our own account; the notes then say what they cannot show.
 MOST_FLIPS = 1_000_000
+# Flips looked at together: rows of this length stay in the processor's cache.
+_ROWS = 16_384
+# Whole numbers and halves up to here are exact in single precision, which is twice as fast.
+_SINGLE = 2.0**22
 
 
 @dataclass(frozen=True)
@@ -63,117 +67,218 @@ def undecided(runs: int, note: str) -> Decision:
     return Decision(blank, blank, np.zeros((runs, runs), np.bool_), None, None, (note,))
 
 
-def randomised_tukey(
-    parts: Blocks, alpha: float, permutations: int | None, seed: int, progress: Progress | None
-) -> Decision:
-    """One line for all pairs: the range that random exchange of runs within units reaches with probability alpha."""
-    ranges, singles, exact = _under_chance(parts, permutations, seed, progress)
-    # Random permutations are joined by the one observed, which keeps p above 0; all there are hold it already.
-    observed = int(not exact)
+@dataclass(frozen=True, slots=True)
+class PairTests:
+    """How all pairs of runs are tested at once, and corrected for their number."""
+
+    method: Method
+    alpha: float
+    permutations: int | None
+    test: PairTest
+    seed: int
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        check_test(self.alpha, self.permutations)
+        if self.method not in NAMES:
+            raise unknown("method", self.method, NAMES)
+
+    def decide(self, parts: Blocks) -> Decision:
+        """Which runs differ; nobody where there is one run."""
+        if len(parts.parts) < 2:
+            return undecided(1, "One run alone: there is nothing to compare.")
+        if self.method == "randomised-tukey":
+            return self._randomised_tukey(parts)
+        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts)
+
+    def _randomised_tukey(self, parts: Blocks) -> Decision:
+        """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
+        ranges, singles, exact = self._under_chance(parts)
+        # Random permutations are joined by the one observed, which keeps p above 0; all there are hold it already.
+        observed = int(not exact)
+        totals = parts.parts.sum(axis=1)
+        lines = np.abs(totals[:, None] - totals[None, :]) - parts.tolerance
+        hits = len(ranges) - np.searchsorted(ranges, lines)
+        p = (observed + len(singles) - np.searchsorted(singles, lines)) / (observed + len(singles))
+        needed = hits_needed(len(ranges), self.alpha, exact=exact)
+        different = hits < needed
+        np.fill_diagonal(different, False)
+        margin, note = self._common_line(parts, ranges, needed)
+        adjusted = (observed + hits) / (observed + len(ranges))
+        return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,), exact)
+
+    def _under_chance(self, parts: Blocks) -> tuple[Floats, Floats, bool]:
+        """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
+        if len(parts.parts) == 2:
+            flips = self.permutations or FLIPS
+            ranges = np.sort(flip_ranges(parts, permutations=flips, seed=self.seed))
+            return ranges, ranges, every_flip_fits(parts.count, flips)
+        ranges, singles = exchange_ranges(
+            parts, permutations=self.permutations or EXCHANGES, seed=self.seed, progress=self.progress
+        )
+        return np.sort(ranges), np.sort(singles, axis=None), False
+
+    def _common_line(self, parts: Blocks, ranges: Floats, needed: int) -> tuple[float | None, str | None]:
+        """The difference that two runs need at least, or a sentence about why there is none."""
+        if needed < 1:
+            return None, f"{len(ranges):,} permutations cannot reach {self.alpha:g}: no pair can be called different."
+        # No exchange of runs within units brings two runs further apart than this.
+        furthest = float(np.ptp(parts.parts, axis=0).sum())
+        line = float(ranges[-needed])
+        if line > furthest - parts.tolerance:
+            return None, self._out_of_reach(parts, furthest)
+        # Whole numbers meet the line exactly; others may stand one tolerance above it.
+        return (line + (0.0 if parts.tolerance == 0.5 else parts.tolerance)) / parts.scale, None
+
+    def _out_of_reach(self, parts: Blocks, furthest: float) -> str:
+        """Why no difference, however large, could be called one."""
+        if furthest < parts.tolerance:
+            return "All runs are equal on every unit: there is nothing to tell apart."
+        units = f"{parts.count} {'unit' if parts.count == 1 else 'units'}"
+        reached = f"On {units} chance alone often reaches the largest difference that these scores allow"
+        return f"{reached}: no pair can be called different at {self.alpha:g}."
+
+    def _paired_tukey(self, parts: Blocks) -> Decision:
+        """One line for all pairs, from the studentized range on the two-way residual."""
+        from scipy.special import stdtr
+
+        runs, count = parts.parts.shape
+        totals = parts.parts.sum(axis=1)
+        differences = np.abs(totals[:, None] - totals[None, :])
+        differences = np.where(differences < parts.tolerance, 0.0, differences) / parts.scale
+        if count < 2:
+            return undecided(runs, "One unit alone does not show how differences vary: nothing can be said.")
+        variance, freedom = residual_variance(parts.values())
+        error = math.sqrt(variance / count)
+        if error < 1e-12:
+            p = np.where(differences > 0, 0.0, 1.0)
+            note = "Every difference is the same on all units: no chance is left, and every difference counts."
+            return Decision(p, p, differences > 0, 0.0, None, (note,))
+        upper = np.triu_indices(runs, 1)
+        adjusted = np.ones((runs, runs))
+        adjusted[upper] = studentized_range_sf(differences[upper] / error, runs, freedom)
+        adjusted = np.minimum(adjusted, adjusted.T)
+        p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
+        return Decision(p, adjusted, adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error, None)
+
+    def _single_pairs(self, parts: Blocks) -> Decision:
+        """Correct the p-values of single pairs; each pair has a line of its own, so there is no common interval."""
+        runs = len(parts.parts)
+        upper = np.triu_indices(runs, 1)
+        pairs = len(upper[0])
+        notes = [f"{NAMES[self.method]} corrects single p-values ({self.test} test); it gives no common interval."]
+        drawn: int | None
+        if self.test == "t":
+            p, drawn, exact = t_p_values(parts), None, False
+            if np.isnan(p[upper]).any():
+                notes.append(
+                    "Pairs whose difference is the same on every unit have no t test; they count as not different."
+                )
+        else:
+            wanted = self.permutations or min(max(FLIPS, math.ceil(pairs / self.alpha)), MOST_FLIPS)
+            p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
+            least = (2 if exact else 1) / (drawn if exact else drawn + 1)
+            if least * pairs > self.alpha:
+                reason = f"{parts.count} units" if exact else f"{drawn:,} permutations"
+                notes.append(
+                    f"{reason} give no p below {least:.2g}: one pair among {pairs:,} cannot reach {self.alpha:g} alone."
+                )
+        correct = holm if self.method == "holm" else benjamini_hochberg
+        adjusted = np.ones((runs, runs))
+        adjusted[upper] = correct(np.nan_to_num(p[upper], nan=1.0))
+        adjusted = np.minimum(adjusted, adjusted.T)
+        different = adjusted <= self.alpha
+        np.fill_diagonal(p, 1.0)
+        return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)
+
+
+def flip_p_values(
+    parts: Blocks, *, flips: int, seed: int, progress: Callable[[int, int], None] | None = None
+) -> tuple[Floats, int, bool]:
+    """p-values of the sign-flip test for every pair of runs (runs x runs), the flips behind them, and if they are all.
+
+    Flipping the differences of two runs is flipping the scores of both, so the flipped sums of the runs serve every
+    pair: the work is one matrix product, and one comparison for each pair and flip.
+    """
+    runs = len(parts.parts)
     totals = parts.parts.sum(axis=1)
     lines = np.abs(totals[:, None] - totals[None, :]) - parts.tolerance
-    hits = len(ranges) - np.searchsorted(ranges, lines)
-    p = (observed + len(singles) - np.searchsorted(singles, lines)) / (observed + len(singles))
-    needed = hits_needed(len(ranges), alpha, exact=exact)
-    different = hits < needed
-    np.fill_diagonal(different, False)
-    margin, note = _common_line(parts, ranges, needed, alpha)
-    adjusted = (observed + hits) / (observed + len(ranges))
-    return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,), exact)
+    single = bool(2 * np.abs(parts.parts).sum(axis=1).max(initial=0.0) < _SINGLE)
+    kind: type[np.float32 | np.float64] = np.float32 if single else np.float64
+    hits = np.zeros((runs, runs), dtype=np.int64)
+    done = 0
+    exact = every_flip_fits(parts.count, flips)
+    total = 2**parts.count if exact else flips
+    signed: NDArray[Any] = parts.parts.astype(kind)
+    for chosen in flip_chunks(parts.count, flips, seed, rows=_ROWS):
+        signs: NDArray[Any] = 1 - 2 * chosen.astype(kind)
+        _count_hits(np.ascontiguousarray(signed @ signs.T), lines, hits)
+        done += len(chosen)
+        if progress is not None:
+            progress(done, total)
+    hits += hits.T
+    p: Floats = hits / total if exact else (1 + hits) / (1 + total)
+    return p, total, exact
 
 
-def _under_chance(
-    parts: Blocks, permutations: int | None, seed: int, progress: Progress | None
-) -> tuple[Floats, Floats, bool]:
-    """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
-    if len(parts.parts) == 2:
-        flips = permutations or FLIPS
-        ranges = np.sort(flip_ranges(parts, permutations=flips, seed=seed))
-        return ranges, ranges, every_flip_fits(parts.count, flips)
-    ranges, singles = exchange_ranges(parts, permutations=permutations or EXCHANGES, seed=seed, progress=progress)
-    return np.sort(ranges), np.sort(singles, axis=None), False
+def _count_hits(flipped: NDArray[Any], lines: Floats, hits: Integers) -> None:
+    """Count, for every pair of rows, the flips whose difference reaches the pair's line."""
+    buffer = np.empty(flipped.shape[1], dtype=flipped.dtype)
+    for first in range(len(flipped)):
+        for second in range(first + 1, len(flipped)):
+            np.subtract(flipped[first], flipped[second], out=buffer)
+            np.abs(buffer, out=buffer)
+            hits[first, second] += np.count_nonzero(buffer >= float(lines[first, second]))
 
 
-def _common_line(parts: Blocks, ranges: Floats, needed: int, alpha: float) -> tuple[float | None, str | None]:
-    """The difference that two runs need at least, or a sentence about why there is none."""
-    if needed < 1:
-        return None, f"{len(ranges):,} permutations cannot reach {alpha:g}: no pair can be called different."
-    # No exchange of runs within units brings two runs further apart than this.
-    furthest = float(np.ptp(parts.parts, axis=0).sum())
-    line = float(ranges[-needed])
-    if line > furthest - parts.tolerance:
-        return None, _out_of_reach(parts, alpha, furthest)
-    # Whole numbers meet the line exactly; others may stand one tolerance above it.
-    return (line + (0.0 if parts.tolerance == 0.5 else parts.tolerance)) / parts.scale, None
+def t_p_values(parts: Blocks) -> Floats:
+    """p-values of the paired t test for every pair of runs (runs x runs); NaN where a pair does not vary.
 
-
-def _out_of_reach(parts: Blocks, alpha: float, furthest: float) -> str:
-    """Why no difference, however large, could be called one."""
-    if furthest < parts.tolerance:
-        return "All runs are equal on every unit: there is nothing to tell apart."
-    units = f"{parts.count} {'unit' if parts.count == 1 else 'units'}"
-    reached = f"On {units} chance alone often reaches the largest difference that these scores allow"
-    return f"{reached}: no pair can be called different at {alpha:g}."
-
-
-def paired_tukey(parts: Blocks, alpha: float) -> Decision:
-    """One line for all pairs, from the studentized range on the two-way residual."""
+    The variance of a difference follows from the covariances of the runs; series count as wholes, by the share of
+    the units they hold.
+    """
     from scipy.special import stdtr
 
-    runs, count = parts.parts.shape
+    count = parts.count
     totals = parts.parts.sum(axis=1)
-    differences = np.abs(totals[:, None] - totals[None, :])
-    differences = np.where(differences < parts.tolerance, 0.0, differences) / parts.scale
+    spread = (parts.parts - totals[:, None] * parts.shares) / parts.scale
+    products = spread @ spread.T
+    squares = np.diag(products)
+    variance = np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0)
+    # Rounding leaves crumbs of the variance of runs that differ by the same amount everywhere.
+    variance[variance < 1e-12 * (squares[:, None] + squares[None, :])] = 0.0
     if count < 2:
-        return undecided(runs, "One unit alone does not show how differences vary: nothing can be said.")
-    variance, freedom = residual_variance(parts.values())
-    error = math.sqrt(variance / count)
-    if error < 1e-12:
-        p = np.where(differences > 0, 0.0, 1.0)
-        note = "Every difference is the same on all units: no chance is left, and every difference counts."
-        return Decision(p, p, differences > 0, 0.0, None, (note,))
-    upper = np.triu_indices(runs, 1)
-    adjusted = np.ones((runs, runs))
-    adjusted[upper] = studentized_range_sf(differences[upper] / error, runs, freedom)
-    adjusted = np.minimum(adjusted, adjusted.T)
-    p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
-    return Decision(p, adjusted, adjusted <= alpha, critical_range(runs, freedom, alpha) * error, None)
+        return np.full(variance.shape, np.nan)
+    error = np.sqrt(variance * count / (count - 1))
+    difference = np.abs(totals[:, None] - totals[None, :]) / parts.scale
+    t = np.divide(difference, error, out=np.full(error.shape, np.nan), where=error > 0)
+    return np.asarray(2 * stdtr(count - 1, -t))
 
 
-def single_pairs(
-    parts: Blocks,
-    method: Method,
-    alpha: float,
-    permutations: int | None,
-    test: PairTest,
-    seed: int,
-    progress: Progress | None,
-) -> Decision:
-    """Correct the p-values of single pairs; each pair has a line of its own, so there is no common interval."""
-    runs = len(parts.parts)
-    upper = np.triu_indices(runs, 1)
-    pairs = len(upper[0])
-    notes = [f"{NAMES[method]} corrects single p-values ({test} test); it gives no common interval."]
-    drawn: int | None
-    if test == "t":
-        p, drawn, exact = t_p_values(parts), None, False
-        if np.isnan(p[upper]).any():
-            notes.append(
-                "Pairs whose difference is the same on every unit have no t test; they count as not different."
-            )
-    else:
-        wanted = permutations or min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
-        p, drawn, exact = flip_p_values(parts, flips=wanted, seed=seed, progress=progress)
-        least = (2 if exact else 1) / (drawn if exact else drawn + 1)
-        if least * pairs > alpha:
-            reason = f"{parts.count} units" if exact else f"{drawn:,} permutations"
-            notes.append(
-                f"{reason} give no p below {least:.2g}: one pair among {pairs:,} cannot reach {alpha:g} alone."
-            )
-    correct = holm if method == "holm" else benjamini_hochberg
-    adjusted = np.ones((runs, runs))
-    adjusted[upper] = correct(np.nan_to_num(p[upper], nan=1.0))
-    adjusted = np.minimum(adjusted, adjusted.T)
-    different = adjusted <= alpha
-    np.fill_diagonal(p, 1.0)
-    return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)
+def holm(p: Floats) -> Floats:
+    """Holm's step-down adjustment (Holm 1979): the chance of any false difference stays below the level.
+
+    The i-th smallest of m p-values is multiplied by m - i + 1; running maximum, at most 1.
+    """
+    count = len(p)
+    order = np.argsort(p, kind="stable")
+    raised = np.maximum.accumulate(p[order] * np.arange(count, 0, -1)) if count else p
+    return _back(np.minimum(raised, 1.0), order)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Benjamini and Hochberg's step-up adjustment (1995): the expected share of false differences.
+
+    The i-th smallest of m p-values is multiplied by m/i; running minimum from the largest down, at most 1.
+    """
+    count = len(p)
+    order = np.argsort(p, kind="stable")
+    raised = p[order] * (count / np.arange(1, count + 1))
+    lowered = np.minimum.accumulate(raised[::-1])[::-1] if count else raised
+    return _back(np.minimum(lowered, 1.0), order)
+
+
+def _back(adjusted: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+    result: Floats = np.empty(len(adjusted))
+    result[order] = adjusted
+    return result

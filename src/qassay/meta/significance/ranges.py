@@ -29,11 +29,7 @@ def residual_variance(values: Floats) -> tuple[float, int]:
 
 
 def exchange_ranges(
-    parts: Blocks,
-    *,
-    permutations: int,
-    seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    parts: Blocks, *, permutations: int, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Floats, Floats]:
     """Ranges and single differences of run sums when runs are exchanged at random within each unit or series.
 
@@ -100,10 +96,11 @@ def studentized_range_sf(q: Floats, runs: int, freedom: float) -> Floats:
     s, weight = _legendre(96, float(low), float(high))
     density = np.exp(np.log(2) + xlogy(half, half) - gammaln(half) + xlogy(freedom - 1, s) - half * s**2) * weight
     density /= density.sum()
-    found: Floats = np.empty(len(q))
+    tails: Floats = np.empty(len(q))
     for start, stop in chunks(len(q), 96 * 20):
-        found[start:stop] = _normal_range_sf(np.multiply.outer(q[start:stop], s), runs) @ density
-    return np.clip(found, 0.0, 1.0)
+        ranges = np.minimum(np.multiply.outer(q[start:stop], s), _FURTHEST)
+        tails[start:stop] = np.exp(np.minimum(_log_tail(runs)(ranges), 0.0)) @ density
+    return np.clip(tails, 0.0, 1.0)
 
 
 def critical_range(runs: int, freedom: float, alpha: float) -> float:
@@ -119,13 +116,9 @@ def critical_range(runs: int, freedom: float, alpha: float) -> float:
     return float(brentq(excess, 0.0, high, xtol=1e-12))
 
 
-def _normal_range_sf(r: Floats, runs: int) -> Floats:
-    """Tail of the range of `runs` standard normal values, interpolated from a fine table of its logarithm."""
-    return np.asarray(np.exp(np.minimum(_log_tail(runs)(np.minimum(r, _FURTHEST)), 0.0)))
-
-
 @lru_cache(maxsize=8)
 def _log_tail(runs: int) -> Callable[[Floats], Floats]:
+    """Log of the tail of the range of `runs` standard normal values, interpolated from a fine table."""
     from scipy.interpolate import CubicSpline
 
     knots = np.linspace(0.0, _FURTHEST, 1600)

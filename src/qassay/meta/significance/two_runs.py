@@ -1,7 +1,11 @@
-"""Is one run better than another? One rule answers: the paired randomisation test, and the interval it inverts."""
+"""Is one run better than another? One rule answers: the paired randomisation test, and the interval it inverts.
+
+Beside it the paired t test, and its power by the noncentral t distribution: how large a comparison has to be.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -9,15 +13,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ConfidenceWeighted, Floats, ScoreMatrix
-from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, contributions, deviations, flip_test
-from qassay.meta.significance import display
-from qassay.meta.significance.power import units_for_power
-from qassay.tables import Table
+from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
+from qassay.tables import Cell, Column, Table, plural, show, table
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
-NO_ERROR_RATE: Mapping[str, float | None] = {"fit": None, "predicted": None}
+# Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
+_NORMAL = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,38 +75,62 @@ class PairComparison:
 
     def tables(self) -> list[Table]:
         """The answer with the figures behind it, and the units that make the difference."""
-        return [display.answer(self), display.deciding(self)]
+        return [self.table(), self.deciding_table()]
 
     def table(self) -> Table:
         """The answer with the figures behind it."""
-        return display.answer(self)
+        level = f"{1 - self.alpha:.0%}"
+        flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
+        interval, kept = "–", "what the randomisation test does not reject"
+        if self.interval is not None:
+            interval = " to ".join(map(signed, self.interval))
+            kept += "; 0 is inside" if self.interval[0] <= 0 <= self.interval[1] else "; 0 is outside"
+        rows: list[tuple[Cell, ...]] = [
+            (f"score of {self.a}", f"{self.score_a:.4f}", self.measure),
+            (f"score of {self.b}", f"{self.score_b:.4f}", self.measure),
+            ("difference", f"{self.difference:+.4f}", f"{self.a} less {self.b}"),
+            (f"{level} interval", interval, kept),
+            ("p, randomisation", show(self.p_randomisation, ".4g"), flips),
+            ("p, paired t", show(self.p_t, ".4g"), "a second opinion"),
+            ("effect size", show(self.effect_size, ".3f"), "difference / deviation of the unit differences"),
+            ("units needed", show(self.units_needed), f"to find it with power {self.power:g} at level {self.alpha:g}"),
+            ("verdict", self.verdict, self._reading()),
+        ]
+        if any(rate is not None for rate in self.error_rate.values()):
+            rates = " / ".join(show(self.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
+            rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
+        title = f"Is {self.a} better than {self.b}? {plural(self.units, 'unit')}"
+        return table(title, ["", Column("value"), "meaning"], rows, self.notes)
+
+    def _reading(self) -> str:
+        if self.units_better == self.units_worse == 0:
+            return "the two are equal on every unit"
+        if self.interval is None:
+            return f"so few units cannot tell at level {self.alpha:g}"
+        if self.verdict == "cannot tell":
+            return f"chance alone does this, at level {self.alpha:g}"
+        return f"{self.a} is {self.verdict} than {self.b} at level {self.alpha:g}"
+
+    def deciding_table(self) -> Table:
+        """The units that make the difference."""
+        equal = self.units - self.units_better - self.units_worse
+        title = (
+            f"Units that make the difference: {self.a} ahead on {self.units_better}, "
+            f"behind on {self.units_worse}, level on {equal}"
+        )
+        rows = [(u.unit, u.a, u.b, u.part) for u in self.deciding]
+        columns: list[Column | str] = ["unit", Column(self.a, ".4g"), Column(self.b, ".4g"), Column("part", "+.4f")]
+        more = self.units_better + self.units_worse - len(rows)
+        notes = [f"{more} more {'unit differs' if more == 1 else 'units differ'} (--top)."] if more else []
+        return table(title, columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "units": self.units,
-            "difference": self.difference,
-            "interval": None if self.interval is None else list(self.interval),
-            "p_randomisation": self.p_randomisation,
-            "p_t": self.p_t,
-            "effect_size": self.effect_size,
-            "error_rate": dict(self.error_rate),
-            "units_needed": self.units_needed,
-            "verdict": self.verdict,
-            "measure": self.measure,
-            "score_a": self.score_a,
-            "score_b": self.score_b,
-            "alpha": self.alpha,
-            "power": self.power,
-            "permutations": self.permutations,
-            "exact": self.exact,
-            "units_better": self.units_better,
-            "units_worse": self.units_worse,
-            "deciding_units": [{"unit": u.unit, "a": u.a, "b": u.b, "part": u.part} for u in self.deciding],
-            "notes": list(self.notes),
-        }
+        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
+        more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
+        units = [document(unit, "unit", "a", "b", "part") for unit in self.deciding]
+        counts = document(self, *names, *more, "units_better", "units_worse")
+        return {**counts, "deciding_units": units, **document(self, "notes")}
 
 
 def compare(
@@ -126,16 +153,15 @@ def compare(
     interval excludes 0. The paired t test stands beside it as a second opinion. `error_rate` is what the
     sensitivity curves give for this difference at this size.
     """
-    check_alpha(alpha)
-    if permutations < 1:
-        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
+    check_test(alpha, permutations)
     if a == b:
         raise UsageError(f"run {a!r} cannot be compared with itself")
     pair = matrix.select([a, b])
     parts = blocks(pair)
     test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
     p_t, effect = paired_t(parts)
-    difference = _part_of_difference(pair)
+    by_unit = pair.summary.contributions(pair.values)
+    difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
     return PairComparison(
         a=a,
@@ -148,9 +174,9 @@ def compare(
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
-        error_rate=dict(NO_ERROR_RATE if error_rate is None else error_rate),
+        error_rate=dict(error_rate or {"fit": None, "predicted": None}),
         units_needed=_units_needed(pair, parts, effect, power, alpha),
-        verdict=_verdict(test),
+        verdict="cannot tell" if not test.rejects else "better" if test.difference > 0 else "worse",
         measure=matrix.measure,
         alpha=alpha,
         power=power,
@@ -163,10 +189,12 @@ def compare(
     )
 
 
-def check_alpha(alpha: float) -> None:
-    """The level of a test lies between 0 and 1."""
+def check_test(alpha: float, permutations: int | None = None) -> None:
+    """The level of a test lies between 0 and 1, and a randomisation test has a permutation at least."""
     if not 0 < alpha < 1:
         raise UsageError(f"the level of a test lies between 0 and 1, not {alpha}")
+    if permutations is not None and permutations < 1:
+        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
 
 
 def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
@@ -190,15 +218,9 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     return float(2 * stdtr(count - 1, -abs(effect) * np.sqrt(count))), effect
 
 
-def _verdict(test: FlipTest) -> Verdict:
-    if not test.rejects:
-        return "cannot tell"
-    return "better" if test.difference > 0 else "worse"
-
-
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
     """The difference in standard deviations of what single units add to it; within types where units weigh by type."""
-    apart = deviations(pair)
+    apart = pair.summary.deviations(pair.values)
     spread = float(np.sqrt(((apart[0] - apart[1]) ** 2).sum() / max(len(pair.units) - 1, 1)))
     return difference / spread if spread > TIE else None
 
@@ -207,11 +229,6 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
     """The units with which the t test finds such an effect, as many as there are in that many blocks."""
     needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
     return None if needed is None else int(np.ceil(needed * len(pair.units) / parts.count))
-
-
-def _part_of_difference(pair: ScoreMatrix) -> Floats:
-    parts = contributions(pair)
-    return np.asarray(parts[0] - parts[1])
 
 
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
@@ -250,6 +267,79 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
         )
     if matrix.clusters is not None:
         notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
-    if isinstance(matrix.summary, ConfidenceWeighted):
+    if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
+
+
+def signed(value: float, line: float = 0.0) -> str:
+    """A number with its sign and as many digits as show on which side of a line it lies; four at least.
+
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1)
+    ('+0.0500', '+0.00002', '+0.0000', '-0.0999999')
+    """
+    texts = (f"{value:+.{digits}f}" for digits in range(4, 17))
+    return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")
+
+
+def power(effect: float, units: int, *, alpha: float = 0.05) -> float | None:
+    """The probability that a two-sided paired t test at level `alpha` finds a true difference.
+
+    `effect` is the difference divided by the standard deviation of the per-unit differences. None with fewer than
+    two units, where there is no test.
+    """
+    if units < 2:
+        return None
+    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+
+    distance = abs(effect) * math.sqrt(units)
+    if units > _NORMAL:
+        line = float(ndtri(1 - alpha / 2))
+        return float(ndtr(distance - line) + ndtr(-distance - line))
+    line = -float(stdtrit(units - 1, alpha / 2))
+    below, above = (float(nctdtr(units - 1, distance, at)) for at in (-line, line))
+    # scipy gives not-a-number for probabilities too small to compute: below 1e-15 wherever it was seen.
+    return 1 - (0.0 if math.isnan(above) else above) + (0.0 if math.isnan(below) else below)
+
+
+def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -> int | None:
+    """The smallest number of units with which the paired t test has this power; None where the effect is 0."""
+    _check(power, alpha)
+    if effect == 0 or not math.isfinite(effect):
+        return None
+    from scipy.special import ndtri
+
+    start = ((ndtri(1 - alpha / 2) + ndtri(power)) / abs(effect)) ** 2
+    if start > _NORMAL:
+        # The t test needs about z^2/2 units more than the normal one.
+        return math.ceil(start + ndtri(1 - alpha / 2) ** 2 / 2)
+    low, high = 1, max(4, math.ceil(start) + 10)
+    while _reached(effect, high, alpha) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _reached(effect, middle, alpha) >= power else (middle, high)
+    return high
+
+
+def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float | None:
+    """The smallest effect that the paired t test finds with this power on so many units; None below two units."""
+    _check(power, alpha)
+    if units < 2:
+        return None
+    from scipy.optimize import brentq
+
+    low, high = 0.0, 1.0
+    while _reached(high, units, alpha) < power:
+        low, high = high, 2 * high
+    return float(brentq(lambda effect: _reached(effect, units, alpha) - power, low, high, xtol=1e-10))
+
+
+def _reached(effect: float, units: int, alpha: float) -> float:
+    return power(effect, units, alpha=alpha) or 0.0
+
+
+def _check(wanted: float, alpha: float) -> None:
+    check_test(alpha)
+    if not alpha < wanted < 1:
+        raise UsageError(f"power lies between the level {alpha} and 1, not {wanted}")

@@ -66,7 +66,7 @@ def _leaderboard(scores: Scores, intervals: str) -> Table:
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
-    from qassay.analysis.composition import composition
+    from qassay.analysis.rankings import composition
     from qassay.meta.distributions import score_distributions
 
     boxes = score_distributions(scored(evaluation, choice).matrix)

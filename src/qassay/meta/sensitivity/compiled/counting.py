@@ -1,10 +1,13 @@
-"""Compiled code that counts swaps without visiting the pairs; importing it imports numba.
+"""Counting trials in compiled code, for jobs that would take array code long; importing it imports numba.
 
-Runs stand at positions in increasing order of their base score. For the run at position q, the runs that are worse
-by at least threshold k are the positions below reach[q, k]. Going through the runs by decreasing test score, a set of
-bits holds the positions of the runs that are better in test than the one at hand: its swaps at threshold k are the
-ones below reach[q, k], which takes a count kept for each word and one popcount. So a trial costs runs x bins steps
-instead of runs x runs.
+Only a large job loads this module. Compiled functions release the interpreter's lock, so that threads share the work.
+Every count equals that of the array code: the same draws, the same sums in the same order, the same comparisons.
+
+Swaps are counted without visiting the pairs. Runs stand at positions in increasing order of their base score. For the
+run at position q, the runs that are worse by at least threshold k are the positions below reach[q, k]. Going through
+the runs by decreasing test score, a set of bits holds the positions of the runs that are better in test than the one at
+hand: its swaps at threshold k are the ones below reach[q, k], which takes a count kept for each word and one popcount.
+So a trial costs runs x bins steps instead of runs x runs.
 """
 
 from __future__ import annotations
@@ -14,10 +17,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers
-from qassay.meta.sensitivity.compiled.machine import ONE, compiled, popcount
-from qassay.meta.sensitivity.sampling import Keys
-from qassay.meta.sensitivity.scale import BINS
+from qassay.matrix import Floats, Integers, cws_weights
+from qassay.meta.sensitivity.compiled import ONE, compiled, popcount
+from qassay.meta.sensitivity.compiled.scoring import (
+    LANES,
+    bit_sums,
+    confidence_weighted,
+    deal_bits,
+    deal_sides,
+    lane_sums,
+    members_of,
+)
+from qassay.meta.sensitivity.counting import Cells, cells_of
+from qassay.meta.sensitivity.trials import BINS, Keys, Prepared, subset_scores
+
+_WORD = 64
 
 # Integers of any width: half-width ones where there are many.
 Counts: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -27,6 +41,129 @@ TABLE = 8192
 
 # Positions that a pointer looks ahead at once; more than a few steps at a time are rare.
 AHEAD = 4
+
+
+class Counter:
+    """Counts trials of one prepared matrix; made once, called for many chunks of trials, from any thread."""
+
+    def __init__(self, prepared: Prepared, *, with_ties: bool) -> None:
+        self.prepared = prepared
+        self.with_ties = with_ties
+        self.unit = _common_unit(prepared)
+        self.top = _zero_or(prepared.values) if prepared.unit_step is not None else None
+        if self.top is not None:
+            self.bits = _packed(prepared.values != 0.0)
+        elif prepared.matrix.summary.is_mean:
+            self.lanes = _in_lanes(prepared.values)
+        if prepared.matrix.summary.order is not None:
+            self.ranked = np.take_along_axis(prepared.values, prepared.matrix.summary.order, axis=1)
+
+    def __call__(self, size: int, keys: Keys) -> Cells:
+        """The cells of the trials with these keys."""
+        base, test = self._scores(size, keys)
+        scale = self.prepared.scale(size)
+        totals = np.zeros((len(keys), 3, BINS), dtype=np.int64)
+        orders = self._order(base), self._order(test)
+        count_rows(base, test, *orders, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
+        runs = self.prepared.runs
+        return cells_of(_cells(totals, runs * (runs - 1) // 2, self.with_ties))
+
+    def _order(self, scores: Floats) -> Integers:
+        """The runs of each trial by increasing score; short whole numbers have a faster sort of their own."""
+        if self.unit > 0.0:
+            lowest = scores.min()
+            if scores.max() - lowest <= self.unit * np.iinfo(np.uint16).max:
+                return np.argsort(((scores - lowest) / self.unit).astype(np.uint16), axis=1, kind="stable")
+        return np.argsort(scores, axis=1)
+
+    def _pool(self) -> Any:
+        """Room for the units being shuffled, as narrow as their numbers allow: it should fit the fastest cache."""
+        return np.empty(self.prepared.units, dtype=np.uint16 if self.prepared.units <= 2**16 else np.int32)
+
+    def _scores(self, size: int, keys: Keys) -> tuple[Floats, Floats]:
+        """Scores of the runs (columns) in each trial (rows) on base and test."""
+        prepared = self.prepared
+        summary = prepared.matrix.summary
+        if self.top is not None:
+            return self._bit_scores(size, keys, self.top)
+        sides = np.empty((len(keys), prepared.units), dtype=np.uint8)
+        deal_sides(keys, size, sides, self._pool())
+        if summary.is_mean:
+            members = np.empty((len(keys), 2, size + 1), dtype=np.int32)
+            members_of(sides, size, members)
+            base = np.empty((len(keys), len(self.lanes) * LANES))
+            test = np.empty_like(base)
+            lane_sums(self.lanes, members, size, 1.0 if prepared.unit_step is not None else float(size), base, test)
+            return np.ascontiguousarray(base[:, : prepared.runs]), np.ascontiguousarray(test[:, : prepared.runs])
+        if summary.order is not None:
+            base = np.empty((len(keys), prepared.runs))
+            test = np.empty_like(base)
+            # One weight more than there are places: the place after the last is looked up, and adds nothing.
+            weights = np.append(cws_weights(size), 0.0)
+            confidence_weighted(self.ranked, summary.order, sides, weights, base, test)
+            return base, test
+        one, other = subset_scores(prepared, sides, size)
+        return np.ascontiguousarray(one.T), np.ascontiguousarray(other.T)
+
+    def _bit_scores(self, size: int, keys: Keys, top: float) -> tuple[Floats, Floats]:
+        base = np.empty((len(keys), self.prepared.runs))
+        test = np.empty_like(base)
+        masks = np.empty((len(keys), 2, self.bits.shape[1]), dtype=np.uint64)
+        deal_bits(keys, size, masks, self._pool())
+        bit_sums(self.bits, masks, top, base, test)
+        return base, test
+
+
+def _cells(totals: Integers, pairs: int, with_ties: bool) -> Integers:
+    """From "at least threshold k" to "in bin k", and from two counts of ties to one; trials x 3 x bins."""
+    at_least, swaps, not_worse = (totals[:, row] for row in range(3))
+    untied_in_base = at_least[:, 0].copy()
+    reached = at_least.copy()
+    reached[:, 0] = pairs
+    in_bin, swapped = _without_next(reached), _without_next(swaps)
+    tied = np.zeros_like(swaps)
+    if with_ties:
+        # `not_worse` holds the better ones too; pairs that are equal in base are ties whatever the test set says.
+        tied = _without_next(not_worse - swaps)
+        tied[:, 0] += pairs - untied_in_base
+    return np.stack([in_bin - swapped - tied, swapped, tied], axis=1)
+
+
+def _without_next(counts: Integers) -> Integers:
+    """What each bin has beyond the next one."""
+    less = counts.copy()
+    less[:, :-1] -= counts[:, 1:]
+    return less
+
+
+def _common_unit(prepared: Prepared) -> float:
+    """The greatest whole number that divides all values where they are whole numbers, else 0."""
+    if prepared.unit_step is None:
+        return 0.0
+    return float(np.gcd.reduce(np.abs(prepared.values).astype(np.int64), axis=None))
+
+
+def _zero_or(values: Floats) -> float | None:
+    """The one value besides 0, where there is only one and it is positive."""
+    top = float(values.max(initial=0.0))
+    return top if top > 0.0 and bool(((values == 0.0) | (values == top)).all()) else None
+
+
+def _packed(ones: Any) -> Keys:
+    """Rows of booleans as rows of 64-bit words, the first unit in the lowest bit."""
+    rows, columns = ones.shape
+    padded = np.zeros((rows, -(-columns // _WORD) * _WORD), dtype=np.bool_)
+    padded[:, :columns] = ones
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _in_lanes(values: Floats) -> Floats:
+    """Runs x units as blocks x units x 8 runs; the last block is filled up with zeros."""
+    runs, units = values.shape
+    blocks = -(-runs // LANES)
+    padded = np.zeros((blocks * LANES, units))
+    padded[:runs] = values
+    return np.ascontiguousarray(padded.reshape(blocks, LANES, units).transpose(0, 2, 1))
 
 
 @compiled

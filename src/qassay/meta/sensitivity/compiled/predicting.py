@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qassay.matrix import Floats
-from qassay.meta.sensitivity.compiled.machine import compiled
+from qassay.meta.sensitivity.compiled import compiled
 
 # The normal distribution function between nodes 1/256 apart, by the cubic through the values and slopes at both:
 # within 1e-12 of the function. Beyond 9 it is 0 or 1.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from qassay.matrix import Floats, Integers
-from qassay.meta.sensitivity.compiled.machine import ONE, compiled, compiled_wide, popcount
-from qassay.meta.sensitivity.sampling import BASE, FIRST_FACTOR, GOLDEN, SECOND_FACTOR, TEST, Keys, Sides
+from qassay.meta.sensitivity.compiled import ONE, compiled, compiled_wide, popcount
+from qassay.meta.sensitivity.trials import BASE, FIRST_FACTOR, GOLDEN, SECOND_FACTOR, TEST, Keys, Sides
 
 _GOLDEN, _FIRST, _SECOND = np.uint64(GOLDEN), np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)

@@ -1,16 +1,21 @@
-"""What different judgments do to a ranking, as records, tables and JSON."""
+"""Stability: would the ranking be the same under other judgments?
+
+one score matrix a judgment set  ->  tau for all pairs of sets, swaps against the reference, largest change
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from qassay.matrix import TIE
-from qassay.meta.ranking import RankComparison, Swap, mean_ranks
+from qassay.errors import UsageError, few, unknown
+from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.meta.agreement.coefficients import ticks
+from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
 from qassay.tables import Cell, Column, Table, plural, table
 
 # Thresholds of the swap counts: steps of 0.01, at least up to 0.20, beyond that while there are swaps.
@@ -19,6 +24,8 @@ STEPS_MOST = 100
 SWAPS_SHOWN = 10
 RUNS_SHOWN = 40
 BOUND = "bound of that change"
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,7 @@ class ScoreChange:
 
     def as_json(self) -> dict[str, object]:
         """Run, set, size, and the two scores."""
-        scores = {"reference_score": self.reference_score, "score": self.score}
-        return {"run": self.run, "set": self.set, "change": self.change} | scores
+        return document(self, "run", "set", "change", "reference_score", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +90,16 @@ class MeasureStability:
     @property
     def swaps_at_least(self) -> dict[str, int]:
         """Number of swaps whose difference under the reference is at least 0.00, 0.01, 0.02, ..."""
-        found = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
-        last = math.ceil(100 * found[-1]) + 1 if len(found) else 0
+        differences = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
+        last = math.ceil(100 * differences[-1]) + 1 if len(differences) else 0
         steps = np.arange(min(max(last, STEPS_SHOWN), STEPS_MOST) + 1)
-        reached = len(found) - np.searchsorted(found, steps / 100 - TIE)
+        reached = len(differences) - np.searchsorted(differences, steps / 100 - TIE)
         return {f"{step / 100:.2f}": int(number) for step, number in zip(steps, reached, strict=True)}
 
     def with_reference(self) -> Iterator[tuple[str, RankComparison]]:
         """Every other set with its comparison, the reference being the truth."""
         row = self.comparisons[self.sets.index(self.reference)]
-        return ((name, found) for name, found in zip(self.sets, row, strict=True) if name != self.reference)
+        return ((name, comparison) for name, comparison in zip(self.sets, row, strict=True) if name != self.reference)
 
     def summary(self) -> dict[str, Cell]:
         """The figures of the summary under their titles."""
@@ -128,10 +134,10 @@ class MeasureStability:
         return table(title, columns, rows, [*self.notes, *self._reading_notes()])
 
     def _reading_notes(self) -> Iterator[str]:
-        found = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
-        if any(comparison.tau is not None for comparison in found):
+        comparisons = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
+        if any(comparison.tau is not None for comparison in comparisons):
             yield "By custom a ranking with tau of 0.9 or more is called stable; it is a custom, not a guarantee."
-        if any(comparison.tied and comparison.tau is not None for comparison in found):
+        if any(comparison.tied and comparison.tau is not None for comparison in comparisons):
             yield "With ties: tau-b, and tau_AP in the form b, which takes neither ranking as the truth."
 
     def largest_swaps(self) -> Table:
@@ -167,33 +173,21 @@ class MeasureStability:
     def as_json(self) -> dict[str, object]:
         """The element of `measures`."""
 
-        def square(name: str) -> list[list[object]]:
-            return [[getattr(comparison, name) for comparison in row] for row in self.comparisons]
+        def square(*names: str) -> dict[str, object]:
+            return {name: [[getattr(found, name) for found in row] for row in self.comparisons] for name in names}
 
+        means = ("mean_tau", "mean_tau_with_reference", "swaps_with_reference", "swaps_at_least")
+        ranks = {name: mean_ranks(scores).tolist() for name, scores in self.scores.items()}
         return {
-            "tau": square("tau"),
-            "tau_ap": square("tau_ap"),
-            "swaps": square("swaps"),
-            "tied": square("tied"),
-            "concordant": square("concordant"),
-            "mean_tau": self.mean_tau,
-            "mean_tau_with_reference": self.mean_tau_with_reference,
-            "swaps_with_reference": self.swaps_with_reference,
-            "swaps_at_least": self.swaps_at_least,
-            "largest_swapped_difference": self.largest_swapped_difference,
-            "largest_change": None if self.largest_change is None else self.largest_change.as_json(),
-            "bound": self.bound,
-            "tau_ap_a": square("tau_ap_a"),
-            "tau_ap_b": square("tau_ap_b"),
-            "unit_tau": [list(row) for row in self.unit_tau],
-            "unit_tau_units": [list(row) for row in self.unit_tau_units],
+            **square("tau", "tau_ap", "swaps", "tied", "concordant"),
+            **document(self, *means, "largest_swapped_difference", "largest_change", "bound"),
+            **square("tau_ap_a", "tau_ap_b"),
+            **document(self, "unit_tau", "unit_tau_units"),
             "runs": len(self.runs),
             "pairs": self.comparisons[0][0].pairs,
             "swapped": [{"set": name, **s.as_json()} for name, found in self.swapped.items() for s in found],
             "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
-            "ranks": {
-                name: dict(zip(self.runs, mean_ranks(self.scores[name]).tolist(), strict=True)) for name in self.sets
-            },
+            "ranks": {name: dict(zip(self.runs, ranks[name], strict=True)) for name in self.sets},
             "notes": list(self.notes),
         }
 
@@ -231,27 +225,160 @@ class Stability:
 
     def _at_least(self) -> Table:
         """How many swaps reach each difference, down to the first that none reaches."""
-        counts = {name: found.swaps_at_least for name, found in self.measures.items()}
+        counts = {name: measure.swaps_at_least for name, measure in self.measures.items()}
         steps = max(counts.values(), key=len, default={})
         columns = [Column("difference of at least"), *(Column(name) for name in counts)]
         rows: list[tuple[Cell, ...]] = []
         for step in steps:
-            rows.append((step, *(found.get(step, 0) for found in counts.values())))
-            if not any(found.get(step, 0) for found in counts.values()):
+            rows.append((step, *(swaps.get(step, 0) for swaps in counts.values())))
+            if not any(swaps.get(step, 0) for swaps in counts.values()):
                 break
         return table(f"Number of swaps against {self.reference}", columns, rows)
 
     def as_json(self) -> dict[str, object]:
         """The document of `stability --json`."""
-        measures = {name: found.as_json() for name, found in self.measures.items()}
-        return {
-            "reference": self.reference,
-            "sets": list(self.sets),
-            "measures": measures,
-            "notes": list(self.notes),
-        }
+        return document(self, "reference", "sets", "measures", "notes")
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
+
+
+def stability(
+    matrices: Mapping[str, Mapping[str, ScoreMatrix]],
+    *,
+    reference: str,
+    disagreements: int | None = None,
+    progress: Progress | None = None,
+) -> Stability:
+    """Compare the rankings of the same runs under several judgment sets [EVAL02, QA03, RTE08].
+
+    `matrices[measure][name]` holds the scores under set `name`; every measure has the same sets. Runs that some set
+    lacks are left out, and the notes say so. For each pair of sets: tau, tau_AP, swaps and ties between the rankings,
+    and the mean of the taus within units. Against the reference: every swap with its difference there, and the
+    largest change of a score. `disagreements`, the number of questions on which the sets differ, gives the bound of
+    that change where scores are shares of right decisions. One set alone is not compared, and the notes say so.
+    """
+    if not matrices or not all(matrices.values()):
+        raise UsageError("stability needs the scores of at least one measure")
+    names = tuple(next(iter(matrices.values())))
+    if any(set(scored) != set(names) for scored in matrices.values()):
+        raise UsageError("every measure needs scores under the same judgment sets")
+    if reference not in names:
+        raise unknown("reference", reference, names)
+    tick = ticks(len(matrices) * len(names) * (len(names) - 1) // 2, progress)
+    measured = {
+        measure: _measure(measure, scored, names, reference=reference, disagreements=disagreements, tick=tick)
+        for measure, scored in matrices.items()
+    }
+    return Stability(reference, names, measured)
+
+
+def _measure(
+    measure: str,
+    matrices: Mapping[str, ScoreMatrix],
+    names: Sequence[str],
+    *,
+    reference: str,
+    disagreements: int | None,
+    tick: Callable[[], None],
+) -> MeasureStability:
+    """The stability of the ranking by one measure, over the runs that all sets have."""
+    runs, notes = _common_runs(matrices, names)
+    chosen = {name: matrices[name].select(runs) for name in names}
+    scores = {name: matrix.scores() for name, matrix in chosen.items()}
+    comparisons = tuple(tuple(compare_rankings(scores[a], scores[b]) for b in names) for a in names)
+    taus = _unit_taus(chosen, names, tick)
+    if len(names) == 1:
+        notes.append(f"There is one judgment set, {names[0]}: nothing to compare it with.")
+    on_rankings = dict.fromkeys(note for row in comparisons for comparison in row for note in comparison.notes)
+    return MeasureStability(
+        measure=measure,
+        reference=reference,
+        sets=tuple(names),
+        runs=runs,
+        scores={name: tuple(values.tolist()) for name, values in scores.items()},
+        comparisons=comparisons,
+        unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
+        unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
+        swapped={name: swapped_pairs(runs, scores[reference], scores[name]) for name in names if name != reference},
+        largest_change=_largest_change(runs, scores, reference),
+        bound=_bound(chosen[reference], disagreements),
+        manual=frozenset().union(*(matrix.manual for matrix in chosen.values())).intersection(runs),
+        notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
+    )
+
+
+def _common_runs(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The runs that all matrices have, in the order of the first, and a note about the others."""
+    everywhere = set.intersection(*(set(matrices[name].runs) for name in names))
+    runs = tuple(run for run in matrices[names[0]].runs if run in everywhere)
+    others = sorted({run for name in names for run in matrices[name].runs} - everywhere)
+    if not others:
+        return runs, []
+    which = f"{len(others)} {'run that is' if len(others) == 1 else 'runs that are'} not in every set"
+    return runs, [f"Left out: {which} ({few(others)})."]
+
+
+def _unit_taus(
+    matrices: Mapping[str, ScoreMatrix], names: Sequence[str], tick: Callable[[], None]
+) -> list[list[tuple[float | None, int]]]:
+    """For every set with every set: the mean tau within units, and the units that have one. Symmetric."""
+    taus: dict[tuple[str, str], tuple[float | None, int]] = {}
+    for i, a in enumerate(names):
+        for b in names[:i]:
+            taus[a, b] = taus[b, a] = mean_unit_tau(*_common_units(matrices[a], matrices[b]))
+            tick()
+        taus[a, a] = mean_unit_tau(matrices[a].values, matrices[a].values)
+    return [[taus[a, b] for b in names] for a in names]
+
+
+def _common_units(a: ScoreMatrix, b: ScoreMatrix) -> tuple[Floats, Floats]:
+    """The unit scores of two matrices on the units that both have."""
+    if a.units == b.units:
+        return a.values, b.values
+    where = {unit: column for column, unit in enumerate(b.units)}
+    pairs = [(column, where[unit]) for column, unit in enumerate(a.units) if unit in where]
+    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return a.values[:, left], b.values[:, right]
+
+
+def _unit_notes(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> list[str]:
+    """A note where the matrices are not about the same units: run scores then differ for that reason too."""
+    kinds = {frozenset(matrices[name].units) for name in names}
+    if len(kinds) == 1:
+        return []
+    common = len(frozenset.intersection(*kinds))
+    return [f"The sets do not score the same units (they share {common}): scores differ for that reason too."]
+
+
+def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
+    """What the matrices say of themselves: once where all say it, else under the name of the set."""
+    sets: dict[str, list[str]] = {}
+    for name, matrix in matrices.items():
+        for note in matrix.notes:
+            sets.setdefault(note, []).append(name)
+    return [note if len(names) == len(matrices) else f"{', '.join(names)}: {note}" for note, names in sets.items()]
+
+
+def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference: str) -> ScoreChange | None:
+    """The run and set whose score differs most from the reference; the first of equals."""
+    best: ScoreChange | None = None
+    for name, changed in scores.items():
+        if name == reference or not runs:
+            continue
+        sizes = np.abs(changed - scores[reference])
+        run = int(np.argmax(sizes))
+        change = ScoreChange(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(changed[run]))
+        if best is None or change.change > best.change:
+            best = change
+    return best
+
+
+def _bound(matrix: ScoreMatrix, disagreements: int | None) -> float | None:
+    """disagreements / questions, where a score is the share of questions answered right."""
+    decisions = matrix.summary.is_mean and bool(np.isin(matrix.values, (0.0, 1.0)).all())
+    if disagreements is None or not decisions or not matrix.units:
+        return None
+    return disagreements / len(matrix.units)

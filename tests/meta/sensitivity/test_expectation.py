@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from qassay.meta.sensitivity import sensitivity
-from qassay.meta.sensitivity.closed_form.expectation import in_fresh_series, on_dealt_units, on_fresh_units
-from qassay.meta.sensitivity.closed_form.plausible import plausible
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, predicted_rates
+from qassay.meta.sensitivity.closed_form import PairMoments, plausible, predicted_rates
+from qassay.meta.sensitivity.expectation import in_fresh_series, on_dealt_units, on_fresh_units
 from qassay.meta.sensitivity.resampling import unit_step
 from qassay.meta.simulate import simulate_runs
 

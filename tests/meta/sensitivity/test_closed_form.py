@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments, predicted_rates, unit_contributions
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
 
 LIMITS = np.arange(21) / 100
 
@@ -69,7 +69,7 @@ def test_contributions_are_the_jackknifes_pseudo_values(matrix_of, kind):
     if kind == "types":
         summary = TypeWeighted(("a", "b", "b") * 5, {"a": 0.75, "b": 0.25})
     matrix = matrix_of(right, summary=summary)
-    found = unit_contributions(matrix)
+    found = matrix.summary.pseudo_values(matrix.values)
     everyone = np.arange(15)
     for unit in everyone:
         without = matrix.scores_on(np.delete(everyone, unit))

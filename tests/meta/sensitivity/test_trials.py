@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qassay.meta.sensitivity.sampling import BASE, TEST, deal, resampled_units, trial_keys
+from qassay.meta.sensitivity.trials import BASE, TEST, deal, resampled_units, trial_keys
 
 
 def test_the_shuffle_is_the_textbook_one(deal_plainly):

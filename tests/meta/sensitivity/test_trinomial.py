@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from qassay.meta.sensitivity import sensitivity
-from qassay.meta.sensitivity.closed_form.expectation import Expected, in_fresh_series
-from qassay.meta.sensitivity.closed_form.plausible import plausible
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments
-from qassay.meta.sensitivity.closed_form.trinomial import Trinomial
+from qassay.meta.sensitivity.closed_form import PairMoments, plausible
+from qassay.meta.sensitivity.expectation import Expected, Trinomial, in_fresh_series
 from qassay.meta.simulate import simulate_runs
 
 LIMITS = tuple(k / 100 for k in range(21))

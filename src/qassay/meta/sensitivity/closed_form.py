@@ -1,10 +1,15 @@
-"""Plausible truths: what the true means of the runs could be, given the scores on the units at hand.
+"""Error rates without drawing a trial: from means and variances of the pairs' differences. (METHOD 6)
 
-Units are resampled, and the deviations of the runs' means from what was measured say how far a mean can be off. But
-a resample must not simply be taken for another truth. Measured means are further apart than true ones, by the
-noise of the units, and means of resamples further still, by the same noise again: error rates computed from them
-are too low, at half the units by a factor of two. So the measured means are pulled together first. With sigma^2
-the noise of a mean (its part that is not common to the runs) and tau^2 the variance of the true means,
+Base and test means of a pair at size S are taken as independent normal(m, v/S), with m the mean and v the variance
+of the pair's differences per unit. The sets being independent, the probability that the base difference lies in a
+bin and the test difference has the other sign is a product: no trial is drawn, and any size can be asked for.
+
+Plausible truths are what the true means of the runs could be, given the scores on the units at hand. Units are
+resampled, and the deviations of the runs' means from what was measured say how far a mean can be off. But a resample
+must not simply be taken for another truth. Measured means are further apart than true ones, by the noise of the units,
+and means of resamples further still, by the same noise again: error rates computed from them are too low, at half the
+units by a factor of two. So the measured means are pulled together first. With sigma^2 the noise of a mean (its part
+that is not common to the runs) and tau^2 the variance of the true means,
 
     a = tau^2 / (tau^2 + sigma^2),    true means = centre + a * (measured - centre) + sqrt(a) * deviation
 
@@ -17,13 +22,24 @@ equal are pulled together like the means.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers, Mean, ScoreMatrix
-from qassay.meta.sensitivity.closed_form.predictor import PairMoments, pair_moments, unit_contributions
-from qassay.meta.sensitivity.sampling import WORD, resampled_units
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix
+from qassay.meta.sensitivity.trials import WORD, resampled_units
+
+# Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
+NO_VARIANCE = 1e-12
+# So is what lies this far below the scores themselves: a run that scores 0.7 throughout has a variance of 1e-32.
+ROUNDING = 1e-14
+
+# A bin into which fewer pairs than this are expected to fall has no rate: nothing will ever be in it.
+FEWEST_EXPECTED = 1e-9
+
+# Pairs x limits worked on at once.
+AT_ONCE = 1_000_000
 
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
 EXACT_BITS = 52
@@ -34,6 +50,102 @@ MOST_PAIRS = 2000
 # Values of tau that are weighed, and how far they reach in units of the measured spread.
 GRID = 2000
 FURTHEST = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments:
+    """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs.
+
+    `equal` is the share of units on which the two have the same score, where that is known. `series` is the variance
+    of the mean difference over all units, times their number, less v: what units of the same series add to it.
+    """
+
+    means: Floats
+    variances: Floats
+    equal: Floats | None = None
+    series: Floats | None = None
+
+    @cached_property
+    def varying(self) -> tuple[Floats, Floats]:
+        """Means and deviations of the pairs whose difference varies."""
+        some = self.variances > 0.0
+        return self.means[some], np.sqrt(self.variances[some])
+
+    @cached_property
+    def fixed(self) -> Floats:
+        """Means of the pairs whose difference is the same on every unit."""
+        return self.means[self.variances <= 0.0]
+
+
+def pair_moments(matrix: ScoreMatrix) -> PairMoments:
+    """The moments of all pairs, from unit scores, or from pseudo-values where the score is not a mean."""
+    # Numbers whose mean is the score of a run and whose spread is its noise. Units are drawn one by one here, whatever
+    # series they are of.
+    values = matrix.summary.pseudo_values(matrix.values)
+    first, second = np.triu_indices(len(values), 1)
+    scores = matrix.scores()
+    if len(values) < 2:
+        return PairMoments(np.zeros(0), np.zeros(0))
+    covariances = np.atleast_2d(np.cov(values))
+    own = np.diag(covariances)
+    both = own[first] + own[second]
+    variances = both - 2 * covariances[first, second]
+    noise = (ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2
+    variances[variances <= np.maximum(NO_VARIANCE * both, noise)] = 0.0
+    return PairMoments(np.abs(scores[first] - scores[second]), variances)
+
+
+def predicted_rates(moments: PairMoments, size: float, limits: Floats, *, compiled: bool = False) -> Floats:
+    """The error rate of each bin at a size; not-a-number where no pair is expected in the bin.
+
+    With X and Y the differences in base and test, U(l) = P(X >= l) and D(l) = P(X <= -l): a bin [l, h) is reached
+    with probability U(l) - U(h) + D(l) - D(h), and swapped with (U(l) - U(h)) P(Y < 0) + (D(l) - D(h)) P(Y > 0).
+    A pair whose difference never varies is in the bin of m and never swapped. `compiled` code is for many pairs at
+    many sizes.
+    """
+    means, deviations = moments.varying
+    reached, swapped, _ = expected_at_least(means, deviations / np.sqrt(size), limits, compiled=compiled)
+    reached += (moments.fixed[:, None] >= limits - TIE).sum(axis=0)
+    in_bin = reached - np.append(reached[1:], 0.0)
+    swaps = swapped - np.append(swapped[1:], 0.0)
+    enough = in_bin >= FEWEST_EXPECTED
+    return np.asarray(np.divide(swaps, in_bin, out=np.full(len(limits), np.nan), where=enough))
+
+
+def expected_at_least(
+    means: Floats,
+    errors: Floats,
+    limits: Floats,
+    half: float = 0.0,
+    moving: Floats | None = None,
+    *,
+    compiled: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """Expected number of pairs that reach each limit in base, of those that also swap, and of those that agree.
+
+    A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
+    that two runs differ at all on a set of units; 1 unless told.
+    """
+    some = np.ones(len(means)) if moving is None else moving
+    if compiled:
+        from qassay.meta.sensitivity.compiled.predicting import expected_at_least as in_compiled_code
+
+        return in_compiled_code(means, errors, limits, half, some)
+    from scipy.special import ndtr
+
+    reached, swapped, agreed = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
+    at_once = max(1, AT_ONCE // len(limits))
+    for start in range(0, len(means), at_once):
+        part = slice(start, start + at_once)
+        m, s, p = means[part], errors[part], some[part]
+        upper = ndtr((m - limits[:, None]) / s) * p
+        lower = ndtr((-m - limits[:, None]) / s) * p
+        better, worse = ndtr((m - half) / s) * p, ndtr((-m - half) / s) * p
+        reached += upper.sum(axis=1) + lower.sum(axis=1)
+        # Sums over rows, not matrix products: their order does not depend on the number of threads.
+        swapped += (upper * worse + lower * better).sum(axis=1)
+        agreed += (upper * better + lower * worse).sum(axis=1)
+    return reached, swapped, agreed
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +185,7 @@ class Plausible:
 
 def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     """Resample the units (whole clusters where there are any) and draw a plausible truth for each resample."""
-    values, units = unit_contributions(matrix), len(matrix.units)
+    values, units = matrix.summary.pseudo_values(matrix.values), len(matrix.units)
     apart = values - values.mean(axis=1, keepdims=True)
     bits = (EXACT_BITS - int(np.ceil(np.log2(units))) - 2) // 2
     scale = max(float(np.abs(apart).max(initial=0.0)), np.finfo(float).tiny) / 2.0**bits
@@ -91,7 +203,7 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
     everyone = pair_moments(matrix)
     # Pseudo-values of other summaries are hardly ever the same: there, ties are left to the measured rates.
-    equal = (values[first] == values[second]).astype(np.float32) * isinstance(matrix.summary, Mean)
+    equal = (values[first] == values[second]).astype(np.float32) * matrix.summary.is_mean
     measured = PairMoments(everyone.means[chosen], everyone.variances[chosen], equal.mean(axis=1, dtype=np.float64))
     series = None if matrix.clusters is None else _series(values[first] - values[second], matrix.clusters)
     shares = _pulled_together(equal, times, narrower)

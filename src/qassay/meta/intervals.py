@@ -1,0 +1,378 @@
+"""How far a score could be off: intervals for the score of a run and for the difference of two.
+
+The score of a run: bias-corrected and accelerated bootstrap over units, over whole series where questions are
+scored in series (intervals over single questions of a series can be three times too narrow); Wilson's interval for
+proportions of few questions. The difference of two runs: the inverse of the paired randomisation test. If two runs do
+not differ, which of them earned which score on a unit is a matter of chance, and the sign of every per-unit difference
+could as well be the other one. The interval holds every difference that this test does not reject, so that interval and
+p-value cannot contradict each other.
+
+Resampling, sign flips, permutations and variances all act on blocks: units, or whole series of them, whose parts add up
+to the score of a run. What the part of a unit is, the summary of the matrix says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qassay.errors import UsageError
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, whole_numbers
+from qassay.tables import Column, Table, plural, table
+
+# Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
+# FEW_EITHER right or wrong answers.
+FEW_QUESTIONS = 200
+FEW_EITHER = 30
+_CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
+
+# Random flips unless told; all there are where there are no more than this.
+FLIPS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Runs x blocks; `parts[r].sum() / scale` is the score of run r.
+
+    The parts are whole numbers, so that every sum of them is exact. `sizes[b]` is the number of units of block b,
+    `weights[b]` what block b adds to a score when all its units gain the same: its size, unless units weigh by type.
+    Two sums closer than `tolerance` are equal.
+    """
+
+    parts: Floats
+    sizes: Integers
+    weights: Floats
+    scale: float
+    tolerance: float
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return len(self.sizes)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each block in a score."""
+        return np.asarray(self.weights / self.weights.sum())
+
+    def values(self) -> Floats:
+        """Runs x blocks, such that the mean of a row is the run's score and its spread the noise of that score.
+
+        A block that counts for more than others has more of every score, which is no spread.
+        """
+        scores = self.parts.sum(axis=1, keepdims=True) / self.scale
+        return np.asarray(self.parts * (self.count / self.scale) - scores * (self.shares * self.count - 1))
+
+
+def blocks(matrix: ScoreMatrix) -> Blocks:
+    """The independent parts of every run's score: series where `matrix.clusters` names them, else units."""
+    index, sizes = block_index(matrix)
+    units = len(matrix.units)
+    weights = np.bincount(index, weights=matrix.summary.unit_weights(np.arange(units)), minlength=len(sizes))
+    exact = matrix.denominator if matrix.summary.is_mean else None
+    whole, scale = whole_numbers(matrix.summary.parts(matrix.values), exact)
+    if matrix.clusters is not None:
+        whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
+    tolerance = TIE * units * scale if exact is None else 0.5
+    return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance)
+
+
+def block_index(matrix: ScoreMatrix) -> tuple[Integers, Integers]:
+    """The block of every unit, numbered in the order of first appearance, and the size of every block."""
+    if matrix.clusters is None:
+        return np.arange(len(matrix.units)), np.ones(len(matrix.units), dtype=np.int64)
+    number = {name: i for i, name in enumerate(dict.fromkeys(matrix.clusters))}
+    index = np.array([number[name] for name in matrix.clusters], dtype=np.int64)
+    return index, np.bincount(index, minlength=len(number))
+
+
+def scores_without(matrix: ScoreMatrix) -> Floats:
+    """Jackknife: the score of every run without each block in turn, blocks x runs."""
+    return matrix.summary.scores_without(matrix.values, block_index(matrix)[0])
+
+
+@dataclass(frozen=True)
+class ScoreIntervals:
+    """The interval of every run's score; a limit is None where it cannot be said."""
+
+    runs: tuple[str, ...]
+    scores: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    methods: tuple[str, ...]
+    level: float
+    over: str
+    notes: tuple[str, ...] = ()
+
+    def interval(self, run: str) -> tuple[float, float] | None:
+        """The interval of one run, or None where it cannot be said."""
+        at = self.runs.index(run)
+        low, high = self.low[at], self.high[at]
+        return None if low is None or high is None else (low, high)
+
+    def table(self) -> Table:
+        """Runs by decreasing score with their limits."""
+        order = sorted(range(len(self.runs)), key=lambda i: (-self.scores[i], self.runs[i]))
+        rows = [(self.runs[i], self.scores[i], self.low[i], self.high[i], self.methods[i]) for i in order]
+        numbers = [Column(name, ".3f") for name in ("score", "from", "to")]
+        title = f"Scores with {self.level:.0%} intervals over {self.over}"
+        return table(title, ["run", *numbers, "method"], rows, self.notes)
+
+    def as_json(self) -> dict[str, object]:
+        """Level, and score and interval of every run."""
+        rows = zip(self.runs, self.scores, self.low, self.high, self.methods, strict=True)
+        return {
+            "level": self.level,
+            "over": self.over,
+            "runs": [
+                {"run": run, "score": score, "interval": None if low is None else [low, high], "method": method}
+                for run, score, low, high, method in rows
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def score_intervals(
+    matrix: ScoreMatrix,
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> ScoreIntervals:
+    """An interval for the score of every run.
+
+    BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores
+    are 0 or 1, run scores are their means and there are no series, Wilson's interval stands in for a run with
+    few questions, or few right or few wrong answers. With a single unit (or series) nothing can be said.
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"the level of an interval lies between 0 and 1, not {level}")
+    _, sizes = block_index(matrix)
+    scores = matrix.scores() if len(matrix.units) else np.zeros(len(matrix.runs))
+    over = plural(len(sizes), "unit")
+    if matrix.clusters is not None:
+        over = f"{len(sizes)} series of {plural(len(matrix.units), 'question')}"
+    few = _few(matrix)
+    limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
+    notes = list(matrix.notes)
+    if len(sizes) > 1 and not few.all():
+        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed, progress=progress)
+        low, high = bca_limits(scores, resampled, scores_without(matrix), level=level)
+        limits = [(float(a), float(b), "BCa") for a, b in zip(low, high, strict=True)]
+    elif len(sizes) < 2 and not few.all():
+        notes.append(f"No intervals: {over} do not show how scores vary.")
+    for run in np.flatnonzero(few):
+        limits[run] = (*wilson(round(float(matrix.values[run].sum())), len(matrix.units), level=level), "Wilson")
+    low_, high_, methods = zip(*limits, strict=True) if limits else ((), (), ())
+    return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low_, high_, methods, level, over, tuple(notes))
+
+
+def wilson(successes: int, total: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a proportion (Wilson 1927).
+
+    (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n); undefined for n = 0.
+    """
+    if not 0 <= successes <= total or total == 0:
+        raise UsageError(f"{successes} of {total} is not a proportion")
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    share = successes / total
+    centre = share + z * z / (2 * total)
+    spread = z * float(np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2))
+    below, above = (centre - spread) / (1 + z * z / total), (centre + spread) / (1 + z * z / total)
+    # At the ends the formula gives 0 and 1 but for rounding.
+    return (0.0 if successes == 0 else below), (1.0 if successes == total else above)
+
+
+def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which runs have a proportion of few questions for a score."""
+    none = np.zeros(len(matrix.runs), dtype=np.bool_)
+    units = len(matrix.units)
+    if not matrix.summary.is_mean or matrix.clusters is not None or units == 0:
+        return none
+    if not np.isin(matrix.values, (0.0, 1.0)).all():
+        return none
+    right = matrix.values.sum(axis=1)
+    return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))
+
+
+def bootstrap_scores(
+    matrix: ScoreMatrix, *, resamples: int, seed: int, progress: Callable[[int, int], None] | None = None
+) -> Floats:
+    """Scores of every run on resampled units, resamples x runs.
+
+    Units are drawn with replacement, whole series where `matrix.clusters` names them; the summary of the matrix
+    is computed anew on every draw.
+    """
+    rng = np.random.default_rng(seed)
+    index, sizes = block_index(matrix)
+    scores = np.empty((resamples, len(matrix.runs)))
+    for start, stop in chunks(resamples, max(len(matrix.units), 1)):
+        times = _draw(rng, stop - start, len(sizes))
+        scores[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
+        if progress is not None:
+            progress(stop, resamples)
+    return scores
+
+
+def bca_limits(
+    scores: Floats, resampled: Floats, left_out: Floats, *, level: float = 0.95, expand: bool = True
+) -> tuple[Floats, Floats]:
+    """Limits of bias-corrected and accelerated intervals, one a column of `resampled`.
+
+    Efron (1987): with z0 the normal quantile of the share of resamples below the score (ties half) and a the
+    acceleration from the jackknife, the limits are the resamples' quantiles at
+    Phi(z0 + (z0 + z)/(1 - a(z0 + z))). `expand` takes z = sqrt(n/(n-1)) t(n-1) in place of the normal quantile
+    (Hesterberg 2015), since a bootstrap of few units is too narrow by that factor. Where all resamples agree, both
+    limits are the score.
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    count = len(left_out)
+    tail = (1.0 + level) / 2.0
+    z = float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, tail)) if expand and count > 1 else float(ndtri(tail))
+    resamples = len(resampled)
+    below = ((resampled < scores).sum(axis=0) + (resampled <= scores).sum(axis=0)) / (2 * resamples)
+    # A score at the very end of its resamples has no normal quantile; half a resample beyond stands in.
+    bias = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
+    from_mean = left_out.mean(axis=0) - left_out
+    spread = (from_mean**2).sum(axis=0) ** 1.5
+    acceleration = np.divide((from_mean**3).sum(axis=0), 6 * spread, out=np.zeros(len(scores)), where=spread > 0)
+    ordered = np.sort(resampled, axis=0)
+    limits = []
+    for side in (-z, z):
+        shifted = bias + side
+        wanted = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-6))
+        limits.append(_quantiles(ordered, wanted))
+    return limits[0], limits[1]
+
+
+def chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
+    """Spans of rows such that a chunk of `width` columns stays small."""
+    step = max(1, _CELLS // max(width, 1))
+    for start in range(0, total, step):
+        yield start, min(start + step, total)
+
+
+def _draw(rng: np.random.Generator, rows: int, count: int) -> Integers:
+    """How often each of `count` blocks is drawn, in each of `rows` resamples."""
+    drawn = rng.integers(count, size=(rows, count)) + count * np.arange(rows)[:, None]
+    return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
+
+
+def _quantiles(ordered: Floats, wanted: Floats) -> Floats:
+    """One quantile a column of sorted columns, by linear interpolation."""
+    place = wanted * (len(ordered) - 1)
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, len(ordered) - 1)
+    columns = np.arange(ordered.shape[1])
+    below, above = ordered[low, columns], ordered[high, columns]
+    return np.asarray(below + (above - below) * (place - low))
+
+
+@dataclass(frozen=True, slots=True)
+class FlipTest:
+    """The outcome: the difference, its interval, its p-value, and how many flips stand behind them.
+
+    A limit is None where no difference is far enough out to be rejected: too few units. `exact` says that every
+    flip there is was looked at; p = hits/flips then, else (1 + hits)/(1 + flips).
+    """
+
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    flips: int
+    exact: bool
+    level: float
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both limits; None where there is none on either side."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def rejects(self) -> bool:
+        """Whether no difference at all is ruled out: 0 lies outside the interval."""
+        return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
+
+
+def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
+    """The paired randomisation test of two runs, first minus second, and the interval of their difference.
+
+    For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
+    observed one exactly where delta lies between the mean difference over F and the mean over the other units.
+    So the limits are order statistics of these means, and one set of flips serves every delta. Series are flipped
+    as wholes. All flips are enumerated where there are no more than `flips` of them.
+    """
+    differences = pair.parts[0] - pair.parts[1]
+    total = float(differences.sum())
+    exact = every_flip_fits(pair.count, flips)
+    count = 2**pair.count if exact else flips
+    lows, highs = np.empty(count), np.empty(count)
+    at = 0
+    for chosen in flip_chunks(pair.count, flips, seed):
+        signs = chosen.astype(np.float64)
+        flipped, share = signs @ differences, signs @ pair.weights / pair.weights.sum()
+        over_flipped = _mean(flipped, share, pair)
+        over_rest = _mean(total - flipped, 1.0 - share, pair)
+        rows = slice(at, at + len(chosen))
+        # A flip of nothing, or of everything, leaves the distance from 0 as it was, whatever delta is.
+        trivial = np.isnan(over_flipped) | np.isnan(over_rest)
+        lows[rows] = np.where(trivial, -np.inf, np.minimum(over_flipped, over_rest))
+        highs[rows] = np.where(trivial, np.inf, np.maximum(over_flipped, over_rest))
+        at += len(chosen)
+    hits = int(((lows <= 0) & (highs >= 0)).sum())
+    needed = hits_needed(count, 1 - level, exact=exact)
+    low, high = -np.inf, np.inf
+    if 1 <= needed <= count:
+        low = float(np.partition(lows, needed - 1)[needed - 1])
+        high = -float(np.partition(-highs, needed - 1)[needed - 1])
+    return FlipTest(
+        difference=total / pair.scale,
+        low=low if math.isfinite(low) else None,
+        high=high if math.isfinite(high) else None,
+        p=hits / count if exact else (1 + hits) / (1 + count),
+        flips=count,
+        exact=exact,
+        level=level,
+    )
+
+
+def hits_needed(count: int, alpha: float, *, exact: bool) -> int:
+    """The least number of hits that makes p larger than alpha."""
+    # The small term keeps 0.05 * 20 at 1 whatever its last bit is.
+    return math.floor(alpha * count + 1e-9) + 1 if exact else math.floor(alpha * (count + 1) + 1e-9)
+
+
+def every_flip_fits(count: int, flips: int) -> bool:
+    """Whether all flips of so many blocks can be enumerated."""
+    return count < 63 and 2**count <= flips
+
+
+def flip_chunks(count: int, flips: int, seed: int, *, rows: int = 4096) -> Iterator[NDArray[np.uint8]]:
+    """Sets of flipped blocks as rows of 0 and 1, so many rows at a time: all sets there are, or random ones."""
+    if every_flip_fits(count, flips):
+        for start in range(0, 2**count, rows):
+            numbers = np.arange(start, min(start + rows, 2**count))[:, None]
+            yield ((numbers >> np.arange(count)) & 1).astype(np.uint8)
+        return
+    rng = np.random.default_rng(seed)
+    width = -(-count // 8)
+    for start in range(0, flips, rows):
+        packed = rng.integers(256, size=(min(rows, flips - start), width), dtype=np.uint8)
+        yield np.unpackbits(packed, axis=1, count=count)
+
+
+def _mean(sums: Floats, share: Floats, pair: Blocks) -> Floats:
+    """Mean difference over a part of the units; NaN over none; 0 where it is no more than rounding."""
+    sums = np.where(np.abs(sums) < pair.tolerance, 0.0, sums)
+    empty = np.abs(share) < 1e-12
+    return np.where(empty, np.nan, sums / (pair.scale * np.where(empty, 1.0, share)))
