@@ -28,7 +28,7 @@ from qassay.tables import Column, table
 from qassay.web.errors import without_path
 from qassay.web.guard import STRANGER_LIMIT
 from qassay.web.limits import BY_ADDRESS, BY_NAME, check_json
-from qassay.web.results.csv_tables import csv_lines
+from qassay.web.results.finding import csv_lines
 
 PASSWORD = "a long enough password"
 # Texts that end a statement, a string, a pattern or an expression somewhere.

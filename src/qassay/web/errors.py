@@ -12,6 +12,7 @@ request's body) or `file`, `line`, `question`, `rule` (of an input file). What e
 from __future__ import annotations
 
 import logging
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,6 +43,28 @@ MESSAGES = {
     503: "the store is busy: another program is writing into it. Nothing of this was saved; try again in a moment",
     500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
 }
+
+# An option named in passing says what the choices of the page say anyway.
+_ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
+# From what a command's user has to do to what there is to do here.
+_WAYS = {
+    "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
+    "score with --missing zero or --missing skip": "choose above what questions without a response count",
+    # A run that is sent to the application has to be complete.
+    " (to score it all the same: qassay score --missing zero or skip)": "",
+    "leave the set out with --sets": "choose the other sets above",
+    "name any two with --sets": "choose any two sets above",
+    "name them with --sets": "choose them above",
+    "choose one with --key": "choose the key above",
+    "try --key two-way": "choose the key two-way above",
+    "--json lists all of them": "the JSON below lists all of them",
+    "add them with: qassay import FOLDER JUDGMENTS": "they come from assessors, see the page Assignments",
+    "add them with: qassay import FOLDER RUN...": "add them on the page Runs",
+    "has no questions.*; add them with: qassay import FOLDER QUESTIONS": (
+        "has no questions; write and publish them on the page Questions"
+    ),
+}
+_PUBLISHED = re.compile(r"(on the page Questions) of: qassay serve .*", re.DOTALL)
 
 
 class Refusal(Exception):  # noqa: N818  # nothing broke: the answer is no
@@ -148,6 +171,19 @@ def without_path(problem: Problem) -> Problem:
     if problem.file is None or not Path(problem.file).is_absolute():
         return problem
     return replace(problem, file=Path(problem.file).name)
+
+
+def on_page(text: str) -> str:
+    """A sentence of the library in words of the page.
+
+    >>> on_page("Unjudged: 12 counted as wrong (--unjudged wrong).")
+    'Unjudged: 12 counted as wrong.'
+    >>> on_page("there are no runs; add them with: qassay import FOLDER RUN...")
+    'there are no runs; add them on the page Runs'
+    """
+    for command, page in _WAYS.items():
+        text = text.replace(command, page)
+    return _PUBLISHED.sub(r"\1", _ASIDE.sub("", text))
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from qassay.runs import RunInformation
 from qassay.store.pool.uploads import keep_run
 from qassay.web.documents import collection_of
 from qassay.web.drafts import author_questions
+from qassay.web.errors import on_page
 from qassay.web.questions import questions_of
-from qassay.web.results.wording import on_page
 from qassay.web.site import Site
 
 # What an upload may unpack to, in upload limits.

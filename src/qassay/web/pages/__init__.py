@@ -28,7 +28,7 @@ MODULES = (
         "runs",
         "assignments",
     ),
-    *("adjudication", "history", "results", "result_csv", "result_publishing", "export", "components"),
+    *("adjudication", "history", "results", "export", "components"),
 )
 
 

@@ -17,8 +17,7 @@ from qassay.questions import Question
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding, Part, Window
-from qassay.web.results.request import Progress, contingency_table, scored
+from qassay.web.results.finding import Finding, Part, Progress, Window, contingency_table, scored
 from qassay.web.results.verdicts import (
     answer_of,
     asked_text,
