@@ -36,7 +36,7 @@ from qassay.web.guard import PUBLIC
 from qassay.web.results.choices import Choice
 from qassay.web.results.finding import Finding, Part
 from qassay.web.results.publishing import publish
-from qassay.web.settings import Settings
+from qassay.web.site import Settings
 
 Which = Literal["series", "rag", "entailment"]
 # Questions and runs that are kept of each demo.

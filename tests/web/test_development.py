@@ -14,7 +14,7 @@ from qassay.formats.folder import open_folder
 from qassay.questions import Question
 from qassay.store.development.answers import KnownAnswer
 from qassay.store.folder.intake import take_in
-from qassay.web.draft_warnings import question_warnings, same_questions, series_warnings
+from qassay.web.drafts import question_warnings, same_questions, series_warnings
 from qassay.web.pages.search import hit_view
 
 

@@ -26,9 +26,9 @@ from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
 from qassay.tables import Column, table
 from qassay.web.errors import without_path
-from qassay.web.guard import STRANGER_LIMIT
-from qassay.web.limits import BY_ADDRESS, BY_NAME, check_json
+from qassay.web.guard import STRANGER_LIMIT, check_json
 from qassay.web.results.finding import csv_lines
+from qassay.web.site import BY_ADDRESS, BY_NAME
 
 PASSWORD = "a long enough password"
 # Texts that end a statement, a string, a pattern or an expression somewhere.

@@ -13,7 +13,7 @@ from qassay.errors import UsageError
 from qassay.store.people.accounts import add_account, invite
 from qassay.store.people.sessions import make_token
 from qassay.web.rendering import LOOK, static_files, static_version
-from qassay.web.settings import Settings, sign_on_from
+from qassay.web.site import Settings, sign_on_from
 
 NEW = {"role": "reader"}
 Client = Callable[..., TestClient]

@@ -21,7 +21,7 @@ from qassay.tables import plural
 
 if TYPE_CHECKING:
     from qassay.store.engine import Store
-    from qassay.web.settings import Settings
+    from qassay.web.site import Settings
 
 HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")]
@@ -70,7 +70,7 @@ def command(
       qassay serve my-eval --port 8080 --log json
       qassay serve my-eval --host 0.0.0.0 --public-url https://qa.example.org
     """
-    from qassay.web.settings import Settings, sign_on_from
+    from qassay.web.site import Settings, sign_on_from
 
     settings = Settings(
         host=host,
@@ -171,8 +171,7 @@ def _serve(
 
     from qassay.store.people.accounts import has_organiser, invite
     from qassay.web import logs
-    from qassay.web.application import create_app
-    from qassay.web.serving import Serving
+    from qassay.web.application import Serving, create_app
 
     bound = listening.getsockname()[1]
     where = f"[{settings.host}]" if ":" in settings.host else settings.host

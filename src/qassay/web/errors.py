@@ -123,7 +123,7 @@ def wants_json(request: Request) -> bool:
 
 def _look_who_asks(request: Request) -> None:
     """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
-    from qassay.web.identity import identify  # it refuses with what stands here
+    from qassay.web.guard import identify  # it refuses with what stands here
 
     state = request.scope.setdefault("state", {})
     if "who" in state:

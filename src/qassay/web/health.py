@@ -1,22 +1,147 @@
-"""Routes that belong to no page: is it alive, how is it doing, the static files, the description of the API."""
+"""Routes that belong to no page: health and metrics, the static files, and the API described for programs (OpenAPI).
+
+The description is served at /api/openapi.json to everybody who is signed in: it says what may be asked, nothing of what
+is judged. It is what the declared routes say, and how each of them refuses.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import inspect
+from typing import Any, Final, Literal
 
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 
 from qassay.store.engine import is_alive
 from qassay.store.judging.looking import count_judgments
 from qassay.store.people.sessions import count_sessions
-from qassay.web.description import describe
 from qassay.web.errors import MESSAGES, Refusal
+from qassay.web.guard import SAFE, GuardedRoute
 from qassay.web.rendering import TYPES, static_files, static_version
 from qassay.web.routing import EVERYBODY, ORGANISERS, PUBLIC, Context, Router, TheSite
 
+REFUSED: Final = "Refused"
+MEANS: Final = {
+    400: "It cannot be done as things are; the message says why.",
+    401: "Nobody is signed in, or the token, the name or the password is not known.",
+    403: "Not for this role, or a change that another site sent.",
+    404: "There is no such thing, or not for whoever asks.",
+    408: "The body came too slowly.",
+    409: "Somebody else was faster, or something has to be said or done first.",
+    413: "The body is too long.",
+    415: "The body is of another type.",
+    422: "What was sent breaks a rule; `problems` names the field, or the file and the line.",
+    423: "The question is not open to this assessor.",
+    429: "Too many tries; `Retry-After` says how long to wait.",
+    502: "The identity provider cannot be reached, or refused.",
+    503: "The store is busy, or too much is waiting; try again later.",
+}
+# What only some addresses answer, by how their paths begin.
+OCCUR: Final = {
+    "/api/": (503,),
+    "/api/judge/": (423,),
+    "/api/adjudication": (423,),
+    "/api/sign-in": (401, 429),
+    "/api/welcome": (429,),
+    "/api/single-sign-on": (429, 502),
+    "/api/account/password": (429,),
+}
+PROBLEM: Final = {
+    "type": "object",
+    "required": ["message"],
+    "properties": {
+        "message": {"type": "string"},
+        "field": {"type": "string", "description": "of the body or the address"},
+        "rule": {"type": "string"},
+        "file": {"type": ["string", "null"]},
+        "line": {"type": ["integer", "null"]},
+        "question": {"type": ["string", "null"]},
+    },
+}
+SCHEMA: Final = {
+    "title": REFUSED,
+    "description": "Why the answer is no; what else a refusal carries (what stands, say) is beside.",
+    "type": "object",
+    "required": ["message", "problems"],
+    "properties": {"message": {"type": "string"}, "problems": {"type": "array", "items": PROBLEM}},
+    "additionalProperties": True,
+}
 router = Router()
 FOR_GOOD = "public, max-age=31536000, immutable"
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of an application, made once."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _made(app)
+    return app.openapi_schema
+
+
+def _made(app: FastAPI) -> dict[str, Any]:
+    told = get_openapi(
+        title="Qassay",
+        version=app.version,
+        description="Everything that the pages of the application do. Changes are made with a token of one's account.",
+        routes=app.routes,
+    )
+    pages = {module.__name__: (_tag(name), _first_line(module)) for name, module in app.state.pages.items()}
+    used: dict[str, str] = {}
+    for route in app.routes:
+        if isinstance(route, GuardedRoute) and route.include_in_schema:
+            tag, about = pages.get(route.endpoint.__module__, ("server", "What belongs to no page."))
+            used.setdefault(tag, about)
+            for method in route.methods or ():
+                _complete(told["paths"][route.path_format][method.lower()], route, method, tag)
+    told["tags"] = [{"name": name, "description": about} for name, about in used.items()]
+    schemas = told["components"]["schemas"]
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas[REFUSED] = SCHEMA
+    told["components"]["securitySchemes"] = {
+        "session": {"type": "apiKey", "in": "cookie", "name": app.state.site.settings.cookie},
+        "token": {"type": "http", "scheme": "bearer"},
+    }
+    return told
+
+
+def _complete(operation: dict[str, Any], route: GuardedRoute, method: str, tag: str) -> None:
+    """Add to an operation what the framework does not know: who may, and how it refuses."""
+    public = route.roles >= PUBLIC
+    operation["tags"] = [tag]
+    operation["summary"] = (inspect.getdoc(route.endpoint) or route.name).split("\n", 1)[0].rstrip(".")
+    operation["security"] = [] if public else [{"session": []}, {"token": []}]
+    if not public:
+        operation["x-roles"] = sorted(route.roles)
+    for status in sorted(_statuses(operation, route, method, public=public)):
+        schema = {"$ref": f"#/components/schemas/{REFUSED}"}
+        content = {"application/json": {"schema": schema}}
+        operation["responses"][str(status)] = {"description": MEANS[status], "content": content}
+
+
+def _statuses(operation: dict[str, Any], route: GuardedRoute, method: str, *, public: bool) -> set[int]:
+    """How an operation may refuse."""
+    changes = method not in SAFE
+    found = {400} | (set() if public else {401, 403})
+    if changes:
+        found |= {403, 404, 408, 409, 413, 415, 422}
+    if operation.get("parameters"):
+        found |= {404, 422}
+    if not changes:
+        found |= {404, 409}  # a page may be elsewhere, or wait for something
+    for beginning, statuses in OCCUR.items():
+        if route.path.startswith(beginning):
+            found |= set(statuses)
+    return found
+
+
+def _tag(module: str) -> str:
+    return module.replace("_", " ")
+
+
+def _first_line(module: Any) -> str:
+    return (inspect.getdoc(module) or "").split("\n", 1)[0]
 
 
 class Health(Context):
@@ -61,3 +186,21 @@ async def static(version: str, path: str) -> FileResponse:
 def description(request: Request) -> dict[str, Any]:
     """The API, described for programs."""
     return describe(request.app)
+
+
+class Components(Context):
+    """Contents that are hard to lay out."""
+
+    long_word: str
+    both_directions: str
+    hostile: str
+
+
+@router.page("/components", template="components.html", roles=ORGANISERS, data=True)
+def show() -> Components:
+    """The page of all components."""
+    return Components(
+        long_word="Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2,
+        both_directions="An answer with שלום and \u202eright-to-left marks\u202c and مرحبا in it",
+        hostile="<script>alert(1)</script></script><img src=x onerror=alert(1)> & \"quotes\" 'here' \u2028",
+    )

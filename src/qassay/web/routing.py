@@ -26,7 +26,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, ParamSpec, Self, TypeAlias, TypeVar
 
 from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +62,15 @@ class Context(BaseModel):
     """What a page shows, and what an action answers."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+    @classmethod
+    def build(cls, *sources: object, **values: Any) -> Self:
+        """The model with these values; its other fields are attributes of the sources, of the first that has them."""
+        for source in sources:
+            values |= {
+                name: getattr(source, name) for name in cls.model_fields if name not in values and hasattr(source, name)
+            }
+        return cls(**values)
 
 
 class Done(Context):

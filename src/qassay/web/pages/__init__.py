@@ -28,7 +28,7 @@ MODULES = (
         "runs",
         "assignments",
     ),
-    *("adjudication", "history", "results", "export", "components"),
+    *("adjudication", "history", "results"),
 )
 
 

@@ -12,6 +12,7 @@ from qassay.formats.times import later
 from qassay.store.people.accounts import (
     RESET,
     Account,
+    Invitation,
     accounts,
     change_account,
     end_access,
@@ -46,17 +47,6 @@ class AccountRow(Context):
     own: bool
 
 
-class InvitationRow(Context):
-    """A one-time link that was not used yet."""
-
-    id: int
-    role: str
-    name: str | None
-    created: str
-    expires: str
-    by: str | None
-
-
 class RoleRow(Context):
     """A role, and what it may."""
 
@@ -68,7 +58,7 @@ class People(Context):
     """Everybody who takes part, or is invited to."""
 
     people: list[AccountRow]
-    invitations: list[InvitationRow]
+    invitations: list[Invitation]
     roles: list[RoleRow]
 
 
@@ -102,8 +92,8 @@ def show(who: Who, site: TheSite) -> People:
     with site.store.read() as connection:
         everybody, invited = accounts(connection), open_invitations(connection)
     return People(
-        people=[_row(one, who.id) for one in everybody],
-        invitations=[InvitationRow.model_validate(one) for one in invited],
+        people=[AccountRow.build(account, own=account.id == who.id) for account in everybody],
+        invitations=invited,
         roles=[RoleRow(role=role, may=may) for role, may in MAY.items()],
     )
 
@@ -130,7 +120,8 @@ def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRo
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
     _known(site, number)
     with site.store.write() as connection:
-        return _row(change_account(connection, number, by=who.id, role=sent.role, active=sent.active), who.id)
+        changed = change_account(connection, number, by=who.id, role=sent.role, active=sent.active)
+    return AccountRow.build(changed, own=number == who.id)
 
 
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
@@ -161,18 +152,7 @@ def link(site: Site, token: str, request: Request | None = None) -> str:
 
 def _known(site: Site, number: int) -> Account:
     with site.store.read() as connection:
-        found = [one for one in accounts(connection) if one.id == number]
-    if not found:
+        known = {account.id: account for account in accounts(connection)}
+    if number not in known:
         raise Refusal(404, f"there is no account {number}")
-    return found[0]
-
-
-def _row(account: Account, own: int) -> AccountRow:
-    return AccountRow(
-        id=account.id,
-        name=account.name,
-        role=account.role,
-        active=account.active,
-        created=account.created,
-        own=account.id == own,
-    )
+    return known[number]

@@ -9,13 +9,14 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from qassay.collections import Hit
+from qassay.questions import Question
 from qassay.store.development import drafts as store
 from qassay.tables import plural
 from qassay.web.background import BackgroundJob, job_named, start
-from qassay.web.documents import DocumentView, collection_of
-from qassay.web.documents import show as document_view
 from qassay.web.drafts import NUGGET_TYPES, AuthorQuestions, author_questions
 from qassay.web.errors import Refusal
+from qassay.web.pages.documents import DocumentView, collection_of
+from qassay.web.pages.documents import show as document_view
 from qassay.web.routing import ORGANISERS, Context, Router, TheSite
 from qassay.web.site import Site
 
@@ -118,19 +119,18 @@ def source(
     """A document, in which a passage is selected as the answer of a draft."""
     task = site.configuration.task
     with site.store.read() as connection:
-        found = author_questions(site, connection)
+        questions = author_questions(site, connection)
         chosen = _choice(site, connection, question)
-    drafts = [_draft(found, one) for one in found.drafts][:MOST_DRAFTS]
-    series = {one.question.series: _draft(found, one) for one in found.drafts if one.question.series}
+    drafts = [draft.question for draft in questions.drafts]
+    # A series is shown like a draft, by its last one.
+    series = {draft.series: draft for draft in drafts if draft.series}
     return SourcePage(
         document=document_view(site, id, find=find),
         q=q,
         question=chosen,
-        drafts=drafts,
+        drafts=[_draft(questions, draft) for draft in drafts[:MOST_DRAFTS]],
         series=[
-            one.model_copy(update={"id": name, "number": found.names.get(name, name)})
-            for name, one in series.items()
-            if name is not None
+            DraftChoice.build(draft, id=name, number=questions.names.get(name, name)) for name, draft in series.items()
         ],
         in_series=task.unit == "series",
         types=store.writable_types(task),
@@ -153,12 +153,12 @@ def hit_view(hit: Hit) -> HitView:
     """A hit as a reader sees it, its marks brought from the stored text to the plain one."""
     if hit.markup == "none":
         marks = [(first, first + length) for first, length in hit.highlights]
-        return HitView(doc=hit.doc, title=hit.title, text=hit.text, marks=_apart(marks))
+        return HitView.build(hit, marks=_apart(marks))
     plain = hit.plain()
     matched = {first for first, _ in hit.highlights}
     words = [match.span() for match in re.finditer(r"\w+", plain.text)]
     marks = [span for span in words if plain.origin(*span)[0] in matched]
-    return HitView(doc=hit.doc, title=hit.title, text=plain.text, marks=marks)
+    return HitView.build(hit, text=plain.text, marks=marks)
 
 
 def _make_index(site: Site, job: BackgroundJob) -> str:
@@ -180,16 +180,13 @@ def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _choice(site: Site, connection: Connection, question: str | None) -> DraftChoice | None:
     if not question:
         return None
-    found = author_questions(site, connection)
-    known = found.published.by_id.get(question)
-    if known is not None:
-        return DraftChoice(id=known.id, number=known.id, type=known.type, text=known.text, target=known.target)
-    one = next((one for one in found.drafts if one.question.id == question), None)
-    if one is None:
+    questions = author_questions(site, connection)
+    drafts = {draft.question.id: draft.question for draft in questions.drafts}
+    known = questions.published.by_id.get(question) or drafts.get(question)
+    if known is None:
         raise Refusal(404, f"there is no question {question}")
-    return _draft(found, one)
+    return _draft(questions, known)
 
 
-def _draft(found: AuthorQuestions, one: store.Stored) -> DraftChoice:
-    asked = one.question
-    return DraftChoice(id=asked.id, number=found.names[asked.id], type=asked.type, text=asked.text, target=asked.target)
+def _draft(questions: AuthorQuestions, question: Question) -> DraftChoice:
+    return DraftChoice.build(question, number=questions.names.get(question.id, question.id))

@@ -21,10 +21,9 @@ from qassay.store.people.accounts import (
 from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, outdated, verify_password
 from qassay.store.people.sessions import begin_session, end_secret, end_session
 from qassay.web.errors import GoTo, Refusal
-from qassay.web.identity import clear_session, client_address, header_name, set_session
-from qassay.web.limits import BY_ADDRESS, BY_NAME
+from qassay.web.guard import clear_session, client_address, header_name, set_session
 from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
-from qassay.web.site import Site
+from qassay.web.site import BY_ADDRESS, BY_NAME, Site
 
 router = Router()
 
@@ -143,8 +142,8 @@ def look(site: TheSite, request: Request, sent: Offered) -> Offer:
     """What a one-time link offers; it is not used up."""
     site.limits.count(BY_ADDRESS, "link address", client_address(request, site))
     with site.store.read() as connection:
-        found = look_at_invitation(connection, sent.token)
-    return Offer(role=found.role, name=found.name, resets=found.role == RESET, expires=found.expires)
+        invitation = look_at_invitation(connection, sent.token)
+    return Offer.build(invitation, resets=invitation.role == RESET)
 
 
 @router.action("POST", "/welcome", roles=PUBLIC)
