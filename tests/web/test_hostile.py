@@ -379,7 +379,7 @@ def test_refusals_of_views_name_no_path_of_the_server(site: Any) -> None:
         raise InputError(Problem("configuration", "is wrong", str(site.folder)))
 
     for path in ("/broken", "/api/broken"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
         answer = site.client("reader").get(path)
         assert answer.status_code == 422
         assert str(site.folder.parent) not in answer.text

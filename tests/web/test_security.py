@@ -66,7 +66,7 @@ def break_something(site) -> None:
         raise RuntimeError("secret internals")
 
     for path in ("/break", "/api/break"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
 
 
 def test_a_bug_is_answered_without_internals(site) -> None:

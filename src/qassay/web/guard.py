@@ -61,7 +61,7 @@ class GuardedRoute(APIRoute):
             except Refusal:
                 if PUBLIC not in self.roles:
                     raise
-                person = None  # the door is open to whoever cannot be identified as well
+                person = None  # the door is open to people who cannot be identified as well
             request.state.who = person
             if request.method not in SAFE and (person is None or person.token is None):
                 check_origin(request, site)
@@ -107,8 +107,8 @@ async def _with_body(request: Request, site: Site, *, upload: bool) -> Request:
         return guarded
     body = await guarded.body()
     if body and kind != "application/json":
-        taken = ", ".join(("application/json", *(UPLOADS if upload else ())))
-        raise Refusal(415, f"the body is {kind or 'of no type'}; this address takes {taken}")
+        types = ", ".join(("application/json", *(UPLOADS if upload else ())))
+        raise Refusal(415, f"the body is {kind or 'of no type'}; this address takes {types}")
     check_json(body, deepest=settings.depth_limit)
     return guarded
 
@@ -129,10 +129,10 @@ def identify(request: HTTPConnection, site: Site) -> Person | None:
     if not secret:
         return None
     with site.store.read() as connection:
-        found = find_session(connection, secret)
-    if found is None:
+        session = find_session(connection, secret)
+    if session is None:
         return None
-    account, number, stale = found
+    account, number, stale = session
     if stale:
         with site.store.write() as connection:
             note_session(connection, number)
@@ -152,33 +152,23 @@ def header_name(request: HTTPConnection, site: Site) -> str | None:
 
 
 def client_address(request: HTTPConnection, site: Site) -> str:
-    """The address of whoever asks: what the trusted proxy says, else that of the connection."""
+    """The address of the client: what the trusted proxy says, else that of the connection."""
     peer = request.client.host if request.client else "unknown"
     if not site.settings.is_proxy(peer):
         return peer
-    named = [part.strip() for line in request.headers.getlist("x-forwarded-for") for part in line.split(",")]
+    sent = [part.strip() for line in request.headers.getlist("x-forwarded-for") for part in line.split(",")]
     # The last one that is not itself a proxy of ours: those before it can be made up.
-    return next((one for one in reversed(named) if one and not site.settings.is_proxy(one)), peer)[:100]
+    return next((part for part in reversed(sent) if part and not site.settings.is_proxy(part)), peer)[:100]
+
+
+def cookie_rules(site: Site, samesite: str = "strict") -> dict[str, Any]:
+    """What holds for every cookie of ours: no script reads it, and no other site sends it along."""
+    return {"path": "/", "secure": site.settings.is_secure, "httponly": True, "samesite": samesite}
 
 
 def set_session(response: Response, secret: str, site: Site) -> None:
     """Give the browser the secret of its session."""
-    response.set_cookie(
-        site.settings.cookie,
-        secret,
-        max_age=int(LONGEST.total_seconds()),
-        path="/",
-        secure=site.settings.is_secure,
-        httponly=True,
-        samesite="strict",
-    )
-
-
-def clear_session(response: Response, site: Site) -> None:
-    """Take the secret back from the browser."""
-    response.delete_cookie(
-        site.settings.cookie, path="/", secure=site.settings.is_secure, httponly=True, samesite="strict"
-    )
+    response.set_cookie(site.settings.cookie, secret, max_age=int(LONGEST.total_seconds()), **cookie_rules(site))
 
 
 def _by_token(sent: str, site: Site) -> Person:
@@ -187,10 +177,10 @@ def _by_token(sent: str, site: Site) -> Person:
     if scheme.lower() != "bearer":
         raise wrong
     with site.store.read() as connection:
-        found = find_token(connection, secret.strip())
-    if found is None:
+        token = find_token(connection, secret.strip())
+    if token is None:
         raise wrong
-    account, number, stale = found
+    account, number, stale = token
     if stale:
         with site.store.write() as connection:
             note_token(connection, number)
@@ -215,8 +205,8 @@ def _by_header(name: str, site: Site) -> Person:
 def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receive:
     """A body that is broken off where it grows too long or comes too slowly, whatever its header says.
 
-    It may take some seconds, and one more for each so many bytes that have come: a long one over a slow line takes its
-    time, and one that trickles does not hold us.
+    It may take some seconds, and one more for every `rate` bytes that have come: a long one over a slow line takes its
+    time, and one that trickles is broken off.
     """
     begun = time.monotonic()
     seen = 0
@@ -230,8 +220,8 @@ def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receiv
         try:
             message = await asyncio.wait_for(receive(), max(0.0, left))
         except TimeoutError:
-            told = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes a second"
-            raise Refusal(408, told, headers=_CLOSE) from None
+            reason = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes a second"
+            raise Refusal(408, reason, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
         if seen > most:
             raise too_long(most)
@@ -243,8 +233,8 @@ def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receiv
 
 def too_long(most: int) -> Refusal:
     """The answer to a body that is too long."""
-    told = f"{most // (1024 * 1024)} MiB" if most >= 1024 * 1024 else f"{most:,} bytes"
-    return Refusal(413, f"the request holds more than {told}", headers=_CLOSE)
+    limit = f"{most // (1024 * 1024)} MiB" if most >= 1024 * 1024 else f"{most:,} bytes"
+    return Refusal(413, f"the request holds more than {limit}", headers=_CLOSE)
 
 
 def check_json(body: bytes, *, deepest: int) -> None:

@@ -80,30 +80,33 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _made(app: FastAPI) -> dict[str, Any]:
-    told = get_openapi(
+    document = get_openapi(
         title="Qassay",
         version=app.version,
         description="Everything that the pages of the application do. Changes are made with a token of one's account.",
         routes=app.routes,
     )
-    pages = {module.__name__: (_tag(name), _first_line(module)) for name, module in app.state.pages.items()}
+    pages = {
+        module.__name__: (name.replace("_", " "), (inspect.getdoc(module) or "").split("\n", 1)[0])
+        for name, module in app.state.pages.items()
+    }
     used: dict[str, str] = {}
     for route in app.routes:
         if isinstance(route, GuardedRoute) and route.include_in_schema:
             tag, about = pages.get(route.endpoint.__module__, ("server", "What belongs to no page."))
             used.setdefault(tag, about)
             for method in route.methods or ():
-                _complete(told["paths"][route.path_format][method.lower()], route, method, tag)
-    told["tags"] = [{"name": name, "description": about} for name, about in used.items()]
-    schemas = told["components"]["schemas"]
+                _complete(document["paths"][route.path_format][method.lower()], route, method, tag)
+    document["tags"] = [{"name": name, "description": about} for name, about in used.items()]
+    schemas = document["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     schemas[REFUSED] = SCHEMA
-    told["components"]["securitySchemes"] = {
+    document["components"]["securitySchemes"] = {
         "session": {"type": "apiKey", "in": "cookie", "name": app.state.site.settings.cookie},
         "token": {"type": "http", "scheme": "bearer"},
     }
-    return told
+    return document
 
 
 def _complete(operation: dict[str, Any], route: GuardedRoute, method: str, tag: str) -> None:
@@ -122,26 +125,17 @@ def _complete(operation: dict[str, Any], route: GuardedRoute, method: str, tag: 
 
 def _statuses(operation: dict[str, Any], route: GuardedRoute, method: str, *, public: bool) -> set[int]:
     """How an operation may refuse."""
-    changes = method not in SAFE
-    found = {400} | (set() if public else {401, 403})
-    if changes:
-        found |= {403, 404, 408, 409, 413, 415, 422}
+    statuses = {400} | (set() if public else {401, 403})
+    if method not in SAFE:
+        statuses |= {403, 404, 408, 409, 413, 415, 422}
+    else:
+        statuses |= {404, 409}  # a page may be elsewhere, or wait for something
     if operation.get("parameters"):
-        found |= {404, 422}
-    if not changes:
-        found |= {404, 409}  # a page may be elsewhere, or wait for something
-    for beginning, statuses in OCCUR.items():
+        statuses |= {404, 422}
+    for beginning, more in OCCUR.items():
         if route.path.startswith(beginning):
-            found |= set(statuses)
-    return found
-
-
-def _tag(module: str) -> str:
-    return module.replace("_", " ")
-
-
-def _first_line(module: Any) -> str:
-    return (inspect.getdoc(module) or "").split("\n", 1)[0]
+            statuses |= set(more)
+    return statuses
 
 
 class Health(Context):
@@ -176,10 +170,10 @@ def metrics(site: TheSite) -> PlainTextResponse:
 @router.download("/static/{version}/{path:path}", roles=PUBLIC)
 async def static(version: str, path: str) -> FileResponse:
     """A file of the package: one of those that are known by name, so no path leads elsewhere."""
-    found = static_files().get(path)
-    if found is None or version != static_version():
+    file = static_files().get(path)
+    if file is None or version != static_version():
         raise Refusal(404, MESSAGES[404])
-    return FileResponse(found, media_type=TYPES[found.suffix], headers={"Cache-Control": FOR_GOOD})
+    return FileResponse(file, media_type=TYPES[file.suffix], headers={"Cache-Control": FOR_GOOD})
 
 
 @router.action("GET", "/openapi.json", roles=EVERYBODY)

@@ -118,12 +118,9 @@ class Declared:
     more: dict[str, Any] = field(default_factory=dict)
     upload: bool = False
 
+    @functools.cached_property
     def route(self) -> GuardedRoute:
         """The route itself, the same for every application: it takes from the request what it works on."""
-        return self._route
-
-    @functools.cached_property
-    def _route(self) -> GuardedRoute:
         methods = ["GET", "HEAD"] if self.method == "GET" and not self.path.startswith("/api") else [self.method]
         return GuardedRoute(self.path, self.view, roles=self.roles, upload=self.upload, methods=methods, **self.more)
 

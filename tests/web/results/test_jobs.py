@@ -140,7 +140,7 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
 
     monkeypatch.setattr(crowded, "_do", instead)
     process = SimpleNamespace(process=None, pipe=None, end=lambda: None)
-    monkeypatch.setattr(module, "ResultsProcess", lambda worker: process)
+    monkeypatch.setattr(module, "ResultsProcess", lambda: process)
     crowded.submit(request("units"), "a")
     assert begun.wait(10)
     waiting = [crowded.submit(request(study), "a") for study in ("sensitivity", "compare", "leaderboard")]

@@ -27,18 +27,6 @@ from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, 
 from qassay.web.site import Site
 
 router = Router()
-DOES = {
-    "/work": "Judge what is assigned to you, one question at a time.",
-    "/adjudication": "Rule where assessors disagree.",
-    "/development": "Write questions, with their answers from the documents.",
-    "/runs": "Add runs and see what is wrong with them.",
-    "/assignments": "Who judges what, and how far they are.",
-    "/people": "Invite, change roles, end access.",
-    "/history": "Every judgment: who, when, from what to what.",
-    "/results": "Scores, and what they are worth.",
-}
-# Where the steps lead.
-ON_THE_WAY = frozenset({"/development", "/runs", "/assignments", "/adjudication", "/results"})
 # Kept in memory up to this many bytes.
 SMALL = 8 << 20
 CHUNK = 1 << 16
@@ -53,95 +41,6 @@ class Step(Context):
     path: str
     # Of those that are not done, the first is next, and the others come later.
     state: Literal["done", "next", "later"]
-
-
-def next_steps(site: Site, connection: Connection) -> list[Step]:
-    """The steps in their order, of sums that the store keeps."""
-    pool, work, settled = pool_view(site, connection), shares(connection), overview(connection)
-    brought = set_names(connection) if not pool.made and not work else []
-    found = [_questions(site, connection), _runs(site, connection)]
-    if brought:
-        says = f"Came with the evaluation: {', '.join(brought[:5])}{', …' if len(brought) > 5 else ''}."
-        found.append(_step("Judgments", says, "Judge more", "/assignments", done=True))
-    else:
-        found += [
-            _pool(pool),
-            _assignment(connection, work, pool),
-            _judging(work, settled),
-            _adjudication(work, settled),
-        ]
-    ready = all(one.state == "done" for one in found)
-    says = "Scores, and what they are worth." if ready else "They come when what is above is done."
-    found.append(_step("Results", says, "See the results", "/results", done=False))
-    following = next(place for place, one in enumerate(found) if one.state != "done")
-    found[following] = found[following].model_copy(update={"state": "next"})
-    return found
-
-
-def _step(label: str, says: str, act: str, path: str, *, done: bool) -> Step:
-    return Step(label=label, says=says, act=act, path=path, state="done" if done else "later")
-
-
-def _questions(site: Site, connection: Connection) -> Step:
-    asked, drafts = len(questions_of(site, connection)), count_drafts(connection)
-    more = f", {plural(drafts, 'draft')}" if drafts else ""
-    says = f"{plural(asked, 'question')} in the test set{more}."
-    if not asked:
-        says = f"{plural(drafts, 'draft')} to publish." if drafts else "None yet."
-    return _step(
-        "Questions", says, "Publish questions" if drafts else "Write questions", "/development", done=asked > 0
-    )
-
-
-def _runs(site: Site, connection: Connection) -> Step:
-    total, withdrawn = count_runs(connection)
-    there = total - withdrawn
-    needed = not all(rules.response == "decision" for rules in site.configuration.task.types.values())
-    says = f"{plural(there, 'run')}." if there else "None yet: what each system answered."
-    if not there and not needed:
-        says = "None yet. Pairs can be judged without any; scores need them."
-    return _step("Runs", says, "Add runs", "/runs", done=there > 0 or not needed)
-
-
-def _pool(pool: PoolView) -> Step:
-    says = "Not made yet: all that the runs returned, each thing once, to be judged."
-    if pool.made:
-        says = f"{plural(pool.items, 'item')} of {plural(pool.questions, 'question')}"
-        says += "; runs or questions have changed since." if pool.stale else "."
-    act = "Make the pool anew" if pool.made else "Make the pool"
-    return _step("Pool", says, act, "/assignments#pool", done=pool.made is not None and not pool.stale)
-
-
-def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -> Step:
-    label, lacking = "Assignment", unassigned_questions(connection)
-    judges = len({one.account for one in work if one.account})
-    if work:
-        says = f"{plural(judges, 'assessor')} at work" if judges else "Open to whoever asks for work"
-        says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
-        return _step(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
-    if pool.made and not any(one.active and one.role == "assessor" for one in accounts(connection)):
-        return _step(label, "There are no assessors yet: invite them first.", "Invite assessors", "/people", done=False)
-    return _step(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
-
-
-def _judging(work: Sequence[Share], settled: Overview) -> Step:
-    says = "Begins when work is assigned."
-    if work:
-        done, total = sum(one.done for one in work), sum(one.total for one in work)
-        says = f"{done:,} of {plural(total, 'item')} judged"
-        says += f"; {plural(settled.waiting, 'question')} with assessors." if settled.waiting else "."
-    return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)
-
-
-def _adjudication(work: Sequence[Share], settled: Overview) -> Step:
-    says = "Where assessors disagree, somebody rules."
-    if settled.left:
-        says = f"{plural(settled.left, 'disagreement')} to rule on."
-    elif work and settled.waiting < settled.questions:
-        says = "Nothing to rule on now." if settled.waiting else "Nothing is left to rule on."
-    return _step(
-        "Adjudication", says, "Rule", "/adjudication", done=bool(work) and not settled.waiting and not settled.left
-    )
 
 
 class Door(Context):
@@ -173,15 +72,14 @@ def home(who: Who, site: TheSite) -> Home:
         with site.store.read() as connection:
             steps = next_steps(site, connection)
     doors = [
-        Door(path=entry.path, label=entry.label, does=DOES[entry.path])
+        Door.build(entry)
         for entry in NAVIGATION
-        if entry.path in DOES and who.role in entry.roles and not (steps and entry.path in ON_THE_WAY)
+        if entry.does and who.role in entry.roles and not (steps and entry.step)
     ]
-    return Home(
+    return Home.build(
+        who,
         evaluation=site.configuration.name,
         task=site.configuration.task.title,
-        name=who.name,
-        role=who.role,
         steps=steps,
         doors=doors,
         may_export=who.role == "organiser",
@@ -205,3 +103,88 @@ def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
     with packed:
         while chunk := packed.read(CHUNK):
             yield chunk
+
+
+# ---- the steps -------------------------------------------------------------------------------------------------------
+
+
+def next_steps(site: Site, connection: Connection) -> list[Step]:
+    """The steps in their order, of sums that the store keeps."""
+    pool, work, settled = pool_view(site, connection), shares(connection), overview(connection)
+    brought = set_names(connection) if not pool.made and not work else []
+    steps = [_questions(site, connection), _runs(site, connection)]
+    if brought:
+        says = f"Came with the evaluation: {', '.join(brought[:5])}{', …' if len(brought) > 5 else ''}."
+        steps.append(_step("Judgments", says, "Judge more", "/assignments", done=True))
+    else:
+        steps += [_pool(pool), _assignment(connection, work, pool)]
+        steps += [_judging(work, settled), _adjudication(work, settled)]
+    ready = all(step.state == "done" for step in steps)
+    says = "Scores, and what they are worth." if ready else "They come when what is above is done."
+    steps.append(_step("Results", says, "See the results", "/results", done=False))
+    next(step for step in steps if step.state != "done").state = "next"
+    return steps
+
+
+def _step(label: str, says: str, act: str, path: str, *, done: bool) -> Step:
+    return Step(label=label, says=says, act=act, path=path, state="done" if done else "later")
+
+
+def _questions(site: Site, connection: Connection) -> Step:
+    count, drafts = len(questions_of(site, connection)), count_drafts(connection)
+    more = f", {plural(drafts, 'draft')}" if drafts else ""
+    says = f"{plural(count, 'question')} in the test set{more}."
+    if not count:
+        says = f"{plural(drafts, 'draft')} to publish." if drafts else "None yet."
+    act = "Publish questions" if drafts else "Write questions"
+    return _step("Questions", says, act, "/development", done=count > 0)
+
+
+def _runs(site: Site, connection: Connection) -> Step:
+    total, withdrawn = count_runs(connection)
+    count = total - withdrawn
+    needed = not all(rules.response == "decision" for rules in site.configuration.task.types.values())
+    says = f"{plural(count, 'run')}." if count else "None yet: what each system answered."
+    if not count and not needed:
+        says = "None yet. Pairs can be judged without any; scores need them."
+    return _step("Runs", says, "Add runs", "/runs", done=count > 0 or not needed)
+
+
+def _pool(pool: PoolView) -> Step:
+    says = "Not made yet: all that the runs returned, each thing once, to be judged."
+    if pool.made:
+        says = f"{plural(pool.items, 'item')} of {plural(pool.questions, 'question')}"
+        says += "; runs or questions have changed since." if pool.stale else "."
+    act = "Make the pool anew" if pool.made else "Make the pool"
+    return _step("Pool", says, act, "/assignments#pool", done=pool.made is not None and not pool.stale)
+
+
+def _assignment(connection: Connection, work: Sequence[Share], pool: PoolView) -> Step:
+    label, lacking = "Assignment", unassigned_questions(connection)
+    judges = len({share.account for share in work if share.account})
+    if work:
+        says = f"{plural(judges, 'assessor')} at work" if judges else "Open to whoever asks for work"
+        says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
+        return _step(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
+    if pool.made and not any(account.active and account.role == "assessor" for account in accounts(connection)):
+        return _step(label, "There are no assessors yet: invite them first.", "Invite assessors", "/people", done=False)
+    return _step(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
+
+
+def _judging(work: Sequence[Share], settled: Overview) -> Step:
+    says = "Begins when work is assigned."
+    if work:
+        done, total = sum(share.done for share in work), sum(share.total for share in work)
+        says = f"{done:,} of {plural(total, 'item')} judged"
+        says += f"; {plural(settled.waiting, 'question')} with assessors." if settled.waiting else "."
+    return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)
+
+
+def _adjudication(work: Sequence[Share], settled: Overview) -> Step:
+    says = "Where assessors disagree, somebody rules."
+    if settled.left:
+        says = f"{plural(settled.left, 'disagreement')} to rule on."
+    elif work and settled.waiting < settled.questions:
+        says = "Nothing to rule on now." if settled.waiting else "Nothing is left to rule on."
+    done = bool(work) and not settled.waiting and not settled.left
+    return _step("Adjudication", says, "Rule", "/adjudication", done=done)

@@ -23,7 +23,7 @@ from qassay.store.people.accounts import (
 from qassay.web.errors import Refusal
 from qassay.web.pages.account import Ended
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
-from qassay.web.site import Role, Site
+from qassay.web.site import Person, Role, Site
 
 router = Router()
 
@@ -101,10 +101,7 @@ def show(who: Who, site: TheSite) -> People:
 @router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
 def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
     """Invite somebody: a link that works once."""
-    life = timedelta(days=sent.days)
-    with site.store.write() as connection:
-        token = invite(connection, sent.role, name=sent.name or None, by=who.id, life=life)
-    return OneTimeLink(link=link(site, token, request), role=sent.role, name=sent.name or None, expires=later(life))
+    return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days))
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
@@ -127,10 +124,7 @@ def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRo
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
 def reset(who: Who, site: TheSite, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
-    known = _known(site, number)
-    with site.store.write() as connection:
-        token = invite(connection, RESET, name=known.name, by=who.id, life=RESET_LIFE)
-    return OneTimeLink(link=link(site, token, request), role=RESET, name=known.name, expires=later(RESET_LIFE))
+    return _invited(who, site, request, RESET, _known(site, number).name, RESET_LIFE)
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
@@ -141,13 +135,12 @@ def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
         return Ended(ended=end_access(connection, known.id))
 
 
-def link(site: Site, token: str, request: Request | None = None) -> str:
-    """The address of a one-time link, at the address that people use."""
-    settings = site.settings
-    if settings.origin is not None:
-        return f"{settings.origin}/welcome#{token}"
-    host = request.headers["host"] if request is not None else f"{settings.host}:{settings.port}"
-    return f"http://{host}/welcome#{token}"
+def _invited(who: Person, site: Site, request: Request, role: str, name: str | None, life: timedelta) -> OneTimeLink:
+    """An invitation as a link at the address that people use."""
+    with site.store.write() as connection:
+        token = invite(connection, role, name=name, by=who.id, life=life)
+    origin = site.settings.origin or f"http://{request.headers['host']}"
+    return OneTimeLink(link=f"{origin}/welcome#{token}", role=role, name=name, expires=later(life))
 
 
 def _known(site: Site, number: int) -> Account:

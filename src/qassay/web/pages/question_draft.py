@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import Field
@@ -217,16 +217,8 @@ def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
             raise UsageError("only definition and other questions have nuggets")
         bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(connection, DEVELOPMENT, sent.id)}
         before = bodies.get(sent.nugget) if sent.nugget is not None else None
-        made = write_nugget(
-            connection,
-            list_name=DEVELOPMENT,
-            question=sent.id,
-            nugget=sent.nugget,
-            body=noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before),
-            expected=sent.version,
-            account=who.id,
-        )
-    return _nugget(made)
+        body = noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before)
+        return _nugget(_write(connection, who, sent, body))
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
@@ -234,16 +226,20 @@ def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
     with site.store.write() as connection, refusing():
         _locked(connection, sent.id)
-        write_nugget(
-            connection,
-            list_name=DEVELOPMENT,
-            question=sent.id,
-            nugget=sent.nugget,
-            body=None,
-            expected=sent.version,
-            account=who.id,
-        )
+        _write(connection, who, sent, None)
     return Done()
+
+
+def _write(connection: Connection, who: Who, sent: NuggetSent | NuggetRemoval, body: dict[str, Any] | None) -> Nugget:
+    return write_nugget(
+        connection,
+        list_name=DEVELOPMENT,
+        question=sent.id,
+        nugget=sent.nugget,
+        body=body,
+        expected=sent.version,
+        account=who.id,
+    )
 
 
 def _stored(

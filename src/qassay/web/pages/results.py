@@ -124,11 +124,11 @@ async def _result(site: Site, request: StudyRequest, state: str, *, fresh: bool 
 
 
 def _result_of(job: Job) -> StudyResult:
-    if job.condition != "found":
-        raise Refusal(422 if job.condition == "refused" else 500, job.message, problems=tuple(job.problems))
-    result = job.result()
-    if result.message:
-        raise Refusal(422, result.message, problems=result.problems)
+    result = job.result() if job.condition == "found" else None
+    if result is None or result.message:
+        status = 500 if job.condition == "broken" else 422
+        source = result or job
+        raise Refusal(status, source.message, problems=tuple(problem.as_json() for problem in source.problems))
     return result
 
 

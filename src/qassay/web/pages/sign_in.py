@@ -21,7 +21,7 @@ from qassay.store.people.accounts import (
 from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, outdated, verify_password
 from qassay.store.people.sessions import begin_session, end_secret, end_session
 from qassay.web.errors import GoTo, Refusal
-from qassay.web.guard import clear_session, client_address, header_name, set_session
+from qassay.web.guard import client_address, cookie_rules, header_name, set_session
 from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
 from qassay.web.site import BY_ADDRESS, BY_NAME, Site
 
@@ -120,7 +120,7 @@ def sign_out(who: Who, site: TheSite, response: Response) -> Done:
     if who.session is not None:
         with site.store.write() as connection:
             end_session(connection, who.id, who.session)
-    clear_session(response, site)
+    response.delete_cookie(site.settings.cookie, **cookie_rules(site))
     return Done()
 
 

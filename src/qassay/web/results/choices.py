@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar, get_args
+from typing import Any
 
 from qassay.errors import unknown
 from qassay.evaluation import Evaluation
@@ -18,12 +18,8 @@ from qassay.scores import Missing, Unjudged
 from qassay.tally import block_of
 from qassay.tasks import Task
 
-UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
-MISSING: tuple[Missing, ...] = get_args(Missing)
 # Measures with a parameter are offered with these values of it.
 BETAS = (1, 3, 5)
-
-One = TypeVar("One", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class Choice:
 
     def changed(self) -> dict[str, str]:
         """What differs from the default, for an address."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
+        return {own.name: value for own in fields(self) if (value := getattr(self, own.name)) != own.default}
 
     def as_options(self) -> dict[str, Any]:
         """The arguments of `Evaluation.score`."""
@@ -47,27 +43,25 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What there is to choose from; `computable` are measures that nobody is led to, but that an address may name."""
+    """What there is to choose from."""
 
     keys: tuple[str, ...]
     default_key: str | None
     sets: tuple[str, ...]
     measures: tuple[str, ...]
-    computable: tuple[str, ...]
     components: tuple[str, ...]
     runs: tuple[str, ...]
 
 
 def offer(evaluation: Evaluation) -> Offer:
     """What an evaluation offers; runs that cannot be read are none to choose."""
-    asked = set(evaluation.questions.types)
-    types = tuple(kind for kind in evaluation.task.types if kind in asked)
+    used = set(evaluation.questions.types)
+    types = tuple(kind for kind in evaluation.task.types if kind in used)
     return Offer(
         keys=(*evaluation.sets, *(name for name in evaluation.derived_sets if name not in evaluation.sets)),
         default_key=evaluation.default_key(),
         sets=evaluation.sets,
         measures=offered_measures(evaluation.task, types),
-        computable=measures_of(evaluation.task),
         components=types if len(types) > 1 else (),
         runs=evaluation.run_files.runs.tags,
     )
@@ -76,17 +70,17 @@ def offer(evaluation: Evaluation) -> Offer:
 def measures_of(task: Task) -> tuple[str, ...]:
     """The measures that can score the questions of a task, its own first."""
     blocks = {block_of(task, kind) for kind in task.types}
-    named = [task.measure, *(rules.score for rules in task.types.values())]
-    named += [name for name in task.components if name not in task.types]
+    names = [task.measure, *(rules.score for rules in task.types.values())]
+    names += [name for name in task.components if name not in task.types]
     for name, kind in MEASURES.items():
         if kind is SeriesScore:
-            named += [name] if task.unit == "series" else []
+            names += [name] if task.unit == "series" else []
         elif kind is FinalScore:
-            named += [name] if len(task.types) > 1 else []
+            names += [name] if len(task.types) > 1 else []
         elif kind.needs in blocks:
-            needs_beta = any(one.name == "beta" for one in fields(kind))
-            named += [f"{name}(beta={beta})" for beta in BETAS] if needs_beta else [name]
-    return tuple(dict.fromkeys(str(parse_measure(name)) for name in named))
+            needs_beta = any(parameter.name == "beta" for parameter in fields(kind))
+            names += [f"{name}(beta={beta})" for beta in BETAS] if needs_beta else [name]
+    return tuple(dict.fromkeys(str(parse_measure(name)) for name in names))
 
 
 def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
@@ -96,40 +90,33 @@ def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
     own = {str(parse_measure(name)) for name in named}
 
     def fits(name: str) -> bool:
-        one = parse_measure(name)
-        if isinstance(one, FinalScore):
+        measure = parse_measure(name)
+        if isinstance(measure, FinalScore):
             return len(types) > 1
-        if one.needs is None:
+        if measure.needs is None:
             return True
-        return one.needs in blocks and (name in own or _says_something(one, task))
+        return measure.needs in blocks and (name in own or _says_something(measure, task))
 
     return tuple(name for name in measures_of(task) if fits(name))
 
 
-def _says_something(one: Measure, task: Task) -> bool:
+def _says_something(measure: Measure, task: Task) -> bool:
     """Whether a measure that can be computed is more than another one under a second name, or of nothing."""
-    if one.ordered:
+    if measure.ordered:
         return task.ordered
-    if isinstance(one, ReciprocalRank | LenientReciprocalRank):
+    if isinstance(measure, ReciprocalRank | LenientReciprocalRank):
         return task.has("ranked")
-    if isinstance(one, Understandability | Correctness):
+    if isinstance(measure, Understandability | Correctness):
         return task.has("justified")
-    return not isinstance(one, Content | Organization | Holistic)
+    return not isinstance(measure, Content | Organization | Holistic)
 
 
-def one_of(kind: str, given: str | None, known: Sequence[One]) -> One | None:
-    """What was given, if it is on the list; nothing where nothing was given."""
-    if given is None or given == "":
-        return None
-    for one in known:
-        if one == given:
-            return one
-    raise unknown(kind, given, known)
-
-
-def checked(choice: Choice, offered: Offer) -> Choice:
-    """The choice, or an error that says what is not offered."""
-    one_of("key", choice.key, offered.keys)
-    one_of("measure", choice.measure, offered.computable)
-    one_of("component", choice.component, offered.components)
-    return choice
+def check(choice: Choice, offered: Offer, task: Task) -> None:
+    """An error where a choice is not on its list; an address may name measures that nobody is led to."""
+    for kind, value, known in (
+        ("key", choice.key, offered.keys),
+        ("measure", choice.measure, measures_of(task)),
+        ("component", choice.component, offered.components),
+    ):
+        if value and value not in known:
+            raise unknown(kind, value, known)

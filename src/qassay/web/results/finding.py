@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from qassay.errors import Problem
 from qassay.evaluation import Evaluation
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, table
@@ -108,7 +109,7 @@ class StudyResult:
     offer: Offer
     finding: Finding | None = None
     message: str = ""
-    problems: tuple[dict[str, Any], ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def parts_of(tables: Sequence[Table], name: str) -> tuple[Part, ...]:

@@ -29,18 +29,17 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from qassay.errors import InputError, QassayError, unknown
+from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
-from qassay.web.results.choices import checked, offer
+from qassay.web.results.choices import check, offer
 from qassay.web.results.finding import Finding, StudyRequest, StudyResult, csv_lines
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
@@ -74,7 +73,7 @@ class Job:
     done: int = 0
     total: int = 0
     message: str = ""
-    problems: list[dict[str, Any]] = field(default_factory=list)
+    problems: tuple[Problem, ...] = ()
     at: str = ""
     finished: float = 0.0
     data: bytes = b""
@@ -94,14 +93,9 @@ class Job:
         return result
 
 
-def begin(worker: Callable[[Connection], None], pipe: Connection, folder: str) -> None:
-    """Run the process: all that is temporary goes to a folder that the server removes."""
+def work(pipe: Connection, folder: str) -> None:
+    """Answer requests until the pipe ends; temporary files go to a folder that the server removes."""
     tempfile.tempdir = folder
-    worker(pipe)
-
-
-def work(pipe: Connection) -> None:
-    """Answer requests until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
@@ -134,14 +128,13 @@ class Worker:
         evaluation = self.evaluation(request.folder)
         offered = offer(evaluation)
         try:
-            checked(request.choice, offered)
+            check(request.choice, offered, evaluation.task)
             finding = request.compute(evaluation, self.progress)
             if request.file is not None:
                 _write(finding, request)
                 return StudyResult(offered)
         except QassayError as error:
-            message, problems = _sentence_and_problems(error)
-            return StudyResult(offered, None, message, tuple(problems))
+            return StudyResult(offered, None, *_sentence_and_problems(error))
         return StudyResult(offered, finding)
 
     def evaluation(self, folder: str) -> Evaluation:
@@ -164,14 +157,14 @@ class Worker:
         self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def _sentence_and_problems(error: QassayError) -> tuple[str, list[dict[str, Any]]]:
+def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...]]:
     """An error as a sentence, and its first problems."""
     from qassay.web.errors import without_path  # the framework, which nothing else here needs
 
     if isinstance(error, InputError):
-        problems = [without_path(problem) for problem in error.problems[:PROBLEMS]]
-        return str(problems[0]), [problem.as_json() for problem in problems]
-    return str(error), []
+        problems = tuple(without_path(problem) for problem in error.problems[:PROBLEMS])
+        return str(problems[0]), problems
+    return str(error), ()
 
 
 def _write(finding: Finding, request: StudyRequest) -> None:
@@ -188,10 +181,7 @@ def _write(finding: Finding, request: StudyRequest) -> None:
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(
-        self, *, worker: Callable[[Connection], None] = work, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES
-    ) -> None:
-        self._worker = worker
+    def __init__(self, *, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
         self._limit = limit
         self._most = kept
         self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
@@ -262,7 +252,7 @@ class JobQueue:
         try:
             while (job := self._next()) is not None:
                 if running is None:
-                    running = ResultsProcess(self._worker)
+                    running = ResultsProcess()
                 if not self._do(job, running.process, running.pipe):
                     running.end()
                     running = None
@@ -313,7 +303,7 @@ class JobQueue:
             job.refuses = isinstance(rest[0], StudyResult) and bool(rest[0].message)
             self._finish(job, "found")
         else:
-            job.problems = rest[1] if len(rest) > 1 else []
+            job.problems = rest[1] if len(rest) > 1 else ()
             job.refuses = kind == "refused"
             self._finish(job, kind, rest[0])
 
@@ -339,12 +329,12 @@ class ResultsProcess:
     The folder belongs to the server: the process is killed and cannot remove its files itself.
     """
 
-    def __init__(self, worker: Callable[[Connection], None]) -> None:
+    def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.folder = TemporaryFolder()
         self.pipe, theirs = context.Pipe()
-        arguments = (worker, theirs, str(self.folder.path))
-        self.process: BaseProcess = context.Process(target=begin, args=arguments, name="qassay-results", daemon=True)
+        arguments = (theirs, str(self.folder.path))
+        self.process: BaseProcess = context.Process(target=work, args=arguments, name="qassay-results", daemon=True)
         self.process.start()
         theirs.close()
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from pydantic import Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
+from qassay.errors import Problem
 from qassay.store.assignment.gate import Gate, OpenQuestion, look
 from qassay.store.fingerprint import fingerprint
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
+from qassay.web.results.choices import Offer
 from qassay.web.results.finding import About, Part, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import Publication
@@ -92,17 +94,6 @@ class TableView(Context):
         return Shown(text, kind, link, beginning)
 
 
-class OfferView(Context):
-    """What there is to choose from."""
-
-    keys: tuple[str, ...]
-    default_key: str | None
-    sets: tuple[str, ...]
-    measures: tuple[str, ...]
-    components: tuple[str, ...]
-    runs: tuple[str, ...]
-
-
 class GateView(Context):
     """What is not complete: numbers, and the first few names."""
 
@@ -127,16 +118,6 @@ class Tab(Context):
     current: bool
 
 
-class ProblemView(Context):
-    """One thing that stands in the way of a result."""
-
-    message: str
-    rule: str | None = None
-    file: str | None = None
-    line: int | None = None
-    question: str | None = None
-
-
 State = Literal["found", "computing", "refused", "broken", "closed", "published"]
 
 
@@ -159,12 +140,12 @@ class ResultsPage(Context):
     gate: GateView | None = None
     # Why what there is to judge is not what the runs returned; empty where it is.
     pool: str = ""
-    offer: OfferView | None = None
+    offer: Offer | None = None
     job: str | None = None
     done: int = 0
     total: int = 0
     message: str = ""
-    problems: list[ProblemView] = Field(default_factory=list)
+    problems: list[Problem] = Field(default_factory=list)
     at: str | None = None
     stale: bool = False
     again: str | None = None
@@ -256,7 +237,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
         page.message, page.problems = on_page(job.message), _problems(job.problems)
         return page
     result = job.result()
-    page.offer = OfferView.model_validate(result.offer)
+    page.offer = result.offer
     if result.finding is None:
         page.state, page.message, page.problems = "refused", on_page(result.message), _problems(result.problems)
         return page
@@ -314,9 +295,5 @@ def _tabs(view: View, parameters: Parameters) -> list[Tab]:
     return [Tab(label=tab.label, address=tab.path + common, current=tab is view) for tab in VIEWS if tab.tab]
 
 
-def _problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemView]:
-    names = set(ProblemView.model_fields) - {"message"}
-    return [
-        ProblemView(message=on_page(problem["message"]), **{name: problem.get(name) for name in names})
-        for problem in problems
-    ]
+def _problems(problems: Iterable[Problem]) -> list[Problem]:
+    return [replace(problem, message=on_page(problem.message)) for problem in problems]

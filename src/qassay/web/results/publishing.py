@@ -84,10 +84,8 @@ def publish(
             put_setting(connection, f"{SETTING}:{publication.id}", None)
     put_setting(connection, f"{SETTING}:{made.id}", _stored(finding))
     put_setting(connection, SETTING, [asdict(publication) for publication in (made, *kept)])
-    details = {name: value for name, value in asdict(made).items() if name not in ("at", "by")}
-    note_action(
-        connection, "publish", account=account, **{"publication" if k == "id" else k: v for k, v in details.items()}
-    )
+    details = {name: value for name, value in asdict(made).items() if name not in ("id", "at", "by")}
+    note_action(connection, "publish", account=account, publication=made.id, **details)
     return made
 
 
