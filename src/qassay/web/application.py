@@ -145,8 +145,8 @@ class SecurityMiddleware:
         sent = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(sent[0]) if len(sent) == 1 else None
         if match is None or not self.site.settings.accepts_host(match["host"].strip("[]")):
-            told = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
-            return PlainTextResponse(told, 400)
+            message = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
+            return PlainTextResponse(message, 400)
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
             return answer(Request(scope), Refusal(400, "the address holds a null character"))
         return None

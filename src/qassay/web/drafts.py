@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.questions import Question, TestSet
-from qassay.store.development.answers import KnownAnswer, known_answers
+from qassay.store.development.answers import KnownAnswer
 from qassay.store.development.drafts import Stored, grouped, read_drafts
 from qassay.store.development.publishing import numbered
 from qassay.store.judging.nugget_changes import clean_nugget
@@ -158,11 +158,6 @@ def question_row(
         answers=answers.get(question.id, ()),
         cautions=question_warnings(question, earlier, answers, same, questions.names, draft=draft),
     )
-
-
-def answers_for(connection: Connection, groups: Sequence[Sequence[Question]]) -> dict[str, list[KnownAnswer]]:
-    """The known answers of all questions of some groups."""
-    return known_answers(connection, [question.id for group in groups for question in group])
 
 
 def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Question]:

@@ -116,7 +116,7 @@ def answer(request: Request, error: Exception) -> Response:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether whoever asks is a program."""
+    """Whether a program asks."""
     path = request.url.path
     return path == "/api" or path.startswith(("/api/", "/health", "/metrics", "/static/"))
 
@@ -138,18 +138,18 @@ def _as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
-        problems = tuple(_field_problem(one) for one in error.errors())
+        problems = tuple(map(_field_problem, error.errors()))
         first = problems[0] if problems else {"message": "the request cannot be read"}
-        named = f"{first['field']}: " if first.get("field") else ""
-        return Refusal(422, f"{named}{first['message']}", problems=problems)
+        field = f"{first['field']}: " if first.get("field") else ""
+        return Refusal(422, f"{field}{first['message']}", problems=problems)
     if isinstance(error, InputError):
-        found = [without_path(one) for one in error.problems]
-        return Refusal(422, str(found[0]), problems=tuple(one.as_json() for one in found))
+        faults = [without_path(problem) for problem in error.problems]
+        return Refusal(422, str(faults[0]), problems=tuple(problem.as_json() for problem in faults))
     if isinstance(error, QassayError):
         return Refusal(400, str(error))
     if isinstance(error, HTTPException):
-        told = MESSAGES.get(error.status_code) or str(error.detail)
-        return Refusal(error.status_code, told, headers=error.headers)
+        message = MESSAGES.get(error.status_code) or str(error.detail)
+        return Refusal(error.status_code, message, headers=error.headers)
     if is_busy(error):
         log.warning("the store is busy: %s", error)
         return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive
 
 from qassay.store.people.accounts import admit_invited, find_account, find_subject, is_invited
-from qassay.store.people.sessions import LONGEST, find_session, find_token, note_session, note_token
+from qassay.store.people.sessions import find_session, find_token, note_session, note_token
 from qassay.web.errors import GoTo, Refusal, wants_json
 from qassay.web.site import Person, Site
 
@@ -164,11 +164,6 @@ def client_address(request: HTTPConnection, site: Site) -> str:
 def cookie_rules(site: Site, samesite: str = "strict") -> dict[str, Any]:
     """What holds for every cookie of ours: no script reads it, and no other site sends it along."""
     return {"path": "/", "secure": site.settings.is_secure, "httponly": True, "samesite": samesite}
-
-
-def set_session(response: Response, secret: str, site: Site) -> None:
-    """Give the browser the secret of its session."""
-    response.set_cookie(site.settings.cookie, secret, max_age=int(LONGEST.total_seconds()), **cookie_rules(site))
 
 
 def _by_token(sent: str, site: Site) -> Person:

@@ -79,29 +79,21 @@ class Done(Context):
     done: bool = True
 
 
-async def _person(request: Request) -> Person:
-    # The guard has been there before: a route that is not public has somebody.
-    who: Person = request.state.who
-    return who
+async def _who(request: Request) -> Any:
+    return request.state.who  # the guard has identified them before: on a route that is not public there is somebody
 
 
-async def _visitor(request: Request) -> Person | None:
-    who: Person | None = request.state.who
-    return who
-
-
-async def _site(request: Request) -> Site:
-    site: Site = request.app.state.site
-    return site
+async def _site(request: Request) -> Any:
+    return request.app.state.site
 
 
 async def _request(request: Request) -> Request:
     return request
 
 
-Who: TypeAlias = Annotated[Person, Depends(_person)]
-# Who is there on a public page: perhaps nobody.
-Visitor: TypeAlias = Annotated[Person | None, Depends(_visitor)]
+Who: TypeAlias = Annotated[Person, Depends(_who)]
+# The person on a public page: perhaps nobody.
+Visitor: TypeAlias = Annotated[Person | None, Depends(_who)]
 TheSite: TypeAlias = Annotated[Site, Depends(_site)]
 # The framework hands the request itself to one parameter only, and the view may have that one.
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]

@@ -185,11 +185,11 @@ class Limits:
         if not self._window.hit(item, kind, key):
             wait = max(1, int(self._window.get_window_stats(item, kind, key).reset_time - time.time()) + 1)
             minutes = -(-wait // 60)
-            told = "a minute" if minutes == 1 else f"{minutes} minutes"
-            raise Refusal(429, f"too many tries; wait {told} and try again", headers={"Retry-After": str(wait)})
+            time_left = "a minute" if minutes == 1 else f"{minutes} minutes"
+            raise Refusal(429, f"too many tries; wait {time_left} and try again", headers={"Retry-After": str(wait)})
 
     def forget(self, item: RateLimitItem, kind: str, key: str) -> None:
-        """Start anew, after a try that succeeded."""
+        """Start again, after a try that succeeded."""
         self._window.clear(item, kind, key[:200])
 
 
@@ -225,5 +225,5 @@ class Person:
         return cls(account.id, account.name, account.role, account.preferences, account.has_password, session, token)
 
     def assessor(self) -> Assessor:
-        """The person as the store names whoever judges."""
+        """The person as the store names those who judge."""
         return Assessor(self.id, self.name)

@@ -19,8 +19,16 @@ from qassay.evaluation import open_evaluation
 from qassay.measures import MEASURES
 from qassay.tables import Column, table
 from qassay.tasks import names, task
-from qassay.web.results.choices import measures_of, offered_measures
-from qassay.web.results.finding import CHARACTERS_SHOWN, Part, StudyRequest, clipped, csv_lines, cut
+from qassay.web.results.finding import (
+    CHARACTERS_SHOWN,
+    Part,
+    StudyRequest,
+    clipped,
+    csv_lines,
+    cut,
+    measures_of,
+    offered_measures,
+)
 from qassay.web.results.present import table_view
 from qassay.web.results.views import LEADERBOARD, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 

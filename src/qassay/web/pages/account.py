@@ -89,8 +89,8 @@ def show(who: Who, site: TheSite) -> AccountPage:
         shortest=PASSWORD_LENGTH[0],
         longest=PASSWORD_LENGTH[1],
         sessions=[
-            SessionRow.build(browser, browser=browser_name(browser.agent), current=browser.id == who.session)
-            for browser in browsers
+            SessionRow.build(session, browser=browser_name(session.agent), current=session.id == who.session)
+            for session in browsers
         ],
         tokens=programs,
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
@@ -46,14 +46,16 @@ Numbers = Annotated[list[Number], Field(max_length=500)]
 
 
 class Listing(Context):
-    """Which questions are shown, and how."""
+    """Which questions are shown, and how; other words of the address are not looked at."""
 
-    show: State
-    sort: Sort
-    type: str
-    person: str
-    find: str
-    page: int
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+
+    show: State = "all"
+    sort: Sort = "order"
+    type: Annotated[str, Field(max_length=50)] = ""
+    person: Annotated[str, Field(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = ""
+    find: Annotated[str, Field(max_length=200)] = ""
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
 class SlotRow(Context):
@@ -310,20 +312,12 @@ class Counted(Context):
 
 
 @router.page("/assignments", template="assignments.html", roles=ORGANISERS)
-def assignments(
-    site: TheSite,
-    show: Annotated[State, Query()] = "all",
-    sort: Annotated[Sort, Query()] = "order",
-    type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
-    person: Annotated[str, Query(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = "",
-    find: Annotated[str, Query(max_length=200)] = "",
-    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
-) -> AssignmentsPage:
+def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> AssignmentsPage:
     """The whole of the judging."""
     task = site.configuration.task
-    if type and type not in task.types:
+    if listing.type and listing.type not in task.types:
         raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
-    listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)
+    listing.find = listing.find.strip()
     with site.store.read() as connection:
         test_set = questions_of(site, connection)
         questions = to_be_judged(test_set, site.configuration)
@@ -363,7 +357,7 @@ def pool_state(site: TheSite) -> PoolView:
 
 @router.action("POST", "/assignments/pool", roles=ORGANISERS)
 def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
-    """Make the pool from the runs, or make it anew."""
+    """Make the pool from the runs, or make it again."""
     return make_pool(site, account=who.id, holistic=sent.holistic, citations=sent.citations)
 
 

@@ -7,7 +7,6 @@ import threading
 from typing import Annotated, Literal
 
 from fastapi import Query
-from sqlalchemy import Connection
 
 from qassay.collections import Collection, Document, Hit, open_collection
 from qassay.questions import Question
@@ -207,7 +206,7 @@ def search(site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20
         documents = len(collection)
         hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
     with site.store.read() as connection:
-        chosen = _choice(site, connection, question)
+        chosen = _choice(author_questions(site, connection), question) if question else None
     return SearchPage.build(state, q=q, question=chosen, documents=documents, hits=hits, limit=limit)
 
 
@@ -229,7 +228,7 @@ def source(
     task = site.configuration.task
     with site.store.read() as connection:
         questions = author_questions(site, connection)
-        chosen = _choice(site, connection, question)
+    chosen = _choice(questions, question)
     drafts = [draft.question for draft in questions.drafts]
     # A series is shown like a draft, by its last one.
     series = {draft.series: draft for draft in drafts if draft.series}
@@ -286,15 +285,12 @@ def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept
 
 
-def _choice(site: Site, connection: Connection, question: str | None) -> DraftChoice | None:
-    if not question:
-        return None
-    questions = author_questions(site, connection)
+def _choice(questions: AuthorQuestions, number: str | None) -> DraftChoice | None:
     drafts = {draft.question.id: draft.question for draft in questions.drafts}
-    known = questions.published.by_id.get(question) or drafts.get(question)
-    if known is None:
-        raise Refusal(404, f"there is no question {question}")
-    return _draft(questions, known)
+    known = questions.published.by_id.get(number or "") or drafts.get(number or "")
+    if number and known is None:
+        raise Refusal(404, f"there is no question {number}")
+    return _draft(questions, known) if known is not None else None
 
 
 def _draft(questions: AuthorQuestions, question: Question) -> DraftChoice:

@@ -71,11 +71,8 @@ def home(who: Who, site: TheSite) -> Home:
     if who.role == "organiser":
         with site.store.read() as connection:
             steps = next_steps(site, connection)
-    doors = [
-        Door.build(entry)
-        for entry in NAVIGATION
-        if entry.does and who.role in entry.roles and not (steps and entry.step)
-    ]
+    mine = (entry for entry in NAVIGATION if entry.does and who.role in entry.roles)
+    doors = [Door.build(entry) for entry in mine if not (steps and entry.step)]
     return Home.build(
         who,
         evaluation=site.configuration.name,

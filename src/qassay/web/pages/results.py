@@ -145,10 +145,6 @@ class Publishing(LeaderboardParameters):
 
     title: str = Field(default="", max_length=200)
 
-    def parameters(self) -> LeaderboardParameters:
-        """What the page of the leaderboard was asked."""
-        return LeaderboardParameters(**self.model_dump(exclude={"title"}))
-
 
 class PublishedPage(Context):
     """A published result: its tables as they were when it was published."""
@@ -170,7 +166,7 @@ async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
     now = await run_in_threadpool(snapshot, site)
     if now.gate.is_open and not sent.provisional:
         raise Refusal(409, f"assigned work is open ({now.gate.mark}); nothing is scored, unless as provisional")
-    request = LEADERBOARD.request(str(site.folder.path), sent.parameters())
+    request = LEADERBOARD.request(str(site.folder.path), sent)
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
@@ -200,9 +196,8 @@ def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
 def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
     """Take a published result away from readers; recorded."""
     with site.store.write() as connection:
-        if not any(publication.id == number for publication in publishing.publications(connection)):
+        if not publishing.withdraw(connection, number, account=who.id):
             raise Refusal(404, "there is no such published result")
-        publishing.withdraw(connection, number, account=who.id)
     return Withdrawn(id=number)
 
 

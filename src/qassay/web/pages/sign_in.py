@@ -19,9 +19,9 @@ from qassay.store.people.accounts import (
     look_at_invitation,
 )
 from qassay.store.people.passwords import PASSWORD_LENGTH, hash_password, outdated, verify_password
-from qassay.store.people.sessions import begin_session, end_secret, end_session
+from qassay.store.people.sessions import LONGEST, begin_session, end_secret, end_session
 from qassay.web.errors import GoTo, Refusal
-from qassay.web.guard import client_address, cookie_rules, header_name, set_session
+from qassay.web.guard import client_address, cookie_rules, header_name
 from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
 from qassay.web.site import BY_ADDRESS, BY_NAME, Site
 
@@ -171,7 +171,7 @@ def begin(site: Site, request: Request, response: Response, number: int) -> None
         secret = begin_session(
             connection, number, address=client_address(request, site), agent=request.headers.get("user-agent")
         )
-    set_session(response, secret, site)
+    response.set_cookie(site.settings.cookie, secret, max_age=int(LONGEST.total_seconds()), **cookie_rules(site))
 
 
 def own_path(then: str) -> str:

@@ -1,7 +1,6 @@
 """Results: what the pages show, computed from the evaluation by the calls that the commands make.
 
-    choices       key, measure and rules, from lists of those that there are
-    finding       what is asked of a study and what it finds; tables as CSV
+    finding       what may be asked of a study, and what it finds; tables as CSV
     verdicts      what a judgment set says of responses, in words
     studies       leaderboard, spread, agreement, stability, sensitivity, compare, and the score matrix
     one_run, one_question     answer by answer

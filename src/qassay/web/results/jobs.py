@@ -39,8 +39,7 @@ from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
-from qassay.web.results.choices import check, offer
-from qassay.web.results.finding import Finding, StudyRequest, StudyResult, csv_lines
+from qassay.web.results.finding import Finding, StudyRequest, StudyResult, check, csv_lines, scoring_options
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
 
@@ -126,7 +125,7 @@ class Worker:
     def compute(self, request: StudyRequest) -> StudyResult:
         """The result of a request; an error of the study is part of it, beside the options that there are."""
         evaluation = self.evaluation(request.folder)
-        offered = offer(evaluation)
+        offered = scoring_options(evaluation)
         try:
             check(request.choice, offered, evaluation.task)
             finding = request.compute(evaluation, self.progress)

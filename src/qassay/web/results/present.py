@@ -17,8 +17,7 @@ from qassay.store.fingerprint import fingerprint
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
-from qassay.web.results.choices import Offer
-from qassay.web.results.finding import About, Part, StudyRequest, Window
+from qassay.web.results.finding import About, Part, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import Publication
 from qassay.web.results.views import VIEWS, Parameters, View, query
@@ -140,7 +139,7 @@ class ResultsPage(Context):
     gate: GateView | None = None
     # Why what there is to judge is not what the runs returned; empty where it is.
     pool: str = ""
-    offer: Offer | None = None
+    offer: ScoringOptions | None = None
     job: str | None = None
     done: int = 0
     total: int = 0
@@ -181,9 +180,8 @@ def _old_pool(connection: Connection) -> str:
     if made is None or made.mark == pool_mark(connection):
         return ""
     late = later_runs(connection, made)
-    than = (
-        f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}" if late else "the last change of runs or questions"
-    )
+    runs = f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}"
+    than = runs if late else "the last change of runs or questions"
     return f"The pool is older than {than}: what came later is not judged."
 
 
@@ -205,6 +203,7 @@ def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False
 async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
     now = await run_in_threadpool(snapshot, site)
+    common = query(parameters.common())
     page = ResultsPage(
         view=view.name,
         path=view.path,
@@ -212,7 +211,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         state="closed",
         asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
         choice=parameters.choice().changed(),
-        tabs=_tabs(view, parameters),
+        tabs=[Tab(label=tab.label, address=tab.path + common, current=tab is view) for tab in VIEWS if tab.tab],
         gate=GateView.model_validate(now.gate),
         pool=now.pool,
     )
@@ -288,11 +287,6 @@ def _paged(window: Window, name: str, view: View, parameters: Parameters) -> Pag
     before = view.path + parameters.address(**{name: page - 1 if page > 2 else None}) if page > 1 else None
     after = view.path + parameters.address(**{name: page + 1}) if more else None
     return PagedWindow(**asdict(window), before=before, after=after)
-
-
-def _tabs(view: View, parameters: Parameters) -> list[Tab]:
-    common = query(parameters.common())
-    return [Tab(label=tab.label, address=tab.path + common, current=tab is view) for tab in VIEWS if tab.tab]
 
 
 def _problems(problems: Iterable[Problem]) -> list[Problem]:

@@ -9,14 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import UsageError
 from qassay.formats.times import now
 from qassay.store.assignment.gate import is_open
 from qassay.store.engine import Store
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tables import Column, Table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding
+from qassay.web.results.finding import Choice, Finding
 
 SETTING = "published"
 MOST = 50
@@ -89,15 +88,16 @@ def publish(
     return made
 
 
-def withdraw(connection: Connection, number: str, *, account: int) -> None:
-    """Take a published result away from readers."""
+def withdraw(connection: Connection, number: str, *, account: int) -> bool:
+    """Take a published result away from readers; whether there was one."""
     earlier = publications(connection)
     kept = [publication for publication in earlier if publication.id != number]
     if len(kept) == len(earlier):
-        raise unknown("published result", number, ())
+        return False
     put_setting(connection, f"{SETTING}:{number}", None)
     put_setting(connection, SETTING, [asdict(publication) for publication in kept] or None)
     note_action(connection, "unpublish", account=account, publication=number)
+    return True
 
 
 def published(connection: Connection, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]] | None:

@@ -17,8 +17,17 @@ from qassay.evaluation import Evaluation
 from qassay.matrix import Floats, none_for_nan
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import About, Finding, Part, Progress, Window, contingency_table, parts_of, scored
+from qassay.web.results.finding import (
+    About,
+    Choice,
+    Finding,
+    Part,
+    Progress,
+    Window,
+    contingency_table,
+    parts_of,
+    scored,
+)
 
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000

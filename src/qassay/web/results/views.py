@@ -16,8 +16,7 @@ from pydantic import Field, model_validator
 from qassay.meta.sensitivity import PRESETS
 from qassay.scores import Missing, Unjudged
 from qassay.web.results import studies
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Study, StudyRequest
+from qassay.web.results.finding import Choice, Study, StudyRequest
 from qassay.web.results.one_question import question
 from qassay.web.results.one_run import run
 from qassay.web.routing import Input
@@ -59,12 +58,6 @@ class Parameters(Input):
         """How runs are scored; provisional results count unjudged items as wrong, and say so."""
         unjudged = "wrong" if self.provisional and self.unjudged == "stop" else self.unjudged
         return Choice(self.key, self.measure, self.component, unjudged, self.missing)
-
-    def options(self) -> dict[str, Any]:
-        """The page's own parameters, as options of its study."""
-        names = sorted(set(type(self).model_fields) - set(Parameters.model_fields))
-        values = ((name, getattr(self, name)) for name in names)
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in values}
 
     def common(self) -> dict[str, Any]:
         """The parameters that go from one results page to the next."""
@@ -122,7 +115,10 @@ class View:
 
     def request(self, folder: str, parameters: Parameters, *, whole: bool = False, **csv: str | None) -> StudyRequest:
         """What the page asks of the evaluation in a folder; `csv` are the fields of a table to write."""
-        options = parameters.options() | ({"whole": whole} if self.windowed else {})
+        names = sorted(set(self.parameters.model_fields) - set(Parameters.model_fields))
+        values = ((name, getattr(parameters, name)) for name in names)
+        options = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
+        options |= {"whole": whole} if self.windowed else {}
         return StudyRequest(folder, self.study, parameters.choice(), tuple(options.items()), whole, self.slow, **csv)
 
 
