@@ -89,7 +89,7 @@ def served(folder: Path) -> Iterator[tuple[str, Store, str, str]]:
     """The evaluation, pooled and served: address, store, and the tokens of an organiser and of an assessor."""
     from qassay.web.application import create_app
     from qassay.web.demonstration import give_out
-    from qassay.web.settings import Settings
+    from qassay.web.site import Settings
 
     shutil.rmtree(folder / "judgments")
     store = open_store(folder, create=True)

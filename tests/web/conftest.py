@@ -20,7 +20,7 @@ from qassay.store.people import sessions as passwords
 from qassay.store.people.sessions import begin_session
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app
-from qassay.web.settings import Settings
+from qassay.web.site import Settings
 
 with warnings.catch_warnings():
     # It says that a successor of httpx is to be had; what it does with httpx is the same.

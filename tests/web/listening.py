@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from qassay.web.serving import Serving
+from qassay.web.application import Serving
 
 
 @contextmanager

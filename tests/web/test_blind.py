@@ -34,10 +34,9 @@ from qassay.store.settings import put_setting
 from qassay.tables import Column, table
 from qassay.web.application import create_app
 from qassay.web.guard import PUBLIC
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding, Part
+from qassay.web.results.finding import Choice, Finding, Part
 from qassay.web.results.publishing import publish
-from qassay.web.settings import Settings
+from qassay.web.site import Settings
 
 Which = Literal["series", "rag", "entailment"]
 # Questions and runs that are kept of each demo.

@@ -14,8 +14,8 @@ from qassay.formats.folder import open_folder
 from qassay.questions import Question
 from qassay.store.development.answers import KnownAnswer
 from qassay.store.folder.importing import import_folder
-from qassay.web.draft_warnings import question_warnings, same_questions, series_warnings
-from qassay.web.pages.search import hit_view
+from qassay.web.drafts import question_warnings, same_questions, series_warnings
+from qassay.web.pages.documents import hit_view
 
 
 @pytest.fixture
@@ -186,17 +186,17 @@ def test_documents_are_searched_with_marks(organiser: Any) -> None:
 def test_a_page_does_not_wait_for_the_index(organiser: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    from qassay.web.pages import search
+    from qassay.web.pages import documents
 
     go = threading.Event()
-    monkeypatch.setattr(search, "PATIENCE", 0.01)
-    opened = search.collection_of
+    monkeypatch.setattr(documents, "PATIENCE", 0.01)
+    opened = documents.collection_of
 
     def slowly(where: Any) -> Any:
         go.wait(20)
         return opened(where)
 
-    monkeypatch.setattr(search, "collection_of", slowly)
+    monkeypatch.setattr(documents, "collection_of", slowly)
     page = organiser.get("/development/search?q=curie")
     assert page.status_code == 200
     assert "being read" in page.text

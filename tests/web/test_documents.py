@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qassay.web.documents import LONGEST, occurrences
+from qassay.web.pages.documents import LONGEST, occurrences
 
 
 @pytest.mark.parametrize(

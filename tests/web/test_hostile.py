@@ -26,9 +26,9 @@ from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
 from qassay.tables import Column, table
 from qassay.web.errors import without_path
-from qassay.web.guard import STRANGER_LIMIT
-from qassay.web.limits import BY_ADDRESS, BY_NAME, check_json
-from qassay.web.results.csv_tables import csv_lines
+from qassay.web.guard import STRANGER_LIMIT, check_json
+from qassay.web.results.finding import csv_lines
+from qassay.web.site import BY_ADDRESS, BY_NAME
 
 PASSWORD = "a long enough password"
 # Texts that end a statement, a string, a pattern or an expression somewhere.
@@ -379,7 +379,7 @@ def test_refusals_of_views_name_no_path_of_the_server(site: Any) -> None:
         raise InputError(Problem("configuration", "is wrong", str(site.folder)))
 
     for path in ("/broken", "/api/broken"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
         answer = site.client("reader").get(path)
         assert answer.status_code == 422
         assert str(site.folder.parent) not in answer.text

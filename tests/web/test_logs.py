@@ -66,7 +66,7 @@ def test_a_bug_is_logged_by_place_and_kind_alone(site, written: io.StringIO) -> 
         except KeyError as error:
             raise RuntimeError("another one") from error
 
-    site.app.router.routes.append(Declared("GET", "/api/break", broken, EVERYBODY).route())
+    site.app.router.routes.append(Declared("GET", "/api/break", broken, EVERYBODY).route)
     answer = site.client("reader").get("/api/break")
     line = json.loads(written.getvalue().splitlines()[0])
     assert line["level"] == "error"

@@ -23,7 +23,7 @@ from qassay.store.assignment.assignments import assignments_of
 from qassay.store.people.sessions import make_token
 from qassay.store.pool.items import items_of
 from qassay.store.schema import ROLES
-from qassay.web.description import MEANS, REFUSED
+from qassay.web.health import MEANS, REFUSED
 from qassay.web.results.jobs import CrowdedError
 
 # The last one: that whatever breaks the schema is refused.

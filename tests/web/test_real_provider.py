@@ -16,7 +16,7 @@ import pytest
 from listening import listening
 
 from qassay.store.people import invite
-from qassay.web.settings import SignOn
+from qassay.web.site import SignOn
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / ".venv/provider/node_modules/oidc-provider/lib/index.js"

@@ -14,7 +14,7 @@ from qassay.formats.folder import open_folder
 from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import count_runs
 from qassay.web.pages import runs as page_module
-from qassay.web.uploads import clean_name
+from qassay.web.pages.runs import clean_name
 
 
 @pytest.fixture

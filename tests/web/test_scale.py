@@ -21,7 +21,7 @@ from qassay.store.assignment.progress import read_gate
 from qassay.store.people.sessions import begin_session
 from qassay.web.application import create_app
 from qassay.web.pages import adjudication, work
-from qassay.web.settings import Settings
+from qassay.web.site import Settings
 
 HISTORY = ("", "?question=q3", "?set=first", "?person=3", "?before=500")
 # Nothing is found where nobody has said anything: the whole history is not looked through for it.

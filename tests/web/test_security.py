@@ -13,7 +13,7 @@ from qassay.errors import UsageError
 from qassay.store.people import add_account, invite
 from qassay.store.people.sessions import make_token
 from qassay.web.rendering import LOOK, static_files, static_version
-from qassay.web.settings import Settings, sign_on_from
+from qassay.web.site import Settings, sign_on_from
 
 NEW = {"role": "reader"}
 Client = Callable[..., TestClient]
@@ -66,7 +66,7 @@ def break_something(site) -> None:
         raise RuntimeError("secret internals")
 
     for path in ("/break", "/api/break"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route())
+        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
 
 
 def test_a_bug_is_answered_without_internals(site) -> None:

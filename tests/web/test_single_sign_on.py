@@ -21,7 +21,7 @@ from sqlalchemy import select
 
 from qassay.store.people import RESET, invite
 from qassay.store.schema import session
-from qassay.web.settings import SignOn
+from qassay.web.site import SignOn
 
 CLIENT, SECRET = "qassay-client", "provider secret"
 

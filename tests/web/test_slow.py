@@ -17,7 +17,7 @@ from listening import listening
 from starlette.responses import Response, StreamingResponse
 
 from qassay.store.people.sessions import make_token
-from qassay.web import serving
+from qassay.web import application
 from qassay.web.application import create_app
 from qassay.web.routing import ORGANISERS, PUBLIC, Router, TheSite
 
@@ -80,7 +80,7 @@ def serve(site: Any, accounts: dict[str, int]) -> Iterator[Serve]:
         def serving_with(**limits: float) -> Line:
             settings = replace(site.app.state.site.settings, **limits)
             app = create_app(site.folder, settings, store=site.store)
-            app.router.routes.extend(declared.route() for declared in router.declared)
+            app.router.routes.extend(declared.route for declared in router.declared)
             with site.store.write() as connection:
                 token = make_token(connection, accounts["organiser"], "test")
             return Line(*running.enter_context(listening(app)), token)
@@ -249,7 +249,7 @@ def test_an_answer_that_nobody_reads_is_not_kept(serve: Serve) -> None:
 
 
 def test_who_has_waited_longest_gives_way(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "MOST_WAITING", 5)
+    monkeypatch.setattr(application, "MOST_WAITING", 5)
     line = serve(head_seconds=LATE)
     with ExitStack() as crowd:
         silent = [crowd.enter_context(line.connect()) for _ in range(5)]

@@ -90,7 +90,7 @@ def _serve(to: Path | None, port: int) -> None:
     import tempfile
 
     from qassay.cli.serve import serve_folder
-    from qassay.web.settings import Settings, sign_on_from
+    from qassay.web.site import Settings, sign_on_from
 
     settings = Settings(port=port, sign_on=sign_on_from(os.environ), log="none")
     with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:

@@ -22,7 +22,7 @@ from qassay.tables import plural
 if TYPE_CHECKING:
     from qassay.formats.folder import Folder
     from qassay.store.engine import Store
-    from qassay.web.settings import Settings
+    from qassay.web.site import Settings
 
 
 def command(
@@ -61,7 +61,7 @@ def command(
       qassay serve my-eval --port 8080 --log json
       qassay serve my-eval --host 0.0.0.0 --public-url https://qa.example.org
     """
-    from qassay.web.settings import Settings, sign_on_from
+    from qassay.web.site import Settings, sign_on_from
 
     if log not in ("text", "json", "none"):
         raise UsageError(f"--log {log}: it is text, json or none")
@@ -148,8 +148,7 @@ def _serve(
 
     from qassay.store.people import has_organiser, invite
     from qassay.web import logs
-    from qassay.web.application import create_app
-    from qassay.web.serving import Serving
+    from qassay.web.application import Serving, create_app
 
     bound = listening.getsockname()[1]
     where = f"[{settings.host}]" if ":" in settings.host else settings.host

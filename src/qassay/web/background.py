@@ -31,14 +31,14 @@ class BackgroundJob:
 
 def job_named(site: Site, name: str) -> BackgroundJob | None:
     """The job of this kind that runs, or ran last."""
-    found: BackgroundJob | None = site.kept.get(f"job {name}")
-    return found
+    job: BackgroundJob | None = site.kept.get(f"job {name}")
+    return job
 
 
 def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]) -> BackgroundJob:
     """Do the work in a thread; while one of the kind runs, have this done after it (of several, the last).
 
-    `work` returns the sentence that tells what was done.
+    `work` returns the sentence that says what was done.
     """
     with _turn:
         running = job_named(site, name)
@@ -54,11 +54,11 @@ def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]
 def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
     following: Callable[[BackgroundJob], str] | None = work
     while following is not None:
-        said, state = _done(job, following)
+        sentence, state = _done(job, following)
         with _turn:
             following, job.following = job.following, None
             if following is None:
-                job.says, job.state = said, state
+                job.says, job.state = sentence, state
     job.ended.set()
 
 

@@ -64,7 +64,7 @@ def give_out(
     holistic: bool = False,
     citations: bool = False,
 ) -> None:
-    """Pool everything that the runs returned, and give every question to so many of these accounts."""
+    """Pool everything that the runs returned, and give every question to `assessors` of these accounts."""
     with store.read() as connection:
         mark = pool_mark(connection)
     evaluation = open_evaluation(folder, store=store)
@@ -83,7 +83,7 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
         }
     give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
     with store.write() as connection:
-        # An assessor who has matched nuggets has written them before.
+        # Assessors who have matched nuggets have written them before.
         act = Act(connection, read_configuration(folder).task)
         for assignment in all_assignments(connection):
             if assignment.done and nuggets_of(connection, assignment.set, assignment.question):
@@ -93,9 +93,9 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
 
 def _go_back(folder: Folder) -> None:
     """Leave of the judgments what two assessors said of some series; nothing is adjudicated."""
-    series = {one.id: one.series for one in open_evaluation(folder.path).questions}
-    for found in (folder.judgment_sets(), folder.nugget_lists()):
-        for name, path in found.items():
+    series = {question.id: question.series for question in open_evaluation(folder.path).questions}
+    for files in (folder.judgment_sets(), folder.nugget_lists()):
+        for name, path in files.items():
             if name not in ("first", "second", "development"):
                 path.unlink()
                 continue

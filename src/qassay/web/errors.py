@@ -12,6 +12,7 @@ request's body) or `file`, `line`, `question`, `rule` (of an input file). What e
 from __future__ import annotations
 
 import logging
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,6 +43,28 @@ MESSAGES = {
     503: "the store is busy: another program is writing into it. Nothing of this was saved; try again in a moment",
     500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
 }
+
+# An option named in passing says what the choices of the page say anyway.
+_ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
+# From what a command's user has to do to what there is to do here.
+_WAYS = {
+    "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
+    "score with --missing zero or --missing skip": "choose above what questions without a response count",
+    # A run that is sent to the application has to be complete.
+    " (to score it all the same: qassay score --missing zero or skip)": "",
+    "leave the set out with --sets": "choose the other sets above",
+    "name any two with --sets": "choose any two sets above",
+    "name them with --sets": "choose them above",
+    "choose one with --key": "choose the key above",
+    "try --key two-way": "choose the key two-way above",
+    "--json lists all of them": "the JSON below lists all of them",
+    "add them with: qassay import FOLDER JUDGMENTS": "they come from assessors, see the page Assignments",
+    "add them with: qassay import FOLDER RUN...": "add them on the page Runs",
+    "has no questions.*; add them with: qassay import FOLDER QUESTIONS": (
+        "has no questions; write and publish them on the page Questions"
+    ),
+}
+_PUBLISHED = re.compile(r"(on the page Questions) of: qassay serve .*", re.DOTALL)
 
 
 class Refusal(Exception):  # noqa: N818  # nothing broke: the answer is no
@@ -93,14 +116,14 @@ def answer(request: Request, error: Exception) -> Response:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether whoever asks is a program."""
+    """Whether a program asks."""
     path = request.url.path
     return path == "/api" or path.startswith(("/api/", "/health", "/metrics", "/static/"))
 
 
 def _look_who_asks(request: Request) -> None:
     """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
-    from qassay.web.identity import identify  # it refuses with what stands here
+    from qassay.web.guard import identify  # it refuses with what stands here
 
     state = request.scope.setdefault("state", {})
     if "who" in state:
@@ -115,18 +138,18 @@ def _as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
-        problems = tuple(_field_problem(one) for one in error.errors())
+        problems = tuple(map(_field_problem, error.errors()))
         first = problems[0] if problems else {"message": "the request cannot be read"}
-        named = f"{first['field']}: " if first.get("field") else ""
-        return Refusal(422, f"{named}{first['message']}", problems=problems)
+        field = f"{first['field']}: " if first.get("field") else ""
+        return Refusal(422, f"{field}{first['message']}", problems=problems)
     if isinstance(error, InputError):
-        found = [without_path(one) for one in error.problems]
-        return Refusal(422, str(found[0]), problems=tuple(one.as_json() for one in found))
+        faults = [without_path(problem) for problem in error.problems]
+        return Refusal(422, str(faults[0]), problems=tuple(problem.as_json() for problem in faults))
     if isinstance(error, QassayError):
         return Refusal(400, str(error))
     if isinstance(error, HTTPException):
-        told = MESSAGES.get(error.status_code) or str(error.detail)
-        return Refusal(error.status_code, told, headers=error.headers)
+        message = MESSAGES.get(error.status_code) or str(error.detail)
+        return Refusal(error.status_code, message, headers=error.headers)
     if is_busy(error):
         log.warning("the store is busy: %s", error)
         return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
@@ -148,6 +171,19 @@ def without_path(problem: Problem) -> Problem:
     if problem.file is None or not Path(problem.file).is_absolute():
         return problem
     return replace(problem, file=Path(problem.file).name)
+
+
+def on_page(text: str) -> str:
+    """A sentence of the library in words of the page.
+
+    >>> on_page("Unjudged: 12 counted as wrong (--unjudged wrong).")
+    'Unjudged: 12 counted as wrong.'
+    >>> on_page("there are no runs; add them with: qassay import FOLDER RUN...")
+    'there are no runs; add them on the page Runs'
+    """
+    for command, page in _WAYS.items():
+        text = text.replace(command, page)
+    return _PUBLISHED.sub(r"\1", _ASIDE.sub("", text))
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:

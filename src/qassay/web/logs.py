@@ -25,9 +25,9 @@ log = logging.getLogger("qassay.web")
 
 def where(error: BaseException) -> str:
     """Kind and place of an error, and of what caused it, without its message: that may quote what somebody wrote."""
-    told = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
+    place = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return f"{where(cause)}\n\n{told}" if cause is not None else told
+    return f"{where(cause)}\n\n{place}" if cause is not None else place
 
 
 class JsonLines(logging.Formatter):
@@ -68,10 +68,10 @@ def set_up(form: Literal["text", "json", "none"], stream: TextIO | None = None) 
         handler = logging.StreamHandler(stream or sys.stderr)
         handler.setFormatter(JsonLines() if form == "json" else TextLines())
     # The server's own words go the same way: its errors quote exceptions otherwise.
-    for one, level in ((log, logging.INFO), (logging.getLogger("uvicorn.error"), logging.WARNING)):
-        one.handlers[:] = [handler]
-        one.propagate = False
-        one.setLevel(level)
+    for logger, level in ((log, logging.INFO), (logging.getLogger("uvicorn.error"), logging.WARNING)):
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(level)
 
 
 class Metrics:
@@ -97,16 +97,14 @@ class Metrics:
     def lines(self) -> list[str]:
         """What was counted, in Prometheus' text form."""
         with self._lock:
-            told = ["# TYPE qassay_requests_total counter"]
+            lines = ["# TYPE qassay_requests_total counter"]
             for (method, route, status), count in sorted(self._requests.items()):
-                told.append(f'qassay_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}')
-            told.append("# TYPE qassay_request_seconds histogram")
+                lines.append(f'qassay_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}')
+            lines.append("# TYPE qassay_request_seconds histogram")
+            name = "qassay_request_seconds"
             for route, count in sorted(self._count.items()):
-                for bucket in BUCKETS:
-                    told.append(
-                        f'qassay_request_seconds_bucket{{route="{route}",le="{bucket}"}} {self._below[route, bucket]}'
-                    )
-                told.append(f'qassay_request_seconds_bucket{{route="{route}",le="+Inf"}} {count}')
-                told.append(f'qassay_request_seconds_sum{{route="{route}"}} {self._seconds[route]:.6f}')
-                told.append(f'qassay_request_seconds_count{{route="{route}"}} {count}')
-            return told
+                below = [(str(bucket), self._below[route, bucket]) for bucket in BUCKETS] + [("+Inf", count)]
+                lines += [f'{name}_bucket{{route="{route}",le="{limit}"}} {number}' for limit, number in below]
+                lines.append(f'{name}_sum{{route="{route}"}} {self._seconds[route]:.6f}')
+                lines.append(f'{name}_count{{route="{route}"}} {count}')
+            return lines

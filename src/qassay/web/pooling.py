@@ -19,7 +19,7 @@ from qassay.store.pool.items import Pooled, order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 from qassay.tables import plural
 from qassay.web.background import job_named, start
-from qassay.web.results.wording import on_page
+from qassay.web.errors import on_page
 from qassay.web.routing import Context
 from qassay.web.site import Site
 

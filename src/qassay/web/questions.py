@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import nullcontext
 
 from sqlalchemy import Connection
@@ -31,7 +32,7 @@ class QuestionView(Context):
 def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
     """The test set of the store.
 
-    Whoever has a connection open gives it: asking for a second one while holding the first, many would wait for each
+    A caller with an open connection gives it: if many asked for a second one beside the first, they would wait for each
     other.
     """
     with site.store.read() if connection is None else nullcontext(connection) as opened:
@@ -40,26 +41,21 @@ def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
         if kept is None or kept[0] != mark:
             kept = (mark, test_set(opened))
             site.kept["questions"] = kept
-    found: TestSet = kept[1]
-    return found
+    questions: TestSet = kept[1]
+    return questions
 
 
 def question_named(site: Site, number: str, connection: Connection | None = None) -> Question:
     """The question with this id."""
-    found = questions_of(site, connection).by_id.get(number)
-    if found is None:
+    question = questions_of(site, connection).by_id.get(number)
+    if question is None:
         raise Refusal(404, f"there is no question {number}")
-    return found
+    return question
 
 
 def earlier_in_series(site: Site, question: Question, connection: Connection | None = None) -> list[Question]:
     """The questions of the same series that come before this one: what they ask is no nugget of it."""
     if question.series is None:
         return []
-    series = next(one for one in questions_of(site, connection).series if one.id == question.series)
-    before: list[Question] = []
-    for one in series.questions:
-        if one.id == question.id:
-            break
-        before.append(one)
-    return before
+    series = next(series for series in questions_of(site, connection).series if series.id == question.series)
+    return list(itertools.takewhile(lambda member: member.id != question.id, series.questions))

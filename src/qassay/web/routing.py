@@ -26,7 +26,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, ParamSpec, Self, TypeAlias, TypeVar
 
 from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, Field
@@ -63,6 +63,15 @@ class Context(BaseModel):
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
 
+    @classmethod
+    def build(cls, *sources: object, **values: Any) -> Self:
+        """The model with these values; its other fields are attributes of the sources, of the first that has them."""
+        for source in sources:
+            values |= {
+                name: getattr(source, name) for name in cls.model_fields if name not in values and hasattr(source, name)
+            }
+        return cls(**values)
+
 
 class Done(Context):
     """Says that it was done, where there is nothing else to say."""
@@ -70,29 +79,21 @@ class Done(Context):
     done: bool = True
 
 
-async def _person(request: Request) -> Person:
-    # The guard has been there before: a route that is not public has somebody.
-    who: Person = request.state.who
-    return who
+async def _who(request: Request) -> Any:
+    return request.state.who  # the guard has identified them before: on a route that is not public there is somebody
 
 
-async def _visitor(request: Request) -> Person | None:
-    who: Person | None = request.state.who
-    return who
-
-
-async def _site(request: Request) -> Site:
-    site: Site = request.app.state.site
-    return site
+async def _site(request: Request) -> Any:
+    return request.app.state.site
 
 
 async def _request(request: Request) -> Request:
     return request
 
 
-Who: TypeAlias = Annotated[Person, Depends(_person)]
-# Who is there on a public page: perhaps nobody.
-Visitor: TypeAlias = Annotated[Person | None, Depends(_visitor)]
+Who: TypeAlias = Annotated[Person, Depends(_who)]
+# The person on a public page: perhaps nobody.
+Visitor: TypeAlias = Annotated[Person | None, Depends(_who)]
 TheSite: TypeAlias = Annotated[Site, Depends(_site)]
 # The framework hands the request itself to one parameter only, and the view may have that one.
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
@@ -109,12 +110,9 @@ class Declared:
     more: dict[str, Any] = field(default_factory=dict)
     upload: bool = False
 
+    @functools.cached_property
     def route(self) -> GuardedRoute:
         """The route itself, the same for every application: it takes from the request what it works on."""
-        return self._route
-
-    @functools.cached_property
-    def _route(self) -> GuardedRoute:
         methods = ["GET", "HEAD"] if self.method == "GET" and not self.path.startswith("/api") else [self.method]
         return GuardedRoute(self.path, self.view, roles=self.roles, upload=self.upload, methods=methods, **self.more)
 

@@ -1,8 +1,8 @@
 """Single sign-on with OpenID Connect: authorization code, PKCE, state and nonce.
 
-Who signs in so is known by issuer and subject, which an invitation binds to an account; an identity provider alone
-opens no door. A try is begun by our own page (a POST, guarded like every change) and remembered here under a cookie
-that the browser brings back; it is used once. Needs the extra `sso`.
+A person who signs in this way is known by issuer and subject, which an invitation binds to an account; an identity
+provider alone opens no door. A try begins on our own page (a POST, guarded like every change) and is remembered here
+under a cookie that the browser brings back; it is used once. Needs the extra `sso`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import secrets
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import Query
 from pydantic import Field
@@ -24,23 +25,114 @@ from starlette.responses import Response
 from qassay.errors import InputError, Problem, UsageError
 from qassay.store.people import Account, accept_invitation, clean_name, find_account, find_subject
 from qassay.web.errors import Refusal
-from qassay.web.identity import client_address
-from qassay.web.identity_provider import FAILED, NAMES, Provider
-from qassay.web.limits import BY_ADDRESS
+from qassay.web.guard import client_address, cookie_rules
 from qassay.web.pages.sign_in import begin, own_path
 from qassay.web.rendering import render
 from qassay.web.routing import PUBLIC, Context, Input, Router, TheSite
-from qassay.web.site import Site
+from qassay.web.site import BY_ADDRESS, SignOn, Site
 
+LEEWAY_SECONDS: Final = 60
+# Signatures that a provider makes with a key of its own; one made with a shared secret, or none, is not among them.
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+# What somebody is called here, the first that is there and free.
+NAMES: Final = ("name", "preferred_username", "email")
+ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+NOT_UNDERSTOOD: Final = "the identity provider's answer is not understood"
+FAILED: Final = "single sign-on did not succeed; try again, or ask the organiser"
 router = Router()
-
 PATH: Final = "/single-sign-on"
 TRY_SECONDS: Final = 600
 MOST_TRIES: Final = 10_000
 
 
+class Provider:
+    """An identity provider."""
+
+    def __init__(self, sign_on: SignOn) -> None:
+        self.sign_on = sign_on
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """What the provider says of itself, asked once."""
+        issuer = self.sign_on.issuer
+        metadata = _ask("GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
+        if metadata.get("issuer") != issuer:
+            raise Refusal(502, f"the identity provider calls itself {metadata.get('issuer')!r}, not {issuer!r}")
+        if not all(isinstance(metadata.get(name), str) for name in ENDPOINTS):
+            raise Refusal(502, NOT_UNDERSTOOD)
+        return metadata
+
+    def exchange(self, code: str, *, verifier: str, redirect_uri: str) -> dict[str, Any]:
+        """What the provider gives for a code: its signed word on who it is, and leave to ask for more."""
+        client, secret = self.sign_on.client, self.sign_on.secret
+        sent = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "client_id": client,
+            "code_verifier": verifier,
+        }
+        auth = (quote(client, safe=""), quote(secret, safe="")) if secret else None
+        return _ask("POST", self.metadata["token_endpoint"], data=sent, auth=auth)
+
+    def claims(self, token: object, *, nonce: str) -> dict[str, Any]:
+        """What a token says, where the signature is the provider's and it was made for us and this try."""
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
+        if not isinstance(token, str):
+            raise Refusal(403, FAILED)
+        client = self.sign_on.client
+        keys: Any = _ask("GET", self.metadata["jwks_uri"])
+        rules = jwt.JWTClaimsRegistry(
+            leeway=LEEWAY_SECONDS,
+            iss={"essential": True, "value": self.sign_on.issuer},
+            aud={"essential": True, "value": client},
+            nonce={"essential": True, "value": nonce},
+            sub={"essential": True},
+            exp={"essential": True},
+            iat={"essential": True},
+        )
+        try:
+            claims: dict[str, Any] = jwt.decode(token, KeySet.import_key_set(keys), algorithms=ALGORITHMS).claims
+            rules.validate(claims)
+        except (JoseError, ValueError, TypeError, KeyError):
+            raise Refusal(403, FAILED) from None
+        # With several audiences the token says which of them it was made for.
+        if claims.get("azp", client) != client or not isinstance(claims["sub"], str) or not claims["sub"]:
+            raise Refusal(403, FAILED)
+        return claims
+
+    def with_names(self, claims: dict[str, Any], token: object) -> dict[str, Any]:
+        """The claims with the names that a provider sends separately: they need not be in what it signs."""
+        at = self.metadata.get("userinfo_endpoint")
+        if not isinstance(at, str) or not isinstance(token, str):
+            return claims
+        names = _ask("GET", at, headers={"Authorization": f"Bearer {token}"})
+        if names.get("sub") != claims["sub"]:
+            raise Refusal(403, FAILED)
+        return {key: names.get(key) for key in NAMES} | claims
+
+
+def _ask(method: str, at: str, **sent: Any) -> dict[str, Any]:
+    """A JSON object from the provider; a refusal where it is away or says no."""
+    import httpx
+
+    try:
+        with httpx.Client(timeout=10, follow_redirects=False, headers={"Accept": "application/json"}) as provider:
+            answered = provider.request(method, at, **sent)
+            answered.raise_for_status()
+            content = answered.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        raise Refusal(502, "the identity provider cannot be reached or refused; try again later") from None
+    if not isinstance(content, dict):
+        raise Refusal(502, NOT_UNDERSTOOD)
+    return content
+
+
 @dataclass(frozen=True, slots=True)
-class Try:
+class Attempt:
     """One try to sign in, from the button to the provider's answer."""
 
     state: str
@@ -56,26 +148,26 @@ class PendingSignOns:
     """The provider, and the tries under way."""
 
     provider: Provider
-    tries: dict[str, Try] = field(default_factory=dict)
+    tries: dict[str, Attempt] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, one: Try) -> str:
+    def begin(self, attempt: Attempt) -> str:
         """Remember a try; the handle goes into a cookie."""
         handle = secrets.token_urlsafe(32)
         with self.lock:
             self.tries = {key: kept for key, kept in self.tries.items() if kept.until > time.monotonic()}
             if len(self.tries) >= MOST_TRIES:
                 raise Refusal(503, "too many people are signing in; try again in some minutes")
-            self.tries[handle] = one
+            self.tries[handle] = attempt
         return handle
 
-    def take(self, handle: str | None, state: str) -> Try:
+    def take(self, handle: str | None, state: str) -> Attempt:
         """The try of this browser, once; an error where there is none, or the answer belongs to another."""
         with self.lock:
-            found = self.tries.pop(handle or "", None)
-        if found is None or found.until <= time.monotonic() or not secrets.compare_digest(found.state, state):
+            attempt = self.tries.pop(handle or "", None)
+        if attempt is None or attempt.until <= time.monotonic() or not secrets.compare_digest(attempt.state, state):
             raise Refusal(400, "this try to sign in is over or was begun in another browser; begin anew")
-        return found
+        return attempt
 
 
 class Beginning(Input):
@@ -105,7 +197,7 @@ def begin_try(site: TheSite, request: Request, response: Response, sent: Beginni
     """Begin to sign in: where the provider's page is."""
     site.limits.count(BY_ADDRESS, "sign-on address", client_address(request, site))
     pending = _pending(site)
-    one = Try(
+    attempt = Attempt(
         state=secrets.token_urlsafe(32),
         nonce=secrets.token_urlsafe(32),
         verifier=secrets.token_urlsafe(48),
@@ -114,28 +206,20 @@ def begin_try(site: TheSite, request: Request, response: Response, sent: Beginni
         until=time.monotonic() + TRY_SECONDS,
     )
     at = pending.provider.metadata["authorization_endpoint"]
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(one.verifier.encode()).digest()).decode().rstrip("=")
-    asked = {
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest()).decode().rstrip("=")
+    parameters = {
         "response_type": "code",
         "client_id": pending.provider.sign_on.client,
         "redirect_uri": _redirect_uri(site, request),
         "scope": "openid profile email",
-        "state": one.state,
-        "nonce": one.nonce,
+        "state": attempt.state,
+        "nonce": attempt.nonce,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
     # Lax: the provider's page sends the browser back to us, and this cookie has to come along.
-    response.set_cookie(
-        _cookie(site),
-        pending.begin(one),
-        max_age=TRY_SECONDS,
-        path="/",
-        secure=site.settings.is_secure,
-        httponly=True,
-        samesite="lax",
-    )
-    return Address(address=f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}")
+    response.set_cookie(_cookie(site), pending.begin(attempt), max_age=TRY_SECONDS, **cookie_rules(site, "lax"))
+    return Address(address=f"{at}{'&' if '?' in at else '?'}{urlencode(parameters)}")
 
 
 @router.download(PATH, roles=PUBLIC)
@@ -148,34 +232,34 @@ def finish_try(
 ) -> Response:
     """Where the provider sends the browser back to."""
     provider = _pending(site).provider
-    one = _pending(site).take(request.cookies.get(_cookie(site)), state)
+    attempt = _pending(site).take(request.cookies.get(_cookie(site)), state)
     # A provider may say that the answer is its own (RFC 9207).
     if not code or iss not in (None, provider.sign_on.issuer):
         raise Refusal(403, FAILED)
-    answered = provider.exchange(code, verifier=one.verifier, redirect_uri=_redirect_uri(site, request))
-    claims = provider.claims(answered.get("id_token"), nonce=one.nonce)
-    if one.token is not None and not any(_name(claims.get(key)) for key in NAMES):
+    answered = provider.exchange(code, verifier=attempt.verifier, redirect_uri=_redirect_uri(site, request))
+    claims = provider.claims(answered.get("id_token"), nonce=attempt.nonce)
+    if attempt.token is not None and not any(_name(claims.get(key)) for key in NAMES):
         claims = provider.with_names(claims, answered.get("access_token"))
-    account = _account(site, one, claims)
+    account = _account(site, attempt, claims)
     # A page and not a redirect: the session's cookie is strict, and browsers keep it back from a redirect that began
     # at another site.
-    response = render(request, "signed_in.html", {"then": one.then, "name": account.name})
-    response.delete_cookie(_cookie(site), path="/", secure=site.settings.is_secure, httponly=True, samesite="lax")
+    response = render(request, "signed_in.html", {"then": attempt.then, "name": account.name})
+    response.delete_cookie(_cookie(site), **cookie_rules(site, "lax"))
     begin(site, request, response, account.id)
     return response
 
 
-def _account(site: Site, one: Try, claims: dict[str, Any]) -> Account:
+def _account(site: Site, attempt: Attempt, claims: dict[str, Any]) -> Account:
     """Whose identity this is; with an invitation, whose it becomes."""
     subject = f"{claims['iss']}|{claims['sub']}"
     if len(subject) > 500:
         raise Refusal(403, FAILED)
     with site.store.write() as connection:
         known = find_subject(connection, subject)
-        if known is None and one.token is not None:
+        if known is None and attempt.token is not None:
             names = [_name(claims.get(key)) for key in (*NAMES, "sub")]
             free = (name for name in names if name is not None and find_account(connection, name)[0] is None)
-            known = accept_invitation(connection, one.token, name=next(free, None), subject=subject)
+            known = accept_invitation(connection, attempt.token, name=next(free, None), subject=subject)
     if known is None:
         raise Refusal(403, "you have no account here; an organiser has to invite you first")
     if not known.active:

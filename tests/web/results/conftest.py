@@ -26,7 +26,7 @@ from qassay.store.pool.items import store_items
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app
 from qassay.web.results.jobs import JobQueue
-from qassay.web.settings import Settings
+from qassay.web.site import Settings
 
 with warnings.catch_warnings():
     # It says that a successor of httpx is to be had; what it does with httpx is the same.

@@ -22,13 +22,15 @@ from qassay.formats.folder import open_folder
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
 from qassay.web.results import jobs as module
+from qassay.web.results.finding import StudyRequest, StudyResult
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
-from qassay.web.results.request import Reply, StudyRequest
-from qassay.web.results.worker import Order
+from qassay.web.results.views import VIEWS
 
 
-def order(study: str = "leaderboard", *, folder: str | None = None, **options: object) -> Order:
-    return Order(folder or str(demo_folder("rag")), StudyRequest(study, options=tuple(options.items())))
+def request(name: str = "leaderboard", *, folder: str | None = None, **options: object) -> StudyRequest:
+    view = next(view for view in VIEWS if view.name == name)
+    where = folder or str(demo_folder("rag"))
+    return StudyRequest(where, view.study, options=tuple(options.items()), slow=view.slow)
 
 
 def waited(jobs: JobQueue, job: Job) -> Job:
@@ -49,46 +51,46 @@ def ours() -> list[multiprocessing.Process]:
 
 
 def test_the_same_state_is_computed_once(jobs) -> None:
-    first = waited(jobs, jobs.submit(order(), "state one"))
+    first = waited(jobs, jobs.submit(request(), "state one"))
     assert first.condition == "found"
-    assert jobs.submit(order(), "state one") is first
+    assert jobs.submit(request(), "state one") is first
     assert jobs.find(first.id) is first
-    reply = first.found()
-    assert isinstance(reply, Reply)
-    assert reply.finding is not None
-    assert reply.offer.runs == ("harbor", "lantern", "meadow")
+    result = first.result()
+    assert isinstance(result, StudyResult)
+    assert result.finding is not None
+    assert result.offer.runs == ("harbor", "lantern", "meadow")
 
 
 def test_another_state_is_computed_anew_unless_the_last_is_young(jobs, monkeypatch) -> None:
-    first = waited(jobs, jobs.submit(order("spread"), "a"))
-    assert jobs.submit(order("spread"), "b") is first, "while people save, no state lasts as long as a study"
+    first = waited(jobs, jobs.submit(request("spread"), "a"))
+    assert jobs.submit(request("spread"), "b") is first, "while people save, no state lasts as long as a study"
     assert first.state == "a", "and the page can tell that it is not the present one"
-    fresh = jobs.submit(order("spread"), "b", fresh=True)
+    fresh = jobs.submit(request("spread"), "b", fresh=True)
     assert fresh is not first
     waited(jobs, fresh)
-    assert jobs.submit(order("spread"), "b", fresh=True) is fresh
+    assert jobs.submit(request("spread"), "b", fresh=True) is fresh
     monkeypatch.setattr(module, "FRESH", 0.0)
-    assert jobs.submit(order("spread"), "c") is not fresh
+    assert jobs.submit(request("spread"), "c") is not fresh
 
 
 @pytest.mark.parametrize("missing", ["run", "folder"])
 def test_a_refusal_holds_for_its_state_alone(jobs, tmp_path: Path, missing: str) -> None:
-    asked = order("run", run="nobody") if missing == "run" else order(folder=str(tmp_path / "none"))
+    asked = request("run", run="nobody") if missing == "run" else request(folder=str(tmp_path / "none"))
     first = waited(jobs, jobs.submit(asked, "a"))
     assert jobs.submit(asked, "a") is first
     assert jobs.submit(asked, "b") is not first, "the cause may be gone"
 
 
 def test_what_cannot_be_computed_is_said_with_what_there_is_to_choose(jobs) -> None:
-    job = waited(jobs, jobs.submit(order("run", run="nobody"), "a"))
-    reply = job.found()
-    assert reply.finding is None
-    assert "unknown run 'nobody'" in reply.message
-    assert reply.offer.keys[0] == "adjudicated"
+    job = waited(jobs, jobs.submit(request("run", run="nobody"), "a"))
+    result = job.result()
+    assert result.finding is None
+    assert "unknown run 'nobody'" in result.message
+    assert result.offer.keys[0] == "adjudicated"
 
 
 def test_a_folder_that_cannot_be_read_is_a_sentence(jobs, tmp_path: Path) -> None:
-    job = waited(jobs, jobs.submit(order(folder=str(tmp_path)), "a"))
+    job = waited(jobs, jobs.submit(request(folder=str(tmp_path)), "a"))
     assert job.condition == "refused"
     assert "qassay.toml" in job.message
 
@@ -96,28 +98,28 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(jobs, tmp_path: Path) -> Non
 def test_a_study_that_takes_too_long_is_broken_off_and_the_next_one_is_not() -> None:
     hasty = JobQueue(limit=0.0)
     try:
-        job = waited(hasty, hasty.submit(order(), "a"))
+        job = waited(hasty, hasty.submit(request(), "a"))
         assert job.condition == "broken"
         assert "longer than" in job.message
         hasty._limit = 60.0
-        assert waited(hasty, hasty.submit(order(), "b", fresh=True)).condition == "found"
+        assert waited(hasty, hasty.submit(request(), "b", fresh=True)).condition == "found"
     finally:
         hasty.close()
 
 
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
     before = {one.pid for one in ours()}
-    waited(own, own.submit(order(), "a"))
+    waited(own, own.submit(request(), "a"))
     (mine,) = [one for one in ours() if one.pid not in before]
     os.kill(mine.pid or 0, signal.SIGKILL)
-    job = waited(own, own.submit(order("spread"), "a"))
+    job = waited(own, own.submit(request("spread"), "a"))
     assert job.condition == "broken"
     assert "memory" in job.message
-    assert waited(own, own.submit(order("spread"), "a", fresh=True)).condition == "found"
+    assert waited(own, own.submit(request("spread"), "a", fresh=True)).condition == "found"
 
 
 def test_a_bug_is_a_sentence_too(own: JobQueue, capfd) -> None:
-    job = waited(own, own.submit(order(strange="option"), "a"))
+    job = waited(own, own.submit(request(strange="option"), "a"))
     assert job.condition == "broken"
     assert "error of the program" in job.message
     assert "TypeError" in capfd.readouterr().err, "the log of the server has it"
@@ -132,18 +134,18 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
     def instead(job: Job, process: object, pipe: object) -> bool:
         begun.set()
         go_on.wait(10)
-        done.append(job.order.request.study)
+        done.append(job.request.study.__name__)
         crowded._take(job, "found", [None])
         return True
 
     monkeypatch.setattr(crowded, "_do", instead)
     process = SimpleNamespace(process=None, pipe=None, end=lambda: None)
-    monkeypatch.setattr(module, "ResultsProcess", lambda worker: process)
-    crowded.submit(order("units"), "a")
+    monkeypatch.setattr(module, "ResultsProcess", lambda: process)
+    crowded.submit(request("units"), "a")
     assert begun.wait(10)
-    waiting = [crowded.submit(order(study), "a") for study in ("sensitivity", "compare", "leaderboard")]
+    waiting = [crowded.submit(request(study), "a") for study in ("sensitivity", "compare", "leaderboard")]
     with pytest.raises(CrowdedError):
-        crowded.submit(order("spread"), "a")
+        crowded.submit(request("spread"), "a")
     go_on.set()
     for job in waiting:
         waited(crowded, job)
@@ -154,12 +156,12 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
 def test_memory_is_bounded() -> None:
     small = JobQueue(kept=10_000)
     for number in range(50):
-        job = Job(order(page=number), "a", data=pickle.dumps("x" * 1_000))
-        small._jobs[job.order] = job
+        job = Job(request(page=number), "a", data=pickle.dumps("x" * 1_000))
+        small._jobs[job.request] = job
         small._finish(job, "found")
     assert sum(len(job.data) for job in small._jobs.values()) <= 10_000
-    assert order(page=49) in small._jobs
-    assert order(page=0) not in small._jobs
+    assert request(page=49) in small._jobs
+    assert request(page=0) not in small._jobs
 
 
 def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monkeypatch) -> None:
@@ -172,7 +174,7 @@ def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monk
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     before = {one.pid for one in ours()}
     brief = JobQueue()
-    waited(brief, brief.submit(order(folder=str(folder)), "a"))
+    waited(brief, brief.submit(request(folder=str(folder)), "a"))
     (mine,) = [one for one in ours() if one.pid not in before]
     assert list(room.glob("*/*/judgments/adjudicated.jsonl"))
     brief.close()
@@ -180,27 +182,27 @@ def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monk
     assert not mine.is_alive()
     assert list(room.iterdir()) == []
     with pytest.raises(CrowdedError):
-        brief.submit(order(), "a")
+        brief.submit(request(), "a")
 
 
-def test_an_idle_process_ends_and_the_next_order_starts_another(monkeypatch) -> None:
+def test_an_idle_process_ends_and_the_next_request_starts_another(monkeypatch) -> None:
     monkeypatch.setattr(module, "IDLE_SECONDS", 0.0)
     lazy = JobQueue()
     try:
-        waited(lazy, lazy.submit(order(), "a"))
+        waited(lazy, lazy.submit(request(), "a"))
         deadline = time.monotonic() + 30
         while lazy._driver is not None and time.monotonic() < deadline:
             time.sleep(0.05)
         assert lazy._driver is None
-        assert waited(lazy, lazy.submit(order(), "b", fresh=True)).condition == "found"
+        assert waited(lazy, lazy.submit(request(), "b", fresh=True)).condition == "found"
     finally:
         lazy.close()
 
 
 def test_the_evaluation_is_read_again_where_it_has_changed(jobs, tmp_path: Path) -> None:
     shutil.copytree(demo_folder("rag"), tmp_path / "rag")
-    asked = order(folder=str(tmp_path / "rag"))
-    assert waited(jobs, jobs.submit(asked, "a")).found().finding.document["runs"][0]["run"] == "harbor"
+    asked = request(folder=str(tmp_path / "rag"))
+    assert waited(jobs, jobs.submit(asked, "a")).result().finding.document["runs"][0]["run"] == "harbor"
     (tmp_path / "rag" / "runs" / "harbor.jsonl").unlink()
     later = waited(jobs, jobs.submit(asked, "b", fresh=True))
-    assert later.found().finding.document["runs"][0]["run"] == "lantern"
+    assert later.result().finding.document["runs"][0]["run"] == "lantern"

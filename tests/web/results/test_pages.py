@@ -19,13 +19,18 @@ from qassay.evaluation import open_evaluation
 from qassay.measures import MEASURES
 from qassay.tables import Column, table
 from qassay.tasks import names, task
-from qassay.web.results.choices import measures_of, offered_measures
-from qassay.web.results.compute import compute
-from qassay.web.results.contexts import plain_view
-from qassay.web.results.csv_tables import csv_lines
-from qassay.web.results.finding import CHARACTERS_SHOWN, Part, clipped, cut
-from qassay.web.results.request import StudyRequest
-from qassay.web.results.views import VIEWS, View
+from qassay.web.results.finding import (
+    CHARACTERS_SHOWN,
+    Part,
+    StudyRequest,
+    clipped,
+    csv_lines,
+    cut,
+    measures_of,
+    offered_measures,
+)
+from qassay.web.results.present import table_view
+from qassay.web.results.views import LEADERBOARD, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -53,7 +58,7 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
     assert organiser.get("/api/results?key=" + "x" * 201).status_code == 422
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.study)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
     needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
@@ -61,7 +66,7 @@ def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
-    assert shown["view"] == view.study
+    assert shown["view"] == view.name
     assert set(shown["asked"]) == set(view.parameters.model_fields) - {"fresh", "table"}
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
@@ -187,19 +192,19 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
     """Every finding is small, and says how much more there is."""
     evaluation = open_evaluation(folder)
     ways = [
-        StudyRequest("leaderboard"),
-        StudyRequest("spread"),
-        StudyRequest("units"),
-        StudyRequest("units", options=(("across", 2), ("page", 2))),
-        StudyRequest("run", options=(("run", "run001"),)),
-        StudyRequest("question", options=(("question", "1"),)),
+        StudyRequest(str(folder), LEADERBOARD.study),
+        StudyRequest(str(folder), SPREAD.study),
+        StudyRequest(str(folder), UNITS.study),
+        StudyRequest(str(folder), UNITS.study, options=(("across", 2), ("page", 2))),
+        StudyRequest(str(folder), RUN.study, options=(("run", "run001"),)),
+        StudyRequest(str(folder), QUESTION.study, options=(("question", "1"),)),
     ]
     for way in ways:
-        found = compute(evaluation, way, lambda done, total: None)
+        found = way.compute(evaluation, lambda done, total: None)
         size = len(json.dumps(found.document)) + sum(len(json.dumps(part.table.rows)) for part in found.parts)
         assert size < 3_000_000, way
         assert all(len(part.table.rows) <= 500 for part in found.parts)
-        if way.study == "units":
+        if way.study is UNITS.study:
             assert found.columns is not None
             assert (found.columns.size, found.columns.total) == (20, runs)
             assert found.parts[0].window is not None
@@ -304,7 +309,7 @@ def test_long_tags_lead_to_their_pages(odd) -> None:
 
 def test_cells() -> None:
     made = table("t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)])
-    view = plain_view("t", made, csv="/t.csv", provisional=None)
+    view = table_view("t", made, csv="/t.csv", provisional=None)
     shown = view.shown()
     assert [cell.text for cell in shown[0]] == ["a", "0.123"]
     assert [cell.text for cell in shown[1]] == ["–", "–"]

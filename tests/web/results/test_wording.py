@@ -11,7 +11,7 @@ import pytest
 
 import qassay
 from qassay.formats.folder import Folder
-from qassay.web.results.wording import on_page
+from qassay.web.errors import on_page
 
 HERE = Path(qassay.__file__).parent
 # What results pages are computed by.

@@ -9,46 +9,35 @@ from types import ModuleType
 from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS
 
 MODULES = (
-    *(
-        "home",
-        "sign_in",
-        "account",
-        "people",
-        "work",
-        "judging",
-        "judging_aids",
-        "sets",
-        "nuggets",
-        "development",
-        "question_draft",
-        "search",
-        "documents",
-        "runs",
-        "assignments",
-    ),
-    *("adjudication", "history", "results", "result_csv", "result_publishing", "export", "components"),
+    *("home", "sign_in", "account", "people", "work", "judging", "judging_aids", "sets", "nuggets"),
+    *("development", "question_draft", "documents", "runs"),
+    *("assignments", "adjudication", "history", "results"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A link of the navigation."""
+    """A link of the navigation, with what one does there; `step` where the steps of an evaluation lead there."""
 
     path: str
     label: str
     roles: frozenset[str]
+    does: str = ""
+    step: bool = False
 
 
 NAVIGATION = (
     Entry("/", "Home", EVERYBODY),
-    Entry("/work", "Work", ASSESSORS),
-    Entry("/adjudication", "Adjudication", ADJUDICATORS),
-    Entry("/development", "Questions", ORGANISERS),
-    Entry("/runs", "Runs", ORGANISERS),
-    Entry("/assignments", "Assignments", ORGANISERS),
-    Entry("/people", "People", ORGANISERS),
-    Entry("/history", "History", ORGANISERS),
-    Entry("/results", "Results", EVERYBODY),
+    Entry("/work", "Work", ASSESSORS, "Judge what is assigned to you, one question at a time."),
+    Entry("/adjudication", "Adjudication", ADJUDICATORS, "Rule where assessors disagree.", True),
+    Entry(
+        "/development", "Questions", ORGANISERS, "Write questions, with their answers from the documents.", step=True
+    ),
+    Entry("/runs", "Runs", ORGANISERS, "Add runs and see what is wrong with them.", True),
+    Entry("/assignments", "Assignments", ORGANISERS, "Who judges what, and how far they are.", True),
+    Entry("/people", "People", ORGANISERS, "Invite, change roles, end access."),
+    Entry("/history", "History", ORGANISERS, "Every judgment: who, when, from what to what."),
+    Entry("/results", "Results", EVERYBODY, "Scores, and what they are worth.", True),
 )
 
 
@@ -67,10 +56,9 @@ def load() -> dict[str, ModuleType]:
 
 
 def navigation(role: str | None, path: str) -> list[Link]:
-    """The links that somebody with this role sees on the page at this path."""
-    served = [entry for entry in NAVIGATION if role in entry.roles]
-    return [Link(entry.path, entry.label, _within(entry.path, path)) for entry in served]
-
-
-def _within(entry: str, path: str) -> bool:
-    return path == entry or (entry != "/" and path.startswith(entry + "/"))
+    """The links that an account with this role sees on the page at this path."""
+    return [
+        Link(entry.path, entry.label, path == entry.path or (entry.path != "/" and path.startswith(entry.path + "/")))
+        for entry in NAVIGATION
+        if role in entry.roles
+    ]

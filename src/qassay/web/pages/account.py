@@ -7,6 +7,7 @@ from pydantic import Field
 from qassay.store.people import change_password, change_preferences, get_account, password_of
 from qassay.store.people.sessions import (
     PASSWORD_LENGTH,
+    Token,
     end_session,
     end_sessions,
     end_token,
@@ -17,9 +18,8 @@ from qassay.store.people.sessions import (
     verify_password,
 )
 from qassay.web.errors import Refusal
-from qassay.web.limits import BY_NAME
 from qassay.web.routing import EVERYBODY, Context, Input, Number, Router, TheSite, Who
-from qassay.web.site import Person
+from qassay.web.site import BY_NAME, Person
 
 router = Router()
 
@@ -43,15 +43,6 @@ class SessionRow(Context):
     current: bool
 
 
-class TokenRow(Context):
-    """A program that may act for one."""
-
-    id: int
-    name: str
-    created: str
-    used: str | None
-
-
 class AccountPage(Context):
     """One's own account."""
 
@@ -63,7 +54,7 @@ class AccountPage(Context):
     shortest: int
     longest: int
     sessions: list[SessionRow]
-    tokens: list[TokenRow]
+    tokens: list[Token]
 
 
 class NewPassword(Input):
@@ -103,27 +94,15 @@ def show(who: Who, site: TheSite) -> AccountPage:
     with site.store.read() as connection:
         account = get_account(connection, who.id)
         browsers, programs = sessions(connection, who.id), tokens(connection, who.id)
-    return AccountPage(
-        name=account.name,
-        role=account.role,
-        created=account.created,
-        has_password=account.has_password,
-        subject=account.subject,
+    return AccountPage.build(
+        account,
         shortest=PASSWORD_LENGTH[0],
         longest=PASSWORD_LENGTH[1],
         sessions=[
-            SessionRow(
-                id=one.id,
-                created=one.created,
-                seen=one.seen,
-                expires=one.expires,
-                address=one.address,
-                browser=browser_name(one.agent),
-                current=one.id == who.session,
-            )
-            for one in browsers
+            SessionRow.build(session, browser=browser_name(session.agent), current=session.id == who.session)
+            for session in browsers
         ],
-        tokens=[TokenRow(id=one.id, name=one.name, created=one.created, used=one.used) for one in programs],
+        tokens=programs,
     )
 
 
@@ -135,8 +114,8 @@ def set_password(who: Who, site: TheSite, sent: NewPassword) -> Ended:
     with site.store.read() as connection:
         hashed = password_of(connection, who.id)
     if not verify_password(hashed, sent.current):
-        told = "this is not your password"
-        raise Refusal(422, told, problems=({"field": "current", "message": told},))
+        message = "this is not your password"
+        raise Refusal(422, message, problems=({"field": "current", "message": message},))
     renewed = hash_password(sent.new)
     with site.store.write() as connection:
         change_password(connection, who.id, renewed)

@@ -2,40 +2,243 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.judging.sets import SLOTS
+from qassay.questions import Question, TestSet
 from qassay.store.acts import Act
-from qassay.store.assignment.assignments import assign, assignment_with_number, reassign, withdraw_assignments
-from qassay.store.assignment.progress import Sort, State, hand_over, unassigned_questions, workloads
+from qassay.store.assignment.assignments import (
+    Assignment,
+    assign,
+    assignment_with_number,
+    reassign,
+    withdraw_assignments,
+)
+from qassay.store.assignment.progress import (
+    Sort,
+    State,
+    Workload,
+    assignments_for,
+    find_questions,
+    hand_over,
+    unassigned_questions,
+    workloads,
+)
 from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
-from qassay.web.progress import (
-    AssignedQuestion,
-    Listing,
-    PersonRow,
-    SlotRow,
-    listed,
-    minutes_left,
-    pace_of,
-    people_rows,
-    slot_rows,
-    timed_of,
-)
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
 
+QUESTIONS_A_PAGE = 50
+LONGEST_TEXT = 300
+# Items judged here from which on a pace is estimated: the first few are slow, and vary.
+ENOUGH = 10
 router = Router()
-
 JUDGES = ("assessor", "adjudicator", "organiser")
-
 Numbers = Annotated[list[Number], Field(max_length=500)]
+
+
+class Listing(Context):
+    """Which questions are shown, and how; other words of the address are not looked at."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+
+    show: State = "all"
+    sort: Sort = "order"
+    type: Annotated[str, Field(max_length=50)] = ""
+    person: Annotated[str, Field(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = ""
+    find: Annotated[str, Field(max_length=200)] = ""
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+
+class SlotRow(Context):
+    """One judgment set: the first assessor of every question, the second, ..."""
+
+    slot: int
+    set: str
+    questions: int
+    of: int
+    closed: int
+    done: int
+    total: int
+
+
+class PersonRow(Context):
+    """One assessor's work; without an account, what is open to whoever asks."""
+
+    account: int | None
+    name: str
+    active: bool
+    questions: int
+    closed: int
+    done: int
+    total: int
+    left: int
+    minutes_left: int | None
+
+
+class AssignmentRow(Context):
+    """One assessor's part of a question."""
+
+    number: int
+    slot: int
+    set: str
+    account: int | None
+    name: str | None
+    done: int
+    total: int
+    closed: bool
+
+
+class AssignedQuestion(Context):
+    """How far a question is."""
+
+    id: str
+    type: str
+    text: str
+    target: str | None
+    assignments: list[AssignmentRow]
+    done: int
+    total: int
+    closed: bool
+    minutes_left: int | None
+
+
+def timed_of(work: Sequence[Workload]) -> int:
+    """How many items were judged here, and so took a time that is known."""
+    return sum(share.timed for share in work)
+
+
+def pace_of(work: Sequence[Workload]) -> float | None:
+    """Seconds per item, of all that was judged here so far; None where that is too little to estimate from."""
+    timed = timed_of(work)
+    return sum(share.seconds for share in work) / timed if timed >= ENOUGH else None
+
+
+def minutes_left(work: Sequence[Workload], otherwise: float | None = None) -> int | None:
+    """Minutes that the rest takes at the pace so far, or at another where that is not known; None without any."""
+    own = pace_of(work)
+    pace = own if own is not None else otherwise
+    return None if pace is None else round(pace * sum(share.left for share in work) / 60)
+
+
+def _sums(work: Sequence[Workload]) -> dict[str, int]:
+    return {name: sum(getattr(share, name) for share in work) for name in ("questions", "closed", "done", "total")}
+
+
+def slot_rows(work: Sequence[Workload], questions: int) -> list[SlotRow]:
+    """The judgment sets, in order."""
+    slots: dict[tuple[int, str], list[Workload]] = {}
+    for share in work:
+        slots.setdefault((share.slot, share.set), []).append(share)
+    return [SlotRow(slot=slot, set=name, of=questions, **_sums(parts)) for (slot, name), parts in sorted(slots.items())]
+
+
+def people_rows(work: Sequence[Workload], everybody: Sequence[Account]) -> list[PersonRow]:
+    """The work by person, by name, what nobody has at the end.
+
+    The estimate for a person who has judged too little yet uses the pace of all.
+    """
+    known = {account.id: account for account in everybody}
+    common = pace_of(work)
+    by_account: dict[int | None, list[Workload]] = {}
+    for share in work:
+        by_account.setdefault(share.account, []).append(share)
+    rows = []
+    for number, parts in by_account.items():
+        person = known.get(number) if number is not None else None
+        rows.append(
+            PersonRow(
+                account=number,
+                name=person.name if person else "open to whoever asks",
+                active=person.active if person else True,
+                left=sum(share.left for share in parts),
+                minutes_left=minutes_left(parts, common),
+                **_sums(parts),
+            )
+        )
+    return sorted(rows, key=lambda row: (row.account is None, row.name.casefold()))
+
+
+def listed(
+    connection: Connection,
+    questions: TestSet,
+    listing: Listing,
+    names: Mapping[int, str],
+    pace: float | None,
+    *,
+    whole: bool,
+) -> tuple[list[AssignedQuestion], int, Listing, int]:
+    """A page of the questions that are wanted, how many there are, the page itself, and how many pages.
+
+    `whole` says that they are all of the test set.
+    """
+    shown, count = _chosen(connection, questions, listing, whole=whole)
+    pages = max(1, -(-count // QUESTIONS_A_PAGE))
+    if listing.page > pages:
+        listing = listing.model_copy(update={"page": pages})
+        shown, count = _chosen(connection, questions, listing, whole=whole)
+    assignments = assignments_for(connection, [question.id for question in shown])
+    rows = [_row(question, assignments.get(question.id, []), names, pace) for question in shown]
+    return rows, count, listing, pages
+
+
+def _chosen(connection: Connection, questions: TestSet, listing: Listing, *, whole: bool) -> tuple[list[Question], int]:
+    """The wanted questions of the page, and how many there are on all.
+
+    The database finds the page. Only what it does not know is searched here: the texts of the questions.
+    """
+    known, first = questions.by_id, (listing.page - 1) * QUESTIONS_A_PAGE
+    person: Any = int(listing.person) if listing.person.isdigit() else None if listing.person else "anybody"
+    find = partial(find_questions, connection, state=listing.show, person=person, sort=listing.sort)
+    if whole and not (listing.type or listing.find):
+        shown, count = find(first=first, limit=QUESTIONS_A_PAGE)
+        return [known[name] for name in shown if name in known], count
+    every = (listing.show, listing.person, listing.sort) == ("all", "", "order")
+    names: Sequence[str] = questions.ids if every else find()[0]
+    candidates = (known[name] for name in names if name in known)
+    wanted = listing.find.casefold()
+    matching = [
+        question for question in candidates if listing.type in ("", question.type) and _matches(question, wanted)
+    ]
+    return matching[first : first + QUESTIONS_A_PAGE], len(matching)
+
+
+def _matches(question: Question, wanted: str) -> bool:
+    texts = (question.id, question.text, question.target or "")
+    return any(wanted in text.casefold() for text in texts)
+
+
+def _row(
+    question: Question, assignments: Sequence[Assignment], names: Mapping[int, str], pace: float | None
+) -> AssignedQuestion:
+    parts = [
+        AssignmentRow.build(
+            assignment,
+            number=assignment.id,
+            name=None if assignment.account is None else names.get(assignment.account),
+            closed=assignment.closed is not None,
+        )
+        for assignment in assignments
+    ]
+    left = sum(part.total - part.done for part in parts if not part.closed)
+    return AssignedQuestion.build(
+        question,
+        text=question.text[:LONGEST_TEXT],
+        assignments=parts,
+        done=sum(part.done for part in parts),
+        total=sum(part.total for part in parts),
+        closed=bool(parts) and all(part.closed for part in parts),
+        minutes_left=None if pace is None or not parts else round(pace * left / 60),
+    )
 
 
 class EligibleView(Context):
@@ -110,48 +313,39 @@ class Counted(Context):
 
 
 @router.page("/assignments", template="assignments.html", roles=ORGANISERS)
-def assignments(
-    site: TheSite,
-    show: Annotated[State, Query()] = "all",
-    sort: Annotated[Sort, Query()] = "order",
-    type: Annotated[str, Query(max_length=50)] = "",  # noqa: A002  # the name in the address
-    person: Annotated[str, Query(max_length=15, pattern=r"^(|nobody|[0-9]+)$")] = "",
-    find: Annotated[str, Query(max_length=200)] = "",
-    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
-) -> AssignmentsPage:
+def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> AssignmentsPage:
     """The whole of the judging."""
     task = site.configuration.task
-    if type and type not in task.types:
+    if listing.type and listing.type not in task.types:
         raise Refusal(422, f"type: it is one of {', '.join(task.types)}")
-    listing = Listing(show=show, sort=sort, type=type, person=person, find=find.strip(), page=page)
+    listing.find = listing.find.strip()
     with site.store.read() as connection:
-        asked = questions_of(site, connection)
-        questions = to_be_judged(asked, site.configuration)
+        test_set = questions_of(site, connection)
+        questions = to_be_judged(test_set, site.configuration)
         everybody = accounts(connection)
-        names = {one.id: one.name for one in everybody}
+        names = {account.id: account.name for account in everybody}
         pool = pool_view(site, connection)
         work = workloads(connection)
         pace = pace_of(work)
-        rows, found, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is asked)
+        rows, count, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is test_set)
         unassigned = unassigned_questions(connection)
-    done, total = sum(one.done for one in work), sum(one.total for one in work)
     return AssignmentsPage(
         pool=pool,
-        assessors=[EligibleView(id=one.id, name=one.name, role=one.role) for one in everybody if _can_judge(one)],
-        default=max(task.assessors, len({one.slot for one in work})),
+        assessors=[EligibleView.model_validate(account) for account in everybody if _can_judge(account)],
+        default=max(task.assessors, len({share.slot for share in work})),
         most=len(SLOTS),
         slots=slot_rows(work, pool.questions),
         people=people_rows(work, everybody),
-        done=done,
-        total=total,
+        done=sum(share.done for share in work),
+        total=sum(share.total for share in work),
         minutes_left=minutes_left(work),
         timed=timed_of(work),
         unassigned=unassigned,
         questions=rows,
-        found=found,
+        found=count,
         listing=listing,
         pages=pages,
-        types=[kind for kind in task.types if any(one.type == kind for one in questions)],
+        types=[kind for kind in task.types if any(question.type == kind for question in questions)],
     )
 
 
@@ -164,7 +358,7 @@ def pool_state(site: TheSite) -> PoolView:
 
 @router.action("POST", "/assignments/pool", roles=ORGANISERS)
 def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
-    """Make the pool from the runs, or make it anew."""
+    """Make the pool from the runs, or make it again."""
     return make_pool(site, account=who.id, holistic=sent.holistic, citations=sent.citations)
 
 
@@ -209,22 +403,21 @@ def hand_over_all(who: Who, site: TheSite, sent: HandingOver) -> Counted:
 def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
     """Take back the last slot where nothing was judged of it."""
     with site.store.write() as connection:
-        there = {one.slot: one.questions for one in workloads(connection)}
-        if sent.slot != max(there, default=0):
-            raise UsageError(
-                f"only the last assessor of the questions can be taken back, which is {max(there, default=0)}"
-            )
-        total = sum(one.questions for one in workloads(connection) if one.slot == sent.slot)
+        work = workloads(connection)
+        last = max((share.slot for share in work), default=0)
+        if sent.slot != last:
+            raise UsageError(f"only the last assessor of the questions can be taken back, which is {last}")
+        total = sum(share.questions for share in work if share.slot == sent.slot)
         gone = withdraw_assignments(Act(connection, site.configuration.task, who.assessor()), slot=sent.slot)
     return Counted(done=gone, kept=total - gone)
 
 
-def _can_judge(one: Account) -> bool:
-    return one.active and one.role in JUDGES
+def _can_judge(account: Account) -> bool:
+    return account.active and account.role in JUDGES
 
 
 def _check_people(connection: Connection, chosen: list[int]) -> None:
-    known = {one.id: one for one in accounts(connection)}
+    known = {account.id: account for account in accounts(connection)}
     for number in chosen:
         if number not in known:
             raise Refusal(422, f"there is no account {number}")

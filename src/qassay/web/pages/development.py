@@ -10,11 +10,11 @@ from pydantic import Field
 from qassay.questions import Question
 from qassay.store.acts import Act
 from qassay.store.development import drafts as store
-from qassay.store.development.answers import add_answer
+from qassay.store.development.answers import add_answer, known_answers
 from qassay.store.development.drafts import publish
 from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
-from qassay.web.drafts import NUGGET_TYPES, Group, answers_for, author_questions, forget, group_view, noted
+from qassay.web.drafts import NUGGET_TYPES, Group, author_questions, forget, group_view, noted
 from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
@@ -113,14 +113,14 @@ def development(
     task = site.configuration.task
     in_series = task.unit == "series"
     with site.store.read() as connection:
-        found = author_questions(site, connection)
+        questions = author_questions(site, connection)
         runs, withdrawn = count_runs(connection)
         size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
-        pages = max(1, -(-found.groups(0, 0, only_drafts=show == "drafts")[1] // size))
+        pages = max(1, -(-questions.groups(0, 0, only_drafts=show == "drafts")[1] // size))
         page = min(page, pages)
-        shown, _ = found.groups((page - 1) * size, size, only_drafts=show == "drafts")
-        answers = answers_for(connection, shown)
-    views = [group_view(found, task, group, answers) for group in shown]
+        shown, _ = questions.groups((page - 1) * size, size, only_drafts=show == "drafts")
+        answers = known_answers(connection, [question.id for group in shown for question in group])
+    views = [group_view(questions, task, group, answers) for group in shown]
     return DevelopmentPage(
         in_series=in_series,
         types=store.writable_types(task),
@@ -129,8 +129,8 @@ def development(
         show=show,
         page=page,
         pages=pages,
-        drafts=len(found.drafts),
-        published=len(found.published),
+        drafts=len(questions.drafts),
+        published=len(questions.published),
         has_collection=site.folder.collection.is_dir(),
         runs=runs - withdrawn,
     )
@@ -180,9 +180,9 @@ def remove_series(who: Who, site: TheSite, sent: Named) -> Done:
 @router.action("POST", "/development/questions", roles=ORGANISERS, status=201)
 def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
     """Add a draft, at the end of its series and before the `other` question."""
-    asked = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis)
+    question = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis)
     with site.store.write() as connection:
-        made = store.new_question(connection, site.configuration.task, asked, account=who.id)
+        made = store.new_question(connection, site.configuration.task, question, account=who.id)
         if sent.answer is not None and sent.type in NUGGET_TYPES:
             fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
             act = Act(connection, site.configuration.task, who.assessor())

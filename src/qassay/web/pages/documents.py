@@ -1,15 +1,134 @@
-"""A document, with what an assessor looks for marked."""
+"""Documents: one as assessors read it, with what they look for marked, and search in all for question development."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+import threading
+from typing import Annotated, Literal
 
 from fastapi import Query
 
-from qassay.web.documents import DocumentView, show
-from qassay.web.routing import ASSESSORS, Router, TheSite
+from qassay.collections import Collection, Document, Hit, open_collection
+from qassay.questions import Question
+from qassay.store.development import drafts as store
+from qassay.tables import plural
+from qassay.web.background import BackgroundJob, job_named, start
+from qassay.web.drafts import NUGGET_TYPES, AuthorQuestions, author_questions
+from qassay.web.errors import Refusal
+from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Router, TheSite
+from qassay.web.site import Site
 
+# Characters sent at most; a longer document is cut around what is marked.
+LONGEST = 200_000
+MOST_MARKS = 500
+_opening = threading.Lock()
 router = Router()
+INDEX = "index"
+# How long a page waits for the index before it says that it is being made: a small collection is ready by then.
+PATIENCE = 1.0
+LONGEST_PASSAGE = 5_000
+MOST_DRAFTS = 500
+Query_ = Annotated[str, Query(max_length=1_000)]
+Id = Annotated[str | None, Query(max_length=200)]
+State = Literal["ready", "making", "failed", "none"]
+
+
+class DocumentView(Context):
+    """A document, or the stretch of it around the first mark; marks count in `text`."""
+
+    id: str
+    title: str | None
+    text: str
+    marks: list[tuple[int, int]]
+    # Where `text` begins in the whole, and how long the whole is.
+    begins: int
+    length: int
+    # How the string was found: exactly, or only with other blanks, punctuation or letters' case.
+    found: str | None
+
+
+def collection_of(site: Site) -> Collection:
+    """The evaluation's collection, opened once."""
+    with _opening:
+        kept = site.kept.get("collection")
+        if kept is None:
+            if not site.folder.collection.is_dir():
+                raise Refusal(404, "this evaluation has no collection of documents")
+            kept = site.kept["collection"] = open_collection(site.folder.collection)
+    opened: Collection = kept
+    return opened
+
+
+def show(
+    site: Site, doc: str, *, find: str | None = None, start: int | None = None, length: int | None = None
+) -> DocumentView:
+    """A document with a string, or a stretch of its stored text, marked."""
+    try:
+        document = collection_of(site).document(doc)
+    except KeyError:
+        raise Refusal(404, f"document {doc} is not in the collection") from None
+    return view_of(document, find=find, start=start, length=length)
+
+
+def view_of(
+    document: Document,
+    *,
+    find: str | None = None,
+    start: int | None = None,
+    length: int | None = None,
+    longest: int = LONGEST,
+) -> DocumentView:
+    """A document as it is shown: at most `longest` characters, around the first mark."""
+    if start is not None and length is not None:
+        return _cut(document, document.text, [(start, min(start + length, len(document.text)))], "place", longest)
+    text = document.plain().text
+    marks, how = occurrences(text, find) if find else ([], None)
+    return _cut(document, text, marks, how, longest)
+
+
+def occurrences(text: str, wanted: str) -> tuple[list[tuple[int, int]], str | None]:
+    """Where a string occurs: as it is, else with other blanks and case, else its longest words.
+
+    >>> occurrences("He lived in New  York.", "new york")
+    ([(12, 21)], 'similar')
+    """
+    if not wanted.strip():
+        return [], None
+    exact = [match.span() for match in re.finditer(re.escape(wanted), text)]
+    if exact:
+        return exact[:MOST_MARKS], "exact"
+    words = re.findall(r"\w+", wanted)[:40]
+    if not words:
+        return [], None
+    loose = re.compile(r"\W{1,5}".join(map(re.escape, words)), re.IGNORECASE)
+    similar = [match.span() for match in loose.finditer(text)]
+    if similar:
+        return similar[:MOST_MARKS], "similar"
+    telling = sorted({word for word in words if len(word) > 3}, key=len, reverse=True)[:8]
+    if not telling:
+        return [], None
+    single = re.compile(rf"\b(?:{'|'.join(map(re.escape, telling))})\b", re.IGNORECASE)
+    return [match.span() for match in single.finditer(text)][:MOST_MARKS], "words"
+
+
+def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str | None, longest: int) -> DocumentView:
+    begins = 0
+    if len(text) > longest and marks:
+        begins = max(0, min(marks[0][0] - longest // 2, len(text) - longest))
+    shown = text[begins : begins + longest]
+    kept = [
+        (max(first - begins, 0), min(end - begins, len(shown)))
+        for first, end in marks
+        if end > begins and first < begins + len(shown)
+    ]
+    return DocumentView.build(
+        document,
+        text=shown,
+        marks=kept,
+        begins=begins,
+        length=len(text),
+        found=how if kept else None,
+    )
 
 
 @router.page("/document", template="document.html", roles=ASSESSORS)
@@ -22,3 +141,157 @@ def document(
 ) -> DocumentView:
     """A document of the collection, with a string or a stretch marked."""
     return show(site, id, find=find, start=start, length=length)
+
+
+class HitView(Context):
+    """A passage that was found; marks count in `text`."""
+
+    doc: str
+    title: str | None
+    text: str
+    marks: list[tuple[int, int]]
+
+
+class DraftChoice(Context):
+    """A draft that an answer can be noted for."""
+
+    id: str
+    number: str
+    type: str
+    text: str
+    target: str | None
+
+
+class SearchPage(Context):
+    """What was looked for, and what was found."""
+
+    q: str
+    question: DraftChoice | None
+    state: State
+    says: str
+    documents: int | None
+    hits: list[HitView]
+    limit: int
+
+
+class IndexState(Context):
+    """How far the index is."""
+
+    state: State
+    says: str
+
+
+class SourcePage(Context):
+    """A document from which a passage is taken as an answer."""
+
+    document: DocumentView
+    q: str
+    question: DraftChoice | None
+    drafts: list[DraftChoice]
+    series: list[DraftChoice]
+    in_series: bool
+    types: list[str]
+    # Types of question of which a passage becomes a nugget, not an answer.
+    by_nuggets: tuple[str, ...] = NUGGET_TYPES
+
+
+@router.page("/development/search", template="search.html", roles=ORGANISERS, data=True)
+def search(site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20) -> SearchPage:
+    """Passages of the documents that match, with the words that do marked."""
+    state = index_state(site, patience=PATIENCE)
+    hits: list[HitView] = []
+    documents = None
+    if state.state == "ready":
+        collection = collection_of(site)
+        documents = len(collection)
+        hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
+    with site.store.read() as connection:
+        chosen = _choice(author_questions(site, connection), question) if question else None
+    return SearchPage.build(state, q=q, question=chosen, documents=documents, hits=hits, limit=limit)
+
+
+@router.action("GET", "/development/search/state", roles=ORGANISERS)
+def search_state(site: TheSite) -> IndexState:
+    """Whether the documents can be searched yet."""
+    return index_state(site, patience=0.0)
+
+
+@router.page("/development/document", template="search_document.html", roles=ORGANISERS, data=True)
+def source(
+    site: TheSite,
+    id: Annotated[str, Query(max_length=1000)],  # noqa: A002  # the name in the address
+    find: Annotated[str | None, Query(max_length=LONGEST_PASSAGE)] = None,
+    q: Query_ = "",
+    question: Id = None,
+) -> SourcePage:
+    """A document, in which a passage is selected as the answer of a draft."""
+    task = site.configuration.task
+    with site.store.read() as connection:
+        questions = author_questions(site, connection)
+    chosen = _choice(questions, question)
+    drafts = [draft.question for draft in questions.drafts]
+    # A series is shown like a draft, by its last one.
+    series = {draft.series: draft for draft in drafts if draft.series}
+    return SourcePage(
+        document=show(site, id, find=find),
+        q=q,
+        question=chosen,
+        drafts=[_draft(questions, draft) for draft in drafts[:MOST_DRAFTS]],
+        series=[
+            DraftChoice.build(draft, id=name, number=questions.names.get(name, name)) for name, draft in series.items()
+        ],
+        in_series=task.unit == "series",
+        types=store.writable_types(task),
+    )
+
+
+def index_state(site: Site, *, patience: float) -> IndexState:
+    """Whether the index is there; where it is not, it is being made from now on."""
+    if not site.folder.collection.is_dir():
+        return IndexState(state="none", says="This evaluation has no documents. They go into its folder collection/.")
+    job = job_named(site, INDEX)
+    if job is None or job.state == "failed":
+        job = start(site, INDEX, "The documents are being read.", lambda job: _make_index(site, job))
+    job.ended.wait(patience)
+    state: State = "ready" if job.state == "done" else "making" if job.state == "running" else "failed"
+    return IndexState(state=state, says=job.says)
+
+
+def hit_view(hit: Hit) -> HitView:
+    """A hit as a reader sees it, its marks brought from the stored text to the plain one."""
+    if hit.markup == "none":
+        marks = [(first, first + length) for first, length in hit.highlights]
+        return HitView.build(hit, marks=_apart(marks))
+    plain = hit.plain()
+    matched = {first for first, _ in hit.highlights}
+    words = [match.span() for match in re.finditer(r"\w+", plain.text)]
+    marks = [span for span in words if plain.origin(*span)[0] in matched]
+    return HitView.build(hit, text=plain.text, marks=marks)
+
+
+def _make_index(site: Site, job: BackgroundJob) -> str:
+    collection = collection_of(site)
+    job.says = f"The index of {plural(len(collection), 'document')} is being made. This happens once."
+    collection.index(passages=True)
+    return ""
+
+
+def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Marks in order, none within another."""
+    kept: list[tuple[int, int]] = []
+    for first, end in sorted(marks):
+        if not kept or first >= kept[-1][1]:
+            kept.append((first, end))
+    return kept
+
+
+def _choice(questions: AuthorQuestions, number: str | None) -> DraftChoice | None:
+    drafts = {draft.question.id: draft.question for draft in questions.drafts}
+    known = questions.published.by_id.get(number or "") or drafts.get(number or "")
+    if number and known is None:
+        raise Refusal(404, f"there is no question {number}")
+    return _draft(questions, known) if known is not None else None
+
+
+def _draft(questions: AuthorQuestions, question: Question) -> DraftChoice:
+    return DraftChoice.build(question, number=questions.names.get(question.id, question.id))

@@ -12,6 +12,7 @@ from qassay.formats.times import later
 from qassay.store.people import (
     RESET,
     Account,
+    Invitation,
     accounts,
     change_account,
     end_access,
@@ -22,7 +23,7 @@ from qassay.store.people import (
 from qassay.web.errors import Refusal
 from qassay.web.pages.account import Ended
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
-from qassay.web.site import Role, Site
+from qassay.web.site import Person, Role, Site
 
 router = Router()
 
@@ -46,17 +47,6 @@ class AccountRow(Context):
     own: bool
 
 
-class InvitationRow(Context):
-    """A one-time link that was not used yet."""
-
-    id: int
-    role: str
-    name: str | None
-    created: str
-    expires: str
-    by: str | None
-
-
 class RoleRow(Context):
     """A role, and what it may."""
 
@@ -68,7 +58,7 @@ class People(Context):
     """Everybody who takes part, or is invited to."""
 
     people: list[AccountRow]
-    invitations: list[InvitationRow]
+    invitations: list[Invitation]
     roles: list[RoleRow]
 
 
@@ -102,8 +92,8 @@ def show(who: Who, site: TheSite) -> People:
     with site.store.read() as connection:
         everybody, invited = accounts(connection), open_invitations(connection)
     return People(
-        people=[_row(one, who.id) for one in everybody],
-        invitations=[InvitationRow.model_validate(one) for one in invited],
+        people=[AccountRow.build(account, own=account.id == who.id) for account in everybody],
+        invitations=invited,
         roles=[RoleRow(role=role, may=may) for role, may in MAY.items()],
     )
 
@@ -111,10 +101,7 @@ def show(who: Who, site: TheSite) -> People:
 @router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
 def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
     """Invite somebody: a link that works once."""
-    life = timedelta(days=sent.days)
-    with site.store.write() as connection:
-        token = invite(connection, sent.role, name=sent.name or None, by=who.id, life=life)
-    return OneTimeLink(link=link(site, token, request), role=sent.role, name=sent.name or None, expires=later(life))
+    return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days))
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
@@ -130,16 +117,14 @@ def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRo
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
     _known(site, number)
     with site.store.write() as connection:
-        return _row(change_account(connection, number, by=who.id, role=sent.role, active=sent.active), who.id)
+        changed = change_account(connection, number, by=who.id, role=sent.role, active=sent.active)
+    return AccountRow.build(changed, own=number == who.id)
 
 
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
 def reset(who: Who, site: TheSite, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
-    known = _known(site, number)
-    with site.store.write() as connection:
-        token = invite(connection, RESET, name=known.name, by=who.id, life=RESET_LIFE)
-    return OneTimeLink(link=link(site, token, request), role=RESET, name=known.name, expires=later(RESET_LIFE))
+    return _invited(who, site, request, RESET, _known(site, number).name, RESET_LIFE)
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
@@ -150,29 +135,17 @@ def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
         return Ended(ended=end_access(connection, known.id))
 
 
-def link(site: Site, token: str, request: Request | None = None) -> str:
-    """The address of a one-time link, at the address that people use."""
-    settings = site.settings
-    if settings.origin is not None:
-        return f"{settings.origin}/welcome#{token}"
-    host = request.headers["host"] if request is not None else f"{settings.host}:{settings.port}"
-    return f"http://{host}/welcome#{token}"
+def _invited(who: Person, site: Site, request: Request, role: str, name: str | None, life: timedelta) -> OneTimeLink:
+    """An invitation as a link at the address that people use."""
+    with site.store.write() as connection:
+        token = invite(connection, role, name=name, by=who.id, life=life)
+    origin = site.settings.origin or f"http://{request.headers['host']}"
+    return OneTimeLink(link=f"{origin}/welcome#{token}", role=role, name=name, expires=later(life))
 
 
 def _known(site: Site, number: int) -> Account:
     with site.store.read() as connection:
-        found = [one for one in accounts(connection) if one.id == number]
-    if not found:
+        known = {account.id: account for account in accounts(connection)}
+    if number not in known:
         raise Refusal(404, f"there is no account {number}")
-    return found[0]
-
-
-def _row(account: Account, own: int) -> AccountRow:
-    return AccountRow(
-        id=account.id,
-        name=account.name,
-        role=account.role,
-        active=account.active,
-        created=account.created,
-        own=account.id == own,
-    )
+    return known[number]

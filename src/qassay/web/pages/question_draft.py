@@ -126,30 +126,28 @@ def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x
     task = site.configuration.task
     with site.store.read() as connection:
         stored = _stored(connection, id)
-        found = author_questions(site, connection)
-        series = found.series_of(stored.question)
-        answers = known_answers(connection, [one.id for one in series])
+        questions = author_questions(site, connection)
+        series = questions.series_of(stored.question)
+        answers = known_answers(connection, [member.id for member in series])
         nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
         fixed = _fixed(connection, stored)
     question = stored.question
-    at = next(position for position, one in enumerate(series) if one.id == id)
+    at = next(position for position, member in enumerate(series) if member.id == id)
     types = store.writable_types(task)
-    name = found.names.get
-    return QuestionDraftPage(
-        question=question_row(found, question, series[:at] if question.series is not None else (), answers),
+    name = questions.names.get
+    return QuestionDraftPage.build(
+        question,
+        question=question_row(questions, question, series[:at] if question.series is not None else (), answers),
         version=stored.version,
-        definition=question.definition,
-        series=question.series,
         series_number=None if question.series is None else name(question.series, question.series),
-        target=question.target,
         neighbours=[
-            Neighbour(id=one.id, number=name(one.id, one.id), type=one.type, text=one.text, current=one.id == id)
-            for one in series
+            Neighbour.build(member, number=name(member.id, member.id), current=member.id == id)
+            for member in series
             if len(series) > 1
         ],
         types=types if question.type in types else [question.type],
         fixed=fixed,
-        nuggets=None if nuggets is None else [_nugget(one) for one in nuggets],
+        nuggets=None if nuggets is None else [_nugget(nugget) for nugget in nuggets],
         has_collection=site.folder.collection.is_dir(),
     )
 
@@ -172,9 +170,9 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
             task = site.configuration.task
             made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
     except store.ChangedError as error:
-        stands = error.standing
-        told = f"{error}. It reads now: {stands.question.text[:1000] or '(no text)'}"
-        raise Refusal(409, told, stands=stands.question.text, version=stands.version) from error
+        current = error.standing
+        message = f"{error}. It reads now: {current.question.text[:1000] or '(no text)'}"
+        raise Refusal(409, message, stands=current.question.text, version=current.version) from error
     forget(site)
     return Changed(version=made.version)
 
@@ -194,7 +192,7 @@ def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
     """Note a known answer."""
     doc = _or_none(sent.doc)
     with site.store.write() as connection:
-        _held(connection, sent.id)
+        _locked(connection, sent.id)
         add_answer(connection, sent.id, sent.answer, doc, account=who.id)
     return Done()
 
@@ -204,7 +202,7 @@ def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
     with site.store.write() as connection:
-        if _held(connection, sent.id).draft:
+        if _locked(connection, sent.id).draft:
             forget_answer(connection, sent.id, sent.answer, doc)
         else:
             withdraw_answer(connection, sent.id, sent.answer, doc, reason=sent.reason, account=who.id)
@@ -215,20 +213,19 @@ def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
 def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
     with acting(site, who) as act:
-        if _held(act.connection, sent.id).question.type not in NUGGET_TYPES:
+        if _locked(act.connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
-        current = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
-        before = current.get(sent.nugget) if sent.nugget is not None else None
+        bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
+        before = bodies.get(sent.nugget) if sent.nugget is not None else None
         body = noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before)
-        made = write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version)
-    return _nugget(made)
+        return _nugget(write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version))
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
 def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
     with acting(site, who) as act:
-        _held(act.connection, sent.id)
+        _locked(act.connection, sent.id)
         write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
     return Done()
 
@@ -242,7 +239,7 @@ def _stored(
         raise Refusal(404, f"there is no question {number}") from None
 
 
-def _held(connection: Connection, number: str) -> store.Stored:
+def _locked(connection: Connection, number: str) -> store.Stored:
     return _stored(connection, number, store.hold_question)
 
 
@@ -254,15 +251,9 @@ def _fixed(connection: Connection, stored: store.Stored) -> str | None:
     return None
 
 
-def _nugget(one: Nugget) -> NotedNugget:
-    doc = (one.body or {}).get("doc")
-    return NotedNugget(
-        nugget=one.nugget,
-        version=one.version,
-        text=one.text,
-        vital=one.vital,
-        doc=doc if isinstance(doc, str) else None,
-    )
+def _nugget(nugget: Nugget) -> NotedNugget:
+    doc = (nugget.body or {}).get("doc")
+    return NotedNugget.build(nugget, doc=doc if isinstance(doc, str) else None)
 
 
 def _or_none(text: str | None) -> str | None:

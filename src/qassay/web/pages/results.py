@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
 
 from fastapi import Query
+from pydantic import Field
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, Response, StreamingResponse
 
-from qassay.web.results.contexts import ResultsPage
-from qassay.web.results.parameters import LeaderboardParameters, Parameters
-from qassay.web.results.present import queue_of, show
-from qassay.web.results.publishing import visible_to
-from qassay.web.results.views import LEADERBOARD, STUDIES, View
+from qassay.tables import Table
+from qassay.web.errors import Refusal
+from qassay.web.results import publishing
+from qassay.web.results.finding import StudyRequest, StudyResult, csv_lines
+from qassay.web.results.jobs import Job
+from qassay.web.results.present import ResultsPage, TableView, present, queue_of, snapshot, submit, table_view
+from qassay.web.results.publishing import Publication, visible_to
+from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
 from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, Who
+from qassay.web.site import Site
 
 router = Router()
 
 WHEN_DONE = "Results are shown when all assigned work is done."
+# A download waits this long for its numbers (seconds).
+LONGEST_WAIT = 240.0
+CSV = "text/csv; charset=utf-8"
+
+
+# ---- the pages, and their tables as CSV ------------------------------------------------------------------------------
 
 
 @router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=EVERYBODY)
@@ -28,24 +43,30 @@ async def leaderboard(who: Who, site: TheSite, parameters: Annotated[Leaderboard
         message = WHEN_DONE if published is None else "" if published else "No results are published yet."
         made = ResultsPage(view="published", path="/results", heading="Results", state="published", published=listed)
         return made.model_copy(update={"message": message})
-    page = await show(site, LEADERBOARD, parameters)
+    page = await present(site, LEADERBOARD, parameters)
     page.published = listed
     return page
 
 
 def _serve(view: View) -> None:
-    """Serve the page of a study."""
+    """Serve the page of a study, and its tables."""
 
     async def page(site: TheSite, parameters: Parameters) -> ResultsPage:
-        return await show(site, view, parameters)
+        return await present(site, view, parameters)
 
-    # The API is described by the names and sentences of its views, and by what each of them asks.
-    page.__name__, page.__doc__ = view.study, view.about
-    page.__annotations__["parameters"] = Annotated[view.parameters, Query()]
-    router.page(view.path, template=view.template, roles=ORGANISERS)(page)
+    async def download(site: TheSite, parameters: Parameters) -> Response:
+        return await _download(site, view, parameters)
+
+    # The API is described by the names and sentences of its views, and by the parameters of each.
+    page.__name__, page.__doc__, download.__name__ = view.name, view.about, f"{view.name}_csv"
+    for served in (page, download):
+        served.__annotations__["parameters"] = Annotated[view.parameters, Query()]
+    if view is not LEADERBOARD:
+        router.page(view.path, template=view.template, roles=ORGANISERS)(page)
+    router.download(view.csv, roles=ORGANISERS)(download)
 
 
-for _view in STUDIES:
+for _view in VIEWS:
     _serve(_view)
 
 
@@ -61,7 +82,151 @@ class Progress(Context):
 @router.action("GET", "/results/progress/{job}", roles=ORGANISERS)
 async def progress(site: TheSite, job: str) -> Progress:
     """How far the computation with this id is; one that is not remembered is over."""
-    found = queue_of(site).find(job)
-    if found is None:
+    known = queue_of(site).find(job)
+    if known is None:
         return Progress(over=True)
-    return Progress(over=found.is_over, waiting=found.condition == "waiting", done=found.done, total=found.total)
+    return Progress(over=known.is_over, waiting=known.condition == "waiting", done=known.done, total=known.total)
+
+
+async def _download(site: Site, view: View, parameters: Parameters) -> Response:
+    """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
+    now = await run_in_threadpool(snapshot, site)
+    if now.gate.is_open and not parameters.provisional:
+        raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
+    name = parameters.table or view.name
+    headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
+    folder, mark = str(site.folder.path), now.gate.mark
+    if not view.windowed:
+        result = await _result(site, view.request(folder, parameters), now.state, fresh=parameters.fresh)
+        part = result.finding.part(name) if result.finding else None
+        if part is None:
+            raise Refusal(404, f"this page has no table {name!r}")
+        if part.window is None:
+            return StreamingResponse(csv_lines(part.table, provisional=mark), media_type=CSV, headers=headers)
+    # The process that computes writes the whole table into a file.
+    with tempfile.NamedTemporaryFile(prefix="qassay-", suffix=".csv", delete=False) as made:
+        file = Path(made.name)
+    try:
+        request = view.request(folder, parameters, whole=True, part=name, file=str(file), provisional=mark)
+        await _result(site, request, now.state)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    return FileResponse(file, media_type=CSV, headers=headers, background=BackgroundTask(file.unlink, missing_ok=True))
+
+
+async def _result(site: Site, request: StudyRequest, state: str, *, fresh: bool = False) -> StudyResult:
+    """The result of a request, or a refusal that says why there is none."""
+    job = submit(site, request, state, fresh=fresh)
+    if not await queue_of(site).wait(job, LONGEST_WAIT):
+        raise Refusal(503, "the numbers are still being computed; try again in a while", headers={"Retry-After": "60"})
+    return _result_of(job)
+
+
+def _result_of(job: Job) -> StudyResult:
+    result = job.result() if job.condition == "found" else None
+    if result is None or result.message:
+        status = 500 if job.condition == "broken" else 422
+        source = result or job
+        raise Refusal(status, source.message, problems=tuple(problem.as_json() for problem in source.problems))
+    return result
+
+
+def _file_name(study: str, table: str) -> str:
+    safe = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in table)[:60]
+    return f"{study}.csv" if safe in ("", study) else f"{study}-{safe}.csv"
+
+
+# ---- publishing ------------------------------------------------------------------------------------------------------
+
+
+class Publishing(LeaderboardParameters):
+    """What is to be published: the leaderboard under a choice; provisional only where the organiser says so."""
+
+    title: str = Field(default="", max_length=200)
+
+
+class PublishedPage(Context):
+    """A published result: its tables as they were when it was published."""
+
+    publication: Publication
+    tables: list[TableView]
+    document: dict[str, Any]
+
+
+class Withdrawn(Context):
+    """What is no longer published."""
+
+    id: str
+
+
+@router.action("POST", "/results/published", roles=ORGANISERS, status=201)
+async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
+    """Publish the leaderboard as it is now."""
+    now = await run_in_threadpool(snapshot, site)
+    if now.gate.is_open and not sent.provisional:
+        raise Refusal(409, f"assigned work is open ({now.gate.mark}); nothing is scored, unless as provisional")
+    request = LEADERBOARD.request(str(site.folder.path), sent)
+    job = submit(site, request, now.state, fresh=True)
+    if not await queue_of(site).wait(job, LONGEST_WAIT):
+        raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
+    return await run_in_threadpool(_publish, who, site, sent, job)
+
+
+def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
+    result = _result_of(job)
+    if result.finding is None:
+        raise Refusal(422, "there is nothing to publish")
+    now = snapshot(site)
+    if job.state != now.state and not sent.provisional:
+        raise Refusal(409, "judgments have come in meanwhile; look at the leaderboard again, then publish it")
+    with site.store.write() as connection:
+        return publishing.publish(
+            connection,
+            result.finding,
+            sent.choice(),
+            title=sent.title,
+            provisional=now.gate.mark if sent.provisional else None,
+            account=who.id,
+            name=who.name,
+        )
+
+
+@router.action("DELETE", "/results/published/{number}", roles=ORGANISERS)
+def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
+    """Take a published result away from readers; recorded."""
+    with site.store.write() as connection:
+        if not publishing.withdraw(connection, number, account=who.id):
+            raise Refusal(404, "there is no such published result")
+    return Withdrawn(id=number)
+
+
+@router.page("/results/published/{number}", template="results_published.html", roles=EVERYBODY)
+def published(who: Who, site: TheSite, number: str) -> PublishedPage:
+    """A published result."""
+    publication, tables, document = _published(site, who.role, number)
+    mark, path = publication.provisional, f"/results/published/{publication.id}/sheet.csv"
+    views = [table_view(name, table, csv=f"{path}?table={name}", provisional=mark) for name, table in tables.items()]
+    document |= {"provisional": mark} if mark else {}
+    return PublishedPage(publication=publication, tables=views, document=document)
+
+
+@router.download("/results/published/{number}/sheet.csv", roles=EVERYBODY)
+def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]) -> Response:
+    """A table of a published result."""
+    publication, tables, _ = _published(site, who.role, number)
+    if table not in tables:
+        raise Refusal(404, f"this result has no table {table!r}")
+    headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
+    lines = csv_lines(tables[table], provisional=publication.provisional)
+    return StreamingResponse(lines, media_type=CSV, headers=headers)
+
+
+def _published(site: Site, role: str, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]]:
+    """A published result that this role may see; the same refusal where there is none and where it may not yet."""
+    visible = publishing.visible_to(site.store, role)
+    with site.store.read() as connection:
+        published = publishing.published(connection, number) if visible is not None else None
+    if published is None:
+        raise Refusal(404, "there is no such published result")
+    return published

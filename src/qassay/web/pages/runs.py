@@ -1,36 +1,77 @@
-"""Runs: upload them, see what is wrong, say what they are, withdraw and restore them."""
+"""Runs: upload them, see what is wrong, say what they are, withdraw and restore them.
+
+Nothing an uploaded file says of itself is trusted: its name is cut to its last part, what it unpacks to is measured
+while it is unpacked, and archives are refused. The rules are those of `qassay check` and `qassay import` (METHOD 3).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import shutil
+import threading
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, BinaryIO
 
 from fastapi import File, Form, Query, UploadFile
 from pydantic import Field
 from sqlalchemy import Connection
 from starlette.responses import PlainTextResponse
 
-from qassay.errors import Problem, UsageError
+from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, unpacked
+from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation
-from qassay.store.pool.uploads import StoredRun, count_runs, describe_run, find_run, list_runs, set_withdrawn
-from qassay.web.errors import Refusal
+from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
+from qassay.web.drafts import author_questions
+from qassay.web.errors import Refusal, on_page
+from qassay.web.pages.documents import collection_of
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Router, TheSite, Who
-from qassay.web.uploads import Report, report_numbered, take_upload
+from qassay.web.site import Site
 
+# What an upload may unpack to, in upload limits.
+UNPACKED = 4
+# Faults that are kept for looking at, of all reports together.
+MOST_FAULTS = 500_000
+_PIECE = 1 << 20
+# Bytes of a name: file systems take 255.
+_LONGEST_NAME = 200
+_ARCHIVES = {
+    b"PK\x03\x04": "zip archive",
+    b"PK\x05\x06": "zip archive",
+    b"BZh": "bzip2 file",
+    b"\xfd7zXZ\x00": "xz file",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip archive",
+    b"Rar!": "RAR archive",
+}
+# One file is checked at a time: two large ones at once would need the memory of both.
+_turn = threading.Lock()
 router = Router()
-
 RUNS_A_PAGE = 100
 FAULTS_A_PAGE = 200
 MOST_FILES = 200
 # Characters that are shown of a fault: it quotes the file, which may have one line of megabytes.
 LONGEST_FAULT = 2_000
-
 # No database takes a NUL in a name.
 Tag = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Short = Annotated[str, Field(max_length=200)]
 Long = Annotated[str, Field(max_length=5_000)]
 Priority = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of one file: the run that is kept, or all that is wrong with it."""
+
+    file: str
+    tag: str | None
+    problems: tuple[Problem, ...]
+    number: str = field(default_factory=lambda: token_hex(8))
 
 
 class RunView(Context):
@@ -124,10 +165,10 @@ def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Ru
         total, withdrawn = count_runs(connection)
         pages = max(1, -(-total // RUNS_A_PAGE))
         page = min(page, pages)
-        found = list_runs(connection, limit=RUNS_A_PAGE, offset=(page - 1) * RUNS_A_PAGE)
+        shown = list_runs(connection, limit=RUNS_A_PAGE, offset=(page - 1) * RUNS_A_PAGE)
         pool = pool_view(site, connection)
     return RunsPage(
-        runs=[run_view(one) for one in found],
+        runs=[RunView.build(run, run.information) for run in shown],
         total=total,
         withdrawn=withdrawn,
         page=page,
@@ -154,8 +195,8 @@ def upload(
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
-    reports = [take_upload(site, one.filename, one.file, about=about, account=who.id) for one in files]
-    return Uploaded(files=[_report(one) for one in reports])
+    reports = [take_upload(site, file.filename, file.file, about=about, account=who.id) for file in files]
+    return Uploaded(files=[_file_report(report) for report in reports])
 
 
 @router.page("/runs/report", template="run_upload.html", roles=ORGANISERS)
@@ -163,27 +204,18 @@ def report(
     site: TheSite, number: Annotated[str, Query(max_length=40)], page: Annotated[int, Query(ge=1, le=100_000)] = 1
 ) -> ReportPage:
     """What is wrong with a file, line by line."""
-    found = _found(report_numbered(site, number))
-    pages = max(1, -(-len(found.problems) // FAULTS_A_PAGE))
+    kept = _report(site, number)
+    pages = max(1, -(-len(kept.problems) // FAULTS_A_PAGE))
     page = min(page, pages)
     first = (page - 1) * FAULTS_A_PAGE
-    shown = [_fault(one) for one in found.problems[first : first + FAULTS_A_PAGE]]
-    return ReportPage(
-        number=number,
-        file=found.file,
-        faults=shown,
-        total=len(found.problems),
-        first=first + 1,
-        page=page,
-        pages=pages,
-    )
+    faults = _faults(kept.problems, first)
+    return ReportPage.build(kept, faults=faults, total=len(kept.problems), first=first + 1, page=page, pages=pages)
 
 
 @router.download("/runs/report.txt", roles=ORGANISERS)
 def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
-    """All that is wrong with a file, as text to hand to whoever sent it."""
-    found = _found(report_numbered(site, number))
-    text = "".join(f"{one}\n" for one in found.problems)
+    """All that is wrong with a file, as text to hand to its sender."""
+    text = "".join(f"{problem}\n" for problem in _report(site, number).problems)
     return PlainTextResponse(text, headers={"Content-Disposition": 'attachment; filename="faults.txt"'})
 
 
@@ -196,8 +228,8 @@ def describe(who: Who, site: TheSite, sent: Described) -> RunView:
     with site.store.write() as connection:
         _known(connection, sent.tag)
         describe_run(connection, sent.tag, about, account=who.id)
-        found = find_run(connection, sent.tag)
-    return run_view(found)
+        run = find_run(connection, sent.tag)
+    return RunView.build(run, run.information)
 
 
 @router.action("POST", "/runs/withdraw", roles=ORGANISERS)
@@ -212,25 +244,8 @@ def restore(who: Who, site: TheSite, sent: Withdrawing) -> PoolView:
     return _set_withdrawn(who, site, sent, withdrawn=False)
 
 
-def run_view(one: StoredRun) -> RunView:
-    """A run as the page shows it."""
-    about = one.information
-    return RunView(
-        tag=one.tag,
-        file=one.file,
-        size=one.size,
-        organisation=about.organisation,
-        description=about.description,
-        manual=about.manual,
-        priority=about.priority,
-        withdrawn=one.withdrawn,
-        at=one.at,
-        by=one.by,
-    )
-
-
 def _set_withdrawn(who: Who, site: TheSite, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
-    """Withdraw or restore; where there is a pool, it is made anew."""
+    """Withdraw or restore; where there is a pool, it is made again."""
     with site.store.write() as connection:
         _known(connection, sent.tag)
         set_withdrawn(connection, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip(), account=who.id)
@@ -246,23 +261,144 @@ def _known(connection: Connection, tag: str) -> None:
         raise Refusal(404, f"there is no run {tag}") from None
 
 
-def _report(one: Report) -> FileReport:
-    first = [_fault(problem) for problem in one.problems[:FAULTS_A_PAGE]]
-    return FileReport(
-        file=one.file,
-        tag=one.tag,
-        faults=len(one.problems),
-        first=first,
-        report=one.number if one.problems else None,
-    )
-
-
-def _fault(one: Problem) -> Fault:
-    question = None if one.question is None else one.question[:LONGEST_FAULT]
-    return Fault(line=one.line, question=question, rule=one.rule, message=one.message[:LONGEST_FAULT])
-
-
-def _found(report: Report | None) -> Report:
+def _report(site: Site, number: str) -> Report:
+    report = _reports(site).get(number)
     if report is None:
         raise Refusal(404, "this report is not kept any more; upload the file again to see what is wrong with it")
     return report
+
+
+def _file_report(report: Report) -> FileReport:
+    number = report.number if report.problems else None
+    return FileReport.build(report, faults=len(report.problems), first=_faults(report.problems), report=number)
+
+
+def _faults(problems: Sequence[Problem], first: int = 0) -> list[Fault]:
+    """A page of the faults, cut to what is shown of them."""
+    return [
+        Fault.build(
+            problem,
+            question=None if problem.question is None else problem.question[:LONGEST_FAULT],
+            message=problem.message[:LONGEST_FAULT],
+        )
+        for problem in problems[first : first + FAULTS_A_PAGE]
+    ]
+
+
+# ---- an uploaded file ------------------------------------------------------------------------------------------------
+
+
+def take_upload(site: Site, name: str | None, content: BinaryIO, *, about: RunInformation, account: int) -> Report:
+    """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
+    called = clean_name(name)
+    room = TemporaryFolder("qassay-upload-")
+    with _turn:
+        try:
+            data, plain = _received(content, room.path, called, site.settings.upload_limit)
+            tag = _checked(site, plain, called)
+            with site.store.write() as connection:
+                keep_run(connection, tag, data.read_bytes(), called=called, information=about, account=account)
+        except InputError as error:
+            report = Report(called, None, error.problems)
+            _remember(site, report)
+            return report
+    return Report(called, tag, ())
+
+
+def clean_name(name: str | None) -> str:
+    """A file's name as it may be shown and used: its last part, without control characters, of a fair length.
+
+    >>> clean_name("../../etc/passwd"), clean_name("C:\\\\runs\\\\lcc.txt"), clean_name("..")
+    ('passwd', 'lcc.txt', 'run')
+    """
+    last = (name or "").replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(c for c in last if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    # The end of a long name tells more than its beginning: it has the extensions.
+    cut = shown.strip().encode()[-_LONGEST_NAME:].decode(errors="ignore")
+    return cut.lstrip(". ") or "run"
+
+
+def _received(content: BinaryIO, room: Path, called: str, limit: int) -> tuple[Path, Path]:
+    """The file as it came, and unpacked: the same where it is not packed."""
+    came = room / "came"
+    with came.open("wb") as out:
+        shutil.copyfileobj(content, out, _PIECE)
+    with came.open("rb") as source:
+        start = source.read(512)
+    if what := _archive(start):
+        message = f"is a {what}; unpack it and upload the runs in it (gzip and zstandard files are taken as they are)"
+        raise InputError(Problem("encoding", message, called))
+    # The form without tags takes the run's from the name of its file: it keeps it, in a folder of its own.
+    (room / "plain").mkdir()
+    plain = room / "plain" / called.removesuffix(".gz").removesuffix(".zst")
+    pieces = _unpacked(came, called) if packed_suffix(start) else None
+    if pieces is None:
+        came.rename(plain)
+        return plain, plain
+    size, most = 0, limit * UNPACKED
+    with plain.open("wb") as out:
+        for piece in pieces:
+            size += len(piece)
+            if size > most:
+                message = f"unpacks to more than {most >> 20} MiB; split it, or bring it in with: qassay import"
+                raise InputError(Problem("encoding", message, called))
+            out.write(piece)
+    return came, plain
+
+
+def _archive(start: bytes) -> str | None:
+    if start[257:262] == b"ustar":
+        return "tar archive"
+    return next((what for magic, what in _ARCHIVES.items() if start.startswith(magic)), None)
+
+
+def _unpacked(came: Path, called: str) -> Iterator[bytes]:
+    """The content of a packed file, piece by piece."""
+    with came.open("rb") as source:
+        try:
+            yield from unpacked(iter(lambda: source.read(_PIECE), b""))
+        except BrokenError as error:
+            raise InputError(Problem("encoding", str(error), called)) from None
+
+
+def _checked(site: Site, path: Path, called: str) -> str:
+    """The tag of a faultless run; an error that lists all faults of any other."""
+    questions = questions_of(site)
+    if not questions.questions:
+        message = "there are no questions yet, so nothing can be said of a run; publish them, or import them, first"
+        raise InputError(Problem("configuration", message, called))
+    read = read_runs([path], task=site.configuration.task, questions=questions, names={path: called})
+    problems = read.faults(collection_of(site).lengths() if site.folder.collection.is_dir() else None)
+    if problems:
+        problems = _in_words_of_the_page(site, problems)
+        # By line; what is missing has none and comes last.
+        raise InputError(sorted(problems, key=lambda problem: (problem.line is None, problem.line or 0)))
+    # The warning that the file is not named after its run says nothing here: the store names it.
+    return read.runs.tags[0]
+
+
+def _in_words_of_the_page(site: Site, problems: Iterable[Problem]) -> list[Problem]:
+    """What is wrong, with the ways out that there are here."""
+    with site.store.read() as connection:
+        questions = author_questions(site, connection)
+    drafts = {questions.names[name] for name in questions.draft_ids}
+    reworded = []
+    for problem in problems:
+        message = on_page(problem.message)
+        if problem.rule == "unknown-question" and problem.question in drafts:
+            message = f"question {problem.question} is a draft; publish it on the page Questions, or remove the line"
+        reworded.append(replace(problem, message=message))
+    return reworded
+
+
+def _reports(site: Site) -> OrderedDict[str, Report]:
+    kept: OrderedDict[str, Report] = site.kept.setdefault("upload reports", OrderedDict())
+    return kept
+
+
+def _remember(site: Site, report: Report) -> None:
+    """Keep a report; the oldest are forgotten when they are many."""
+    reports = _reports(site)
+    reports[report.number] = report
+    while len(reports) > 1 and sum(len(kept.problems) for kept in reports.values()) > MOST_FAULTS:
+        reports.popitem(last=False)

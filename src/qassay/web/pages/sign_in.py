@@ -19,6 +19,7 @@ from qassay.store.people import (
     look_at_invitation,
 )
 from qassay.store.people.sessions import (
+    LONGEST,
     PASSWORD_LENGTH,
     begin_session,
     end_secret,
@@ -28,10 +29,9 @@ from qassay.store.people.sessions import (
     verify_password,
 )
 from qassay.web.errors import GoTo, Refusal
-from qassay.web.identity import clear_session, client_address, header_name, set_session
-from qassay.web.limits import BY_ADDRESS, BY_NAME
+from qassay.web.guard import client_address, cookie_rules, header_name
 from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
-from qassay.web.site import Site
+from qassay.web.site import BY_ADDRESS, BY_NAME, Site
 
 router = Router()
 
@@ -128,7 +128,7 @@ def sign_out(who: Who, site: TheSite, response: Response) -> Done:
     if who.session is not None:
         with site.store.write() as connection:
             end_session(connection, who.id, who.session)
-    clear_session(response, site)
+    response.delete_cookie(site.settings.cookie, **cookie_rules(site))
     return Done()
 
 
@@ -150,8 +150,8 @@ def look(site: TheSite, request: Request, sent: Offered) -> Offer:
     """What a one-time link offers; it is not used up."""
     site.limits.count(BY_ADDRESS, "link address", client_address(request, site))
     with site.store.read() as connection:
-        found = look_at_invitation(connection, sent.token)
-    return Offer(role=found.role, name=found.name, resets=found.role == RESET, expires=found.expires)
+        invitation = look_at_invitation(connection, sent.token)
+    return Offer.build(invitation, resets=invitation.role == RESET)
 
 
 @router.action("POST", "/welcome", roles=PUBLIC)
@@ -179,7 +179,7 @@ def begin(site: Site, request: Request, response: Response, number: int) -> None
         secret = begin_session(
             connection, number, address=client_address(request, site), agent=request.headers.get("user-agent")
         )
-    set_session(response, secret, site)
+    response.set_cookie(site.settings.cookie, secret, max_age=int(LONGEST.total_seconds()), **cookie_rules(site))
 
 
 def own_path(then: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Annotated
 
 from fastapi import Query
 
-from qassay.questions import Question
-from qassay.store.assignment.assignments import Assignment, assignments_of, first_open, is_work_waiting, take
+from qassay.store.assignment.assignments import assignments_of, first_open, is_work_waiting, take
 from qassay.store.assignment.progress import workloads
 from qassay.store.judging.decisions import locked_among
 from qassay.web.errors import Refusal
-from qassay.web.progress import minutes_left, timed_of
+from qassay.web.pages.assignments import minutes_left, timed_of
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
 
@@ -59,22 +57,33 @@ class Taken(Context):
 
 @router.page("/work", template="work.html", roles=ASSESSORS)
 def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
-    """What is assigned to whoever asks."""
+    """What is assigned to the person who asks."""
     with site.store.read() as connection:
         work = workloads(connection, who.id)
-        pages = max(1, -(-sum(one.questions for one in work) // PIECES_A_PAGE))
+        pages = max(1, -(-sum(share.questions for share in work) // PIECES_A_PAGE))
         page = min(page, pages)
         own = assignments_of(connection, who.id, first=(page - 1) * PIECES_A_PAGE, limit=PIECES_A_PAGE)
         following = first_open(connection, who.id)
         waiting = is_work_waiting(connection, who.id)
         questions = questions_of(site, connection).by_id
-        locked = locked_among(connection, [one.question for one in own if one.closed is not None])
+        locked = locked_among(connection, [part.question for part in own if part.closed is not None])
+    pieces = [
+        Piece.build(
+            part,
+            questions[part.question],
+            assignment=part.id,
+            closed=part.closed is not None,
+            locked=part.question in locked,
+        )
+        for part in own
+        if part.question in questions
+    ]
     return WorkPage(
-        pieces=[_piece(one, questions[one.question], locked) for one in own if one.question in questions],
+        pieces=pieces,
         page=page,
         pages=pages,
-        done=sum(one.done for one in work),
-        total=sum(one.total for one in work),
+        done=sum(share.done for share in work),
+        total=sum(share.total for share in work),
         minutes_left=minutes_left(work),
         timed=timed_of(work),
         next=following,
@@ -84,24 +93,9 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
 
 @router.action("POST", "/take", roles=ASSESSORS)
 def take_work(who: Who, site: TheSite) -> Taken:
-    """Give whoever asks the next question that nobody has."""
+    """Give the person who asks the next question that nobody has."""
     with site.store.write() as connection:
         given = take(connection, who.id)
     if given is None:
         raise Refusal(404, "no question is waiting for an assessor")
     return Taken(assignment=given.id)
-
-
-def _piece(one: Assignment, question: Question, locked: Collection[str]) -> Piece:
-    return Piece(
-        assignment=one.id,
-        question=one.question,
-        type=question.type,
-        text=question.text,
-        series=question.series,
-        target=question.target,
-        done=one.done,
-        total=one.total,
-        closed=one.closed is not None,
-        locked=one.question in locked,
-    )

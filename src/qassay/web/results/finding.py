@@ -1,19 +1,66 @@
-"""What a study found, as plain data that travels between processes."""
+"""What is asked of a study and what it finds, as plain data that travels between processes; tables as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
-from qassay.tables import Cell, Table
+from qassay.errors import Problem, unknown
+from qassay.evaluation import Evaluation
+from qassay.measures import MEASURES, Measure
+from qassay.measures import measure as parse_measure
+from qassay.measures.holistic import Content, Holistic, Organization
+from qassay.measures.justification import Correctness, Understandability
+from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
+from qassay.measures.weighted_types import FinalScore, SeriesScore
+from qassay.scores import Missing, Scores, Unjudged
+from qassay.tables import Cell, Column, Table, table
+from qassay.tally import block_of
+from qassay.tasks import Task
 
+# Measures with a parameter are offered with these values of it.
+BETAS = (1, 3, 5)
+Progress: TypeAlias = Callable[[int, int], None]
 # What the rows of a table are about, so that a page can lead there.
 About: TypeAlias = Literal["run", "question", "series"]
-
-# A page shows at most so many rows of a table, and characters of a cell; its CSV has all.
+# Rows of a table and characters of a cell that a page shows at most; its CSV has all.
 ROWS_SHOWN = 500
 CHARACTERS_SHOWN = 10_000
+# A spreadsheet takes a text that begins so for a formula, and runs it: answers and tags are other people's strings.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BATCH = 1_000
+Study: TypeAlias = Callable[..., "Finding"]
+_last: dict[str, tuple[Evaluation, Choice, Scores]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How runs are scored: None is the default of the evaluation or of its task."""
+
+    key: str | None = None
+    measure: str | None = None
+    component: str | None = None
+    unjudged: Unjudged = "stop"
+    missing: Missing = "stop"
+
+    def changed(self) -> dict[str, str]:
+        """What differs from the default, for an address."""
+        return {own.name: value for own in fields(self) if (value := getattr(self, own.name)) != own.default}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """What there is to choose from."""
+
+    keys: tuple[str, ...]
+    default_key: str | None
+    sets: tuple[str, ...]
+    measures: tuple[str, ...]
+    components: tuple[str, ...]
+    runs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +104,49 @@ class Finding:
 
     def part(self, name: str) -> Part | None:
         """The table with this name."""
-        return next((one for one in self.parts if one.name == name), None)
+        return next((part for part in self.parts if part.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRequest:
+    """What is asked of the evaluation in a folder: a study, how runs are scored, and the study's own options.
+
+    With `whole`, no table is cut. A request with a file has the table `part` written there as CSV.
+    """
+
+    folder: str
+    study: Study
+    choice: Choice = field(default_factory=Choice)
+    options: tuple[tuple[str, Any], ...] = ()
+    whole: bool = False
+    # Whether it gives way to those that take less time.
+    slow: bool = False
+    part: str | None = None
+    file: str | None = None
+    provisional: str | None = None
+
+    def compute(self, evaluation: Evaluation, progress: Progress) -> Finding:
+        """The study's finding, its tables cut to what a page shows unless they are wanted whole."""
+        finding = self.study(evaluation, self.choice, progress, **dict(self.options))
+        if self.whole:
+            return finding
+        parts = tuple(clipped(part if part.window else cut(part)) for part in finding.parts)
+        return replace(finding, parts=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """The options that the evaluation offers, and the finding, or the reason why there is none."""
+
+    offer: ScoringOptions
+    finding: Finding | None = None
+    message: str = ""
+    problems: tuple[Problem, ...] = ()
 
 
 def parts_of(tables: Sequence[Table], name: str) -> tuple[Part, ...]:
     """Tables as parts that are named by their order."""
-    return tuple(Part(f"{name}-{number}", one) for number, one in enumerate(tables, start=1))
+    return tuple(Part(f"{name}-{number}", table) for number, table in enumerate(tables, start=1))
 
 
 def cut(part: Part, first: int = 0, most: int | None = ROWS_SHOWN) -> Part:
@@ -81,18 +165,126 @@ def cut(part: Part, first: int = 0, most: int | None = ROWS_SHOWN) -> Part:
 
 def clipped(part: Part) -> Part:
     """The part with its longest texts cut short, saying so."""
-    rows = part.table.rows
-    if not any(_is_long(cell) for row in rows for cell in row):
-        return part
-    shorter = tuple(tuple(_clip(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
-    return replace(part, table=replace(part.table, rows=shorter))
+    rows = tuple(tuple(map(_clip, row)) for row in part.table.rows)
+    return part if rows == part.table.rows else replace(part, table=replace(part.table, rows=rows))
 
 
-def _is_long(cell: Cell) -> bool:
-    return isinstance(cell, str) and len(cell) > CHARACTERS_SHOWN
+def _clip(cell: Cell) -> Cell:
+    if not isinstance(cell, str) or len(cell) <= CHARACTERS_SHOWN:
+        return cell
+    return f"{cell[:CHARACTERS_SHOWN]}… ({len(cell):,} characters in all; the CSV has them)"
 
 
-def _clip(text: str) -> str:
-    if len(text) <= CHARACTERS_SHOWN:
-        return text
-    return f"{text[:CHARACTERS_SHOWN]}… ({len(text):,} characters in all; the CSV has them)"
+def scored(evaluation: Evaluation, choice: Choice) -> Scores:
+    """The scores of an evaluation; the last ones are kept, since the next page asks for them again."""
+    kept = _last.get("scores")
+    if kept is not None and kept[0] is evaluation and kept[1] == choice:
+        return kept[2]
+    scores = evaluation.score(**asdict(choice))
+    _last["scores"] = (evaluation, choice, scores)
+    return scores
+
+
+def contingency_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
+    """Reference answers (rows) against decisions (columns)."""
+    labels = list(counts)
+    rows: list[tuple[Cell, ...]] = [(label, *row.values(), sum(row.values())) for label, row in counts.items()]
+    sums = [sum(counts[row][label] for row in labels) for label in labels]
+    columns: list[Column | str] = ["reference", *map(Column, labels), Column("all")]
+    return table(f"{title}: reference (rows) and response (columns)", columns, [*rows, ("all", *sums, sum(sums))])
+
+
+def csv_lines(table: Table, *, provisional: str | None = None) -> Iterator[str]:
+    """The CSV of a table in pieces; provisional results say so in a column of their own."""
+    marked = [provisional] if provisional else []
+    yield _written([[*(_cell(column.header) for column in table.columns), *(["provisional"] if provisional else [])]])
+    for start in range(0, len(table.rows), _BATCH):
+        yield _written([*map(_cell, row), *marked] for row in table.rows[start : start + _BATCH])
+
+
+def _cell(cell: Cell) -> str | int | float:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, str) and cell.startswith(_FORMULA):
+        return f"'{cell}"
+    return cell
+
+
+def _written(rows: Iterable[list[str | int | float]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+# ---- what an evaluation offers ---------------------------------------------------------------------------------------
+
+
+def scoring_options(evaluation: Evaluation) -> ScoringOptions:
+    """What an evaluation offers; runs that cannot be read are none to choose."""
+    used = set(evaluation.questions.types)
+    types = tuple(kind for kind in evaluation.task.types if kind in used)
+    return ScoringOptions(
+        keys=(*evaluation.sets, *(name for name in evaluation.derived_sets if name not in evaluation.sets)),
+        default_key=evaluation.default_key(),
+        sets=evaluation.sets,
+        measures=offered_measures(evaluation.task, types),
+        components=types if len(types) > 1 else (),
+        runs=evaluation.run_files.runs.tags,
+    )
+
+
+def measures_of(task: Task) -> tuple[str, ...]:
+    """The measures that can score the questions of a task, its own first."""
+    blocks = {block_of(task, kind) for kind in task.types}
+    names = [task.measure, *(rules.score for rules in task.types.values())]
+    names += [name for name in task.components if name not in task.types]
+    for name, kind in MEASURES.items():
+        if kind is SeriesScore:
+            names += [name] if task.unit == "series" else []
+        elif kind is FinalScore:
+            names += [name] if len(task.types) > 1 else []
+        elif kind.needs in blocks:
+            needs_beta = any(parameter.name == "beta" for parameter in fields(kind))
+            names += [f"{name}(beta={beta})" for beta in BETAS] if needs_beta else [name]
+    return tuple(dict.fromkeys(str(parse_measure(name)) for name in names))
+
+
+def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
+    """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
+    blocks = {block_of(task, kind) for kind in types}
+    names = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
+    own = {str(parse_measure(name)) for name in names}
+
+    def fits(name: str) -> bool:
+        measure = parse_measure(name)
+        if isinstance(measure, FinalScore):
+            return len(types) > 1
+        if measure.needs is None:
+            return True
+        return measure.needs in blocks and (name in own or _says_something(measure, task))
+
+    return tuple(name for name in measures_of(task) if fits(name))
+
+
+def _says_something(measure: Measure, task: Task) -> bool:
+    """Whether a measure that can be computed is more than another one under a second name, or of nothing."""
+    if measure.ordered:
+        return task.ordered
+    if isinstance(measure, ReciprocalRank | LenientReciprocalRank):
+        return task.has("ranked")
+    if isinstance(measure, Understandability | Correctness):
+        return task.has("justified")
+    return not isinstance(measure, Content | Organization | Holistic)
+
+
+def check(choice: Choice, offered: ScoringOptions, task: Task) -> None:
+    """An error where a choice is not on its list; an address may name measures that nobody is led to."""
+    for kind, value, known in (
+        ("key", choice.key, offered.keys),
+        ("measure", choice.measure, measures_of(task)),
+        ("component", choice.component, offered.components),
+    ):
+        if value and value not in known:
+            raise unknown(kind, value, known)

@@ -1,13 +1,17 @@
-"""Where results are computed: one process beside the server, a short queue before it, and what was found before.
+"""Where results are computed: one process beside the server, a short queue before it, and the results so far.
 
     jobs = JobQueue()
-    job = jobs.submit(order, state)      # at once: a job that is done, is being done, or waits
+    job = jobs.submit(request, state)      # at once: a job that is done, is being done, or waits
     await jobs.wait(job, seconds)
 
-`state` is the fingerprint of the store. What was found is kept for as long as it fits, under what was asked, together
-with the state; whoever asks in another state gets a new answer, unless the last one is younger than FRESH seconds:
-while forty people save, no state lasts as long as a study. The answer tells when it was found and for which state. That
-something cannot be computed holds for its state alone: whoever has mended the cause asks at once.
+`state` is the fingerprint of the store. Results are kept for as long as they fit, under their request, together with
+the state. A request in another state gets a new result, unless the last one is younger than FRESH seconds: while forty
+people save, no state lasts as long as a study. The job says when it finished and for which state. A refusal holds for
+its state alone: after the cause is fixed, the next request computes at once.
+
+The process opens the evaluation itself, and never delays a request that saves a judgment. It talks over a pipe: a
+`StudyRequest` comes in, `("progress", done, total)` and then `("found", ...)`, `("refused", ...)` or `("broken", ...)`
+go out. It ends when the pipe does.
 """
 
 from __future__ import annotations
@@ -16,32 +20,42 @@ import asyncio
 import contextlib
 import itertools
 import multiprocessing
+import os
 import pickle
 import queue
 import secrets
+import signal
+import tempfile
 import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from qassay.errors import InputError, Problem, QassayError, unknown
+from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
-from qassay.web.results.request import Reply
-from qassay.web.results.worker import Order, Worker, begin, work
+from qassay.web.results.finding import Finding, StudyRequest, StudyResult, check, csv_lines, scoring_options
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
 
 FRESH = 60.0
 # A study that takes longer is broken off.
 LIMIT_SECONDS = 900.0
-# The process ends when nothing was asked for so long: it holds a whole evaluation.
+# The process ends when it is idle for this long: it has a whole evaluation in memory.
 IDLE_SECONDS = 600.0
 QUEUE = 20
-SLOW = ("sensitivity", "stability", "agreement", "compare")
 KEPT_BYTES = 64 * 1024 * 1024
+# How much the process gives way to the one that serves.
+NICENESS = 10
+# The process reports its progress at most this often (seconds).
+REPORT_SECONDS = 0.2
+# Problems of an input that travel to the page, at most.
+PROBLEMS = 100
 
 
 class CrowdedError(Exception):
@@ -50,15 +64,15 @@ class CrowdedError(Exception):
 
 @dataclass(eq=False)
 class Job:
-    """One thing to compute. What was found is kept as bytes, so that it is known how much there is."""
+    """One request and its result, kept as bytes, so that its size is known."""
 
-    order: Order
+    request: StudyRequest
     state: str
     condition: Condition = "waiting"
     done: int = 0
     total: int = 0
     message: str = ""
-    problems: list[dict[str, Any]] = field(default_factory=list)
+    problems: tuple[Problem, ...] = ()
     at: str = ""
     finished: float = 0.0
     data: bytes = b""
@@ -72,42 +86,127 @@ class Job:
         """Whether there is an answer, of whatever kind."""
         return self.ended.is_set()
 
-    def found(self) -> Any:
-        """What was found."""
-        return pickle.loads(self.data)  # noqa: S301  # from the process that this one started
+    def result(self) -> StudyResult:
+        """The result."""
+        result: StudyResult = pickle.loads(self.data)  # noqa: S301  # from the process that this one started
+        return result
+
+
+def work(pipe: Connection, folder: str) -> None:
+    """Answer requests until the pipe ends; temporary files go to a folder that the server removes."""
+    tempfile.tempdir = folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    worker = Worker(pipe)
+    # A pipe that ends means that the server has gone.
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            worker.answer(pickle.loads(pipe.recv_bytes()))  # noqa: S301  # from the process that started this one
+
+
+class Worker:
+    """Answers requests over a pipe, and keeps the evaluation that it opened last."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+        self.opened: Evaluation | None = None
+        self.reported = 0.0
+
+    def answer(self, request: StudyRequest) -> None:
+        """Compute a result and send it. A bug ends the process, with its traceback in the server's log."""
+        try:
+            self.send("found", self.compute(request))
+        except QassayError as error:
+            self.send("refused", *_sentence_and_problems(error))
+        except MemoryError:
+            self.send("broken", "it takes more memory than there is")
+
+    def compute(self, request: StudyRequest) -> StudyResult:
+        """The result of a request; an error of the study is part of it, beside the options that there are."""
+        evaluation = self.evaluation(request.folder)
+        offered = scoring_options(evaluation)
+        try:
+            check(request.choice, offered, evaluation.task)
+            finding = request.compute(evaluation, self.progress)
+            if request.file is not None:
+                _write(finding, request)
+                return StudyResult(offered)
+        except QassayError as error:
+            return StudyResult(offered, None, *_sentence_and_problems(error))
+        return StudyResult(offered, finding)
+
+    def evaluation(self, folder: str) -> Evaluation:
+        """The evaluation, read again only where its store or its configuration has changed."""
+        present, last = open_evaluation(folder), self.opened
+        same = last is not None and (last.folder, last.configuration) == (present.folder, present.configuration)
+        if last is None or not same or present.folder.written is None:
+            self.opened = last = present
+        return last
+
+    def progress(self, done: int, total: int) -> None:
+        """Report how far the work is, now and then."""
+        moment = time.monotonic()
+        if moment - self.reported >= REPORT_SECONDS:
+            self.reported = moment
+            self.send("progress", done, total)
+
+    def send(self, *message: Any) -> None:
+        """Send a message to the server."""
+        self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...]]:
+    """An error as a sentence, and its first problems."""
+    from qassay.web.errors import without_path  # the framework, which nothing else here needs
+
+    if isinstance(error, InputError):
+        problems = tuple(without_path(problem) for problem in error.problems[:PROBLEMS])
+        return str(problems[0]), problems
+    return str(error), ()
+
+
+def _write(finding: Finding, request: StudyRequest) -> None:
+    part = finding.part(request.part or "")
+    if part is None:
+        raise unknown("table", request.part or "", [part.name for part in finding.parts])
+    with Path(request.file or "").open("w", encoding="utf-8", newline="") as target:
+        target.writelines(csv_lines(part.table, provisional=request.provisional))
+
+
+# ---- the server's side -----------------------------------------------------------------------------------------------
 
 
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(self, *, worker: Worker = work, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
-        self._worker = worker
+    def __init__(self, *, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
         self._limit = limit
         self._most = kept
-        self._jobs: OrderedDict[Order, Job] = OrderedDict()
+        self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
         self._submitted = itertools.count()
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._driver: threading.Thread | None = None
 
-    def submit(self, order: Order, state: str, *, fresh: bool = False) -> Job:
-        """The job for an order: the last one where it still holds, else a new one.
+    def submit(self, request: StudyRequest, state: str, *, fresh: bool = False) -> Job:
+        """The job for a request: the last one where it still holds, else a new one.
 
         With `fresh`, an answer for another state is never good enough.
         """
         with self._turn:
-            last = self._jobs.get(order)
+            last = self._jobs.get(request)
             if last is not None and self._holds(last, state, fresh=fresh):
-                self._jobs.move_to_end(order)
+                self._jobs.move_to_end(request)
                 return last
             if self._closed.is_set() or self._waiting.qsize() >= QUEUE:
                 raise CrowdedError
-            job = Job(order, state)
-            self._jobs[order] = job
-            self._jobs.move_to_end(order)
+            job = Job(request, state)
+            self._jobs[request] = job
+            self._jobs.move_to_end(request)
             # What takes long gives way to what does not.
-            self._waiting.put((order.request.study in SLOW, next(self._submitted), job))
+            self._waiting.put((request.slow, next(self._submitted), job))
             if self._driver is None or not self._driver.is_alive():
                 self._driver = threading.Thread(target=self._drive, name="qassay-results", daemon=True)
                 self._driver.start()
@@ -128,7 +227,7 @@ class JobQueue:
             return next((job for job in self._jobs.values() if job.id == number), None)
 
     async def wait(self, job: Job, seconds: float) -> bool:
-        """Wait for a job without holding a thread; tells whether it is over."""
+        """Wait for a job without blocking a thread; returns whether it is over."""
         deadline = time.monotonic() + seconds
         pause = 0.01
         while not job.is_over and time.monotonic() < deadline:
@@ -152,7 +251,7 @@ class JobQueue:
         try:
             while (job := self._next()) is not None:
                 if running is None:
-                    running = ResultsProcess(self._worker)
+                    running = ResultsProcess()
                 if not self._do(job, running.process, running.pipe):
                     running.end()
                     running = None
@@ -161,7 +260,7 @@ class JobQueue:
                 running.end()
 
     def _next(self) -> Job | None:
-        """The next job; None where it is time to end. Whoever asks after that starts a new thread."""
+        """The next job; None where it is time to end. A later request starts a new thread."""
         idle = time.monotonic() + IDLE_SECONDS
         while not self._closed.is_set():
             with contextlib.suppress(queue.Empty):
@@ -177,7 +276,7 @@ class JobQueue:
         deadline = time.monotonic() + self._limit
         job.condition = "running"
         try:
-            pipe.send_bytes(pickle.dumps(job.order))
+            pipe.send_bytes(pickle.dumps(job.request))
             while not self._closed.is_set():
                 if time.monotonic() > deadline:
                     self._finish(job, "broken", f"it took longer than {self._limit / 60:.3g} minutes")
@@ -200,10 +299,10 @@ class JobQueue:
     def _take(self, job: Job, kind: Condition, rest: list[Any]) -> None:
         if kind == "found":
             job.data = pickle.dumps(rest[0], protocol=pickle.HIGHEST_PROTOCOL)
-            job.refuses = isinstance(rest[0], Reply) and bool(rest[0].message)
+            job.refuses = isinstance(rest[0], StudyResult) and bool(rest[0].message)
             self._finish(job, "found")
         else:
-            job.problems = rest[1] if len(rest) > 1 else []
+            job.problems = rest[1] if len(rest) > 1 else ()
             job.refuses = kind == "refused"
             self._finish(job, kind, rest[0])
 
@@ -214,27 +313,27 @@ class JobQueue:
             self._forget()
 
     def _forget(self) -> None:
-        """Let go of what was asked for longest ago, until the rest fits; the last answer always stays."""
+        """Drop the results of the oldest requests, until the rest fits; the last result always stays."""
         size = sum(len(job.data) + 1_000 for job in self._jobs.values())
-        for order in list(self._jobs)[:-1]:
+        for request in list(self._jobs)[:-1]:
             if size <= self._most:
                 return
-            if self._jobs[order].is_over:
-                size -= len(self._jobs.pop(order).data) + 1_000
+            if self._jobs[request].is_over:
+                size -= len(self._jobs.pop(request).data) + 1_000
 
 
 class ResultsProcess:
-    """The process, the pipe to it, and the folder in which it keeps what is temporary.
+    """The process, the pipe to it, and the folder of its temporary files.
 
-    The folder is ours, and goes with the last who holds it: the process is killed and cannot tidy up behind itself.
+    The folder belongs to the server: the process is killed and cannot remove its files itself.
     """
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.folder = TemporaryFolder()
         self.pipe, theirs = context.Pipe()
-        given = (worker, theirs, str(self.folder.path))
-        self.process: BaseProcess = context.Process(target=begin, args=given, name="qassay-results", daemon=True)
+        arguments = (theirs, str(self.folder.path))
+        self.process: BaseProcess = context.Process(target=work, args=arguments, name="qassay-results", daemon=True)
         self.process.start()
         theirs.close()
 

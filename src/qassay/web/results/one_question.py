@@ -12,9 +12,7 @@ from qassay.evaluation import Evaluation
 from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.tables import Cell, Column, Table, table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding, Part, cut
-from qassay.web.results.request import Progress, scored
+from qassay.web.results.finding import Choice, Finding, Part, Progress, cut, scored
 from qassay.web.results.verdicts import JudgmentLookup, answer_of, documents_of, judgment_lookup, response_rows, verdict
 
 ANSWERS = 100

@@ -17,9 +17,7 @@ from qassay.measures import measure as parse_measure
 from qassay.questions import Question
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding, Part, Window
-from qassay.web.results.request import Progress, contingency_table, scored
+from qassay.web.results.finding import Choice, Finding, Part, Progress, Window, contingency_table, scored
 from qassay.web.results.verdicts import (
     answer_of,
     asked_text,

@@ -1,46 +1,161 @@
-"""From what a page asks to what it shows: the gate, the queue of jobs, and the tables with their ways on."""
+"""A results page as its template and its JSON twin show it: found, being computed, or the reason why not."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
+from pydantic import Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
-from qassay.store.assignment.progress import Gate, read_gate
+from qassay.errors import Problem
+from qassay.store.assignment.progress import Gate, OpenQuestion, read_gate
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint
-from qassay.web.errors import Refusal
-from qassay.web.results.contexts import (
-    GateView,
-    OfferView,
-    ProblemView,
-    ResultsPage,
-    Tab,
-    TableView,
-    WindowView,
-    table_view,
-    window_view,
-)
-from qassay.web.results.finding import Finding, Part
+from qassay.tables import Cell, Column, Table, show
+from qassay.web.errors import Refusal, on_page
+from qassay.web.results.finding import About, Part, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
-from qassay.web.results.parameters import Parameters, query
-from qassay.web.results.request import Reply
-from qassay.web.results.views import VIEWS, View
-from qassay.web.results.wording import on_page
-from qassay.web.results.worker import Order
+from qassay.web.results.publishing import Publication
+from qassay.web.results.views import VIEWS, Parameters, View, query
+from qassay.web.routing import Context
 from qassay.web.site import Site
 
-# A page waits so long (seconds) before it says that its results are being computed.
+# A page waits this long (seconds) before it says that its results are being computed.
 PATIENCE = 1.5
+# A cell with more characters than this may break its lines, and one with more than that is folded.
+UNBROKEN = 32
+FOLDED = 240
+# Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
+_PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {127: 0x2421} | {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_PLACES: dict[About, tuple[str, str]] = {
+    "run": ("/results/run", "run"),
+    "question": ("/results/question", "question"),
+    "series": ("/results/units", "series"),
+}
 
 
-def queue_of(site: Site) -> JobQueue:
-    """The queue of the application, which is made when it is first needed."""
-    kept: JobQueue = site.kept.setdefault("results", JobQueue())
-    return kept
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One cell as the page shows it: a number, a short text or a long one; `beginning` is set where it is folded."""
+
+    text: str
+    kind: str
+    link: str | None = None
+    beginning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PagedWindow(Window):
+    """Which part of a longer table is here, and where the parts before and after it are."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+class TableView(Context):
+    """One table: numbers as they are in `rows`, undefined cells null."""
+
+    name: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    notes: list[str]
+    csv: str
+    provisional: str | None = None
+    window: PagedWindow | None = None
+    links: list[str] = Field(default_factory=list, exclude=True)
+    link_column: int = Field(default=0, exclude=True)
+
+    def shown(self) -> list[list[Shown]]:
+        """The rows as a page shows them."""
+        return [
+            [
+                self._cell(cell, column, self.links[i] if self.links and j == self.link_column else None)
+                for j, (cell, column) in enumerate(zip(row, self.columns, strict=True))
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether the table is a list of names and values, without headers worth showing."""
+        return len(self.columns) == 2 and self.columns[0].header == "" and self.columns[1].header == "value"
+
+    def _cell(self, cell: Cell, column: Column, link: str | None) -> Shown:
+        text = show(cell, column.spec).translate(_PICTURES)
+        kind = "number" if not column.left else "long" if len(text) > UNBROKEN else "short"
+        beginning = text[:FOLDED].rstrip() + "…" if len(text) > FOLDED else None
+        return Shown(text, kind, link, beginning)
+
+
+class GateView(Context):
+    """What is not complete: numbers, and the first few names."""
+
+    is_open: bool
+    open_items: int
+    open_assignments: int
+    open_questions: int
+    unassigned_questions: int
+    unjudged_questions: int
+    unruled_questions: int
+    open: list[OpenQuestion]
+    unassigned: list[str]
+    unjudged: list[str]
+    unruled: list[str]
+
+
+class Tab(Context):
+    """A way to another results page, with the same choice."""
+
+    label: str
+    address: str
+    current: bool
+
+
+State = Literal["found", "computing", "refused", "broken", "closed", "published"]
+
+
+class ResultsPage(Context):
+    """A results page.
+
+    `state` is `found` with tables; `computing`, with the job to ask for; `refused` or `broken` with a message;
+    `closed` while assigned work is open; `published` for those who see what is published and nothing else.
+    `provisional` marks every number where work is open. `document` is what the command prints with --json, unless
+    `left_out` says that it is too large.
+    """
+
+    view: str
+    path: str
+    heading: str
+    state: State
+    asked: dict[str, Any] = Field(default_factory=dict)
+    choice: dict[str, str] = Field(default_factory=dict)
+    tabs: list[Tab] = Field(default_factory=list)
+    gate: GateView | None = None
+    # Why what there is to judge is not what the runs returned; empty where it is.
+    pool: str = ""
+    offer: ScoringOptions | None = None
+    job: str | None = None
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    problems: list[Problem] = Field(default_factory=list)
+    at: str | None = None
+    stale: bool = False
+    again: str | None = None
+    json_address: str = Field(default="", exclude=True)
+    provisional: str | None = None
+    answer: str = ""
+    tables: list[TableView] = Field(default_factory=list)
+    across: PagedWindow | None = None
+    document: dict[str, Any] = Field(default_factory=dict)
+    left_out: str | None = None
+    published: list[Publication] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,129 +168,126 @@ class Snapshot:
 
 
 def snapshot(site: Site) -> Snapshot:
-    """How things stand."""
+    """The store now."""
     configuration = hashlib.sha256(site.folder.configuration.read_bytes()).hexdigest()[:16]
     with site.store.read() as connection:
         return Snapshot(read_gate(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
 
 
 def _old_pool(connection: Connection) -> str:
-    """What to say of a pool that lacks something; nothing where it is current, or where nothing is judged here."""
+    """A sentence about a pool that lacks something; empty where it is current, or where nothing is judged here."""
     made = pool_summary(connection)
     if made is None or made.mark == pool_mark(connection):
         return ""
     late = later_runs(connection, made)
-    than = (
-        f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}" if late else "the last change of runs or questions"
-    )
+    runs = f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}"
+    than = runs if late else "the last change of runs or questions"
     return f"The pool is older than {than}: what came later is not judged."
 
 
-async def show(site: Site, view: View, parameters: Parameters) -> ResultsPage:
+def queue_of(site: Site) -> JobQueue:
+    """The queue of the application, which is made when it is first needed."""
+    kept: JobQueue = site.kept.setdefault("results", JobQueue())
+    return kept
+
+
+def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False) -> Job:
+    """Have a result computed; a refusal where too many wait already."""
+    try:
+        return queue_of(site).submit(request, state, fresh=fresh)
+    except CrowdedError:
+        message = "many results are waiting to be computed; try again in a minute"
+        raise Refusal(503, message, headers={"Retry-After": "30"}) from None
+
+
+async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
     now = await run_in_threadpool(snapshot, site)
+    common = query(parameters.common())
     page = ResultsPage(
-        view=view.study,
+        view=view.name,
         path=view.path,
         heading=view.heading.format_map(parameters.model_dump()),
         state="closed",
         asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
         choice=parameters.choice().changed(),
-        tabs=_tabs(view, parameters),
-        gate=gate_view(now.gate),
+        tabs=[Tab(label=tab.label, address=tab.path + common, current=tab is view) for tab in VIEWS if tab.tab],
+        gate=GateView.model_validate(now.gate),
         pool=now.pool,
     )
     if now.gate.is_open and not parameters.provisional:
         page.again = view.path + parameters.address(provisional=True)
         return page
     page.provisional = now.gate.mark
-    job = submit(site, Order(str(site.folder.path), parameters.request(view.study)), now.state, fresh=parameters.fresh)
+    job = submit(site, view.request(str(site.folder.path), parameters), now.state, fresh=parameters.fresh)
     if not await queue_of(site).wait(job, PATIENCE):
         page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
         return page
     page.at, page.stale = job.at, job.state != now.state
     page.again = view.path + parameters.address(fresh=True)
     page.json_address = f"/api{view.path}{parameters.address()}"
-    return await run_in_threadpool(fill, page, view, parameters, job)
+    return await run_in_threadpool(_fill, page, view, parameters, job)
 
 
-def submit(site: Site, wanted: Order, state: str, *, fresh: bool = False) -> Job:
-    """Have something computed; a refusal where too much waits already."""
-    try:
-        return queue_of(site).submit(wanted, state, fresh=fresh)
-    except CrowdedError:
-        message = "many results are waiting to be computed; try again in a minute"
-        raise Refusal(503, message, headers={"Retry-After": "30"}) from None
-
-
-def fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:
-    """Put what a job found, or why it found nothing, into the page."""
+def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:
+    """Put the result of a job, or the reason why it has none, into the page."""
     if job.condition != "found":
         page.state = "refused" if job.condition == "refused" else "broken"
         page.message, page.problems = on_page(job.message), _problems(job.problems)
         return page
-    reply: Reply = job.found()
-    page.offer = OfferView.model_validate(reply.offer)
-    if reply.finding is None:
-        page.state, page.message, page.problems = "refused", on_page(reply.message), _problems(reply.problems)
+    result = job.result()
+    page.offer = result.offer
+    if result.finding is None:
+        page.state, page.message, page.problems = "refused", on_page(result.message), _problems(result.problems)
         return page
-    found = reply.finding
-    page.state, page.answer, page.left_out = "found", found.answer, found.left_out
-    page.document = dict(found.document)
+    finding = result.finding
+    page.state, page.answer, page.left_out = "found", finding.answer, finding.left_out
+    page.document = dict(finding.document)
     if page.provisional and page.document:
         page.document["provisional"] = page.provisional
-    page.tables = [_table(part, view, parameters, page.provisional) for part in found.parts]
-    page.across = _across(found, view, parameters)
+    page.tables = [_table(part, view, parameters, page.provisional) for part in finding.parts]
+    if finding.columns is not None and finding.columns.size < finding.columns.total:
+        page.across = _paged(finding.columns, "across", view, parameters)
     return page
 
 
 def _table(part: Part, view: View, parameters: Parameters, provisional: str | None) -> TableView:
-    csv = view.csv + parameters.address(table=part.name)
-    return table_view(
-        part, csv=csv, common=parameters.common(), provisional=provisional, window=_paged(part, view, parameters)
+    """A part of a finding for the page, with links to what its rows are about."""
+    made = table_view(
+        part.name, part.table, csv=view.csv + parameters.address(table=part.name), provisional=provisional
+    )
+    if part.about is not None and part.subjects:
+        path, name = _PLACES[part.about]
+        common = parameters.common() | ({"by": "question"} if part.about == "series" else {})
+        made.links = [path + query({**common, name: subject}) for subject in part.subjects]
+        made.link_column = part.column
+    made.window = _paged(part.window, "page", view, parameters) if part.window else None
+    return made
+
+
+def table_view(name: str, table: Table, *, csv: str, provisional: str | None) -> TableView:
+    """A table for the page, without links."""
+    return TableView(
+        name=name,
+        title=table.title,
+        columns=list(table.columns),
+        rows=[list(row) for row in table.rows],
+        notes=[on_page(note) for note in table.notes],
+        csv=csv,
+        provisional=provisional,
     )
 
 
-def _paged(part: Part, view: View, parameters: Parameters) -> WindowView | None:
-    """The window of a part; only parts that are cut by page have ways on."""
-    if part.window is None:
-        return None
-    page = getattr(parameters, "page", None)
+def _paged(window: Window, name: str, view: View, parameters: Parameters) -> PagedWindow:
+    """A window with the addresses before and after it, where a parameter of the page counts such windows."""
+    page: int | None = getattr(parameters, name, None)
     if page is None:
-        return window_view(part.window, before=None, after=None)
-    more = part.window.first + part.window.size < part.window.total
-    before = view.path + parameters.address(page=page - 1 if page > 2 else None) if page > 1 else None
-    return window_view(
-        part.window, before=before, after=view.path + parameters.address(page=page + 1) if more else None
-    )
-
-
-def _across(found: Finding, view: View, parameters: Parameters) -> WindowView | None:
-    """The window on the columns, where there are more than fit."""
-    window = found.columns
-    if window is None or window.size == window.total:
-        return None
-    column_page = getattr(parameters, "across", 1)
+        return PagedWindow(**asdict(window))
     more = window.first + window.size < window.total
-    before = (
-        view.path + parameters.address(across=column_page - 1 if column_page > 2 else None) if column_page > 1 else None
-    )
-    return window_view(
-        window, before=before, after=view.path + parameters.address(across=column_page + 1) if more else None
-    )
+    before = view.path + parameters.address(**{name: page - 1 if page > 2 else None}) if page > 1 else None
+    after = view.path + parameters.address(**{name: page + 1}) if more else None
+    return PagedWindow(**asdict(window), before=before, after=after)
 
 
-def _tabs(view: View, parameters: Parameters) -> list[Tab]:
-    common = query(parameters.common())
-    return [Tab(label=one.label, address=one.path + common, current=one is view) for one in VIEWS if one.tab]
-
-
-def gate_view(gate: Gate) -> GateView:
-    """The gate for the page."""
-    return GateView.model_validate({**asdict(gate), "is_open": gate.is_open})
-
-
-def _problems(problems: Any) -> list[ProblemView]:
-    names = ProblemView.model_fields
-    found = [ProblemView(**{name: one.get(name) for name in names}) for one in problems]
-    return [one.model_copy(update={"message": on_page(one.message)}) for one in found]
+def _problems(problems: Iterable[Problem]) -> list[Problem]:
+    return [replace(problem, message=on_page(problem.message)) for problem in problems]

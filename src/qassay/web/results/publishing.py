@@ -9,14 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import UsageError
 from qassay.formats.times import now
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tables import Column, Table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding
+from qassay.web.results.finding import Choice, Finding
 
 SETTING = "published"
 MOST = 50
@@ -40,11 +39,11 @@ class Publication:
 
 def publications(connection: Connection) -> list[Publication]:
     """What is published, the latest first."""
-    return [Publication(**one) for one in get_setting(connection, SETTING) or ()]
+    return [Publication(**saved) for saved in get_setting(connection, SETTING) or ()]
 
 
 def visible_to(store: Store, role: str) -> list[Publication] | None:
-    """What this role may see; None where it may see nothing yet: whoever judges stays blind while work is open."""
+    """What this role may see; None where it may see nothing yet: assessors stay blind while work is open."""
     with store.read() as connection:
         if role in ("assessor", "adjudicator") and is_open(connection):
             return None
@@ -53,7 +52,7 @@ def visible_to(store: Store, role: str) -> list[Publication] | None:
 
 def publish(
     connection: Connection,
-    found: Finding,
+    finding: Finding,
     choice: Choice,
     *,
     title: str,
@@ -62,7 +61,7 @@ def publish(
     name: str,
 ) -> Publication:
     """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place."""
-    key, measure = str(found.document["key"]), str(found.document["measure"])
+    key, measure = str(finding.document["key"]), str(finding.document["measure"])
     made = Publication(
         id=secrets.token_hex(6),
         title=title.strip() or f"{measure}, key {key}",
@@ -76,51 +75,50 @@ def publish(
         by=name,
     )
     earlier = publications(connection)
-    kept = [one for one in earlier if _same(one) != _same(made)]
+    kept = [publication for publication in earlier if _choice_of(publication) != _choice_of(made)]
     if len(kept) >= MOST:
         raise UsageError(f"{MOST} results are published; withdraw one first")
-    for one in earlier:
-        if one not in kept:
-            put_setting(connection, f"{SETTING}:{one.id}", None)
-    put_setting(connection, f"{SETTING}:{made.id}", _stored(found))
-    put_setting(connection, SETTING, [asdict(one) for one in (made, *kept)])
-    details = {name: value for name, value in asdict(made).items() if name not in ("at", "by")}
-    note_action(
-        connection, "publish", account=account, **{"publication" if k == "id" else k: v for k, v in details.items()}
-    )
+    for publication in earlier:
+        if publication not in kept:
+            put_setting(connection, f"{SETTING}:{publication.id}", None)
+    put_setting(connection, f"{SETTING}:{made.id}", _stored(finding))
+    put_setting(connection, SETTING, [asdict(publication) for publication in (made, *kept)])
+    details = {name: value for name, value in asdict(made).items() if name not in ("id", "at", "by")}
+    note_action(connection, "publish", account=account, publication=made.id, **details)
     return made
 
 
-def withdraw(connection: Connection, number: str, *, account: int) -> None:
-    """Take a published result away from readers."""
+def withdraw(connection: Connection, number: str, *, account: int) -> bool:
+    """Take a published result away from readers; whether there was one."""
     earlier = publications(connection)
-    kept = [one for one in earlier if one.id != number]
+    kept = [publication for publication in earlier if publication.id != number]
     if len(kept) == len(earlier):
-        raise unknown("published result", number, ())
+        return False
     put_setting(connection, f"{SETTING}:{number}", None)
-    put_setting(connection, SETTING, [asdict(one) for one in kept] or None)
+    put_setting(connection, SETTING, [asdict(publication) for publication in kept] or None)
     note_action(connection, "unpublish", account=account, publication=number)
+    return True
 
 
 def published(connection: Connection, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]] | None:
     """A published result with its tables by name, and its document; None where there is none."""
-    one = next((one for one in publications(connection) if one.id == number), None)
-    stored = get_setting(connection, f"{SETTING}:{number}") if one else None
-    if one is None or stored is None:
+    publication = next((known for known in publications(connection) if known.id == number), None)
+    stored = get_setting(connection, f"{SETTING}:{number}") if publication else None
+    if publication is None or stored is None:
         return None
-    return one, {name: _table(saved) for name, saved in stored["tables"].items()}, stored["document"]
+    return publication, {name: _table(saved) for name, saved in stored["tables"].items()}, stored["document"]
 
 
-def _same(one: Publication) -> tuple[str | None, ...]:
-    return (one.key, one.measure, one.component)
+def _choice_of(publication: Publication) -> tuple[str | None, ...]:
+    return (publication.key, publication.measure, publication.component)
 
 
-def _stored(found: Finding) -> dict[str, Any]:
+def _stored(finding: Finding) -> dict[str, Any]:
     # Scores of single questions stay with the organisers: the document of a large evaluation would not fit a setting.
-    document = {name: value for name, value in found.document.items() if name not in ("matrix", "questions", "units")}
-    return {"tables": {part.name: asdict(part.table) for part in found.parts}, "document": document}
+    document = {name: value for name, value in finding.document.items() if name not in ("matrix", "questions", "units")}
+    return {"tables": {part.name: asdict(part.table) for part in finding.parts}, "document": document}
 
 
 def _table(saved: Mapping[str, Any]) -> Table:
-    columns = tuple(Column(**one) for one in saved["columns"])
+    columns = tuple(Column(**column) for column in saved["columns"])
     return Table(saved["title"], columns, tuple(map(tuple, saved["rows"])), tuple(saved["notes"]))

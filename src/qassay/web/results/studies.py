@@ -5,19 +5,31 @@ Each function takes an opened evaluation, the options of its page and a callback
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
+from qassay.matrix import Floats, none_for_nan
 from qassay.scores import Scores
-from qassay.tables import Table, plural, table
-from qassay.web.results.choices import Choice
-from qassay.web.results.finding import Finding, Part, parts_of
-from qassay.web.results.request import Progress, contingency_table, scored
+from qassay.tables import Cell, Column, Table, plural, table
+from qassay.web.results.finding import (
+    About,
+    Choice,
+    Finding,
+    Part,
+    Progress,
+    Window,
+    contingency_table,
+    parts_of,
+    scored,
+)
 
-# Above so many scores (runs x units) a leaderboard has no intervals unless they are asked for: as the command has it.
+# With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
 SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
@@ -25,6 +37,10 @@ DOCUMENT_CELLS = 100_000
 # With more pairs of sets than this their matrices fill pages; the document has them all.
 MATRICES_SHOWN = 6
 PAIRS_SHOWN = 5_000
+# The score matrix is shown a window at a time: units, and runs.
+UNITS_SHOWN = 100
+RUNS_SHOWN = 20
+LONGEST_TEXT = 120
 
 
 def leaderboard(
@@ -37,7 +53,7 @@ def leaderboard(
     shown = Part("leaderboard", _leaderboard(scores, intervals), "run", tuple(row.run for row in scores.runs), 1)
     parts = [shown]
     if scores.dropped:
-        rows = [(one.unit, one.question, one.reason) for one in scores.dropped]
+        rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
         parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
     if total := scores.contingency():
         parts.append(Part("contingency", contingency_table("Decisions of all runs", total)))
@@ -70,14 +86,14 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     from qassay.meta.distributions import score_distributions
 
     boxes = score_distributions(scored(evaluation, choice).matrix)
-    found = None
+    composed = None
     if choice.measure is None and choice.component is None:
-        found = composition(evaluation, choice.key, unjudged=choice.unjudged, missing=choice.missing)
+        composed = composition(evaluation, choice.key, unjudged=choice.unjudged, missing=choice.missing)
     by_series = evaluation.task.unit == "series" and choice.measure is None and choice.component is None
     units = tuple(box.unit for box in boxes.boxes)
     shown = Part("boxes", boxes.table(), "series" if by_series else "question", units)
-    more = found.tables() if found else [boxes.zero_table()]
-    document = {"units": boxes.as_json(), **(found.as_json() if found else {})}
+    more = composed.tables() if composed else [boxes.zero_table()]
+    document = {"units": boxes.as_json(), **(composed.as_json() if composed else {})}
     left_out = None
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {len(units):,} units, which the CSV has"
@@ -98,10 +114,10 @@ def agreement(
     ratings = rate(evaluation.ratings(chosen), seed=0, resamples=1000)
     bare = main.items == 0 and ratings.scales
     tables = [] if bare else list(main.tables(matrices=len(main.pairs) <= MATRICES_SHOWN))
-    for found in further:
-        tables += found.tables(matrices=False)
+    for comparison in further:
+        tables += comparison.tables(matrices=False)
     document = dict(main.as_json())
-    document |= {found.about.replace(" ", "_"): found.as_json() for found in further}
+    document |= {comparison.about.replace(" ", "_"): comparison.as_json() for comparison in further}
     document |= {"ratings": ratings.as_json()} if ratings.scales else {}
     return Finding(parts_of([*tables, *ratings.tables()], "agreement"), document)
 
@@ -127,8 +143,8 @@ def stability(
         missing=choice.missing,
         progress=progress,
     )
-    tables = [*result.tables(), *(found.table() for found in noise if found.pairs)]
-    document = result.as_json() | {"noise": {found.component: found.as_json() for found in noise}}
+    tables = [*result.tables(), *(component.table() for component in noise if component.pairs)]
+    document = result.as_json() | {"noise": {component.component: component.as_json() for component in noise}}
     return Finding(parts_of(tables, "stability"), document)
 
 
@@ -173,8 +189,8 @@ def compare(
 
     matrix = scored(evaluation, choice).matrix
     if a and b:
-        found = two_runs(matrix, a, b, progress=progress)
-        return Finding(parts_of(found.tables(), "compare"), found.as_json(), _verdict(found))
+        pair = two_runs(matrix, a, b, progress=progress)
+        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), _verdict(pair))
     if a or b:
         raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
     pairs = compare_all(matrix, method=method, progress=progress)
@@ -187,13 +203,13 @@ def compare(
     return Finding((ranking, Part("pairs", listed)), document, left_out=left_out)
 
 
-def _verdict(found: Any) -> str:
+def _verdict(pair: Any) -> str:
     """The answer in a sentence."""
-    on = f"on these {found.units:,} units"
-    apart = f"{abs(found.difference):.4f} {found.measure}"
-    if found.verdict == "cannot tell":
-        return f"Whether {found.a} is better or worse than {found.b} cannot be told {on}: they are {apart} apart."
-    return f"{found.a} is {found.verdict} than {found.b} {on}, by {apart}."
+    on = f"on these {pair.units:,} units"
+    apart = f"{abs(pair.difference):.4f} {pair.measure}"
+    if pair.verdict == "cannot tell":
+        return f"Whether {pair.a} is better or worse than {pair.b} cannot be told {on}: they are {apart} apart."
+    return f"{pair.a} is {pair.verdict} than {pair.b} {on}, by {apart}."
 
 
 def _sets(given: Sequence[str] | None, known: Sequence[str]) -> list[str] | None:
@@ -207,3 +223,127 @@ def _sets(given: Sequence[str] | None, known: Sequence[str]) -> list[str] | None
     if len(names) < 2:
         raise UsageError("choose two judgment sets or more to compare")
     return names
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Scores of runs (rows) on units or questions (columns); NaN where there is none."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str | None, ...]
+    about: About
+    values: Floats
+
+    def select(self, which: NDArray[np.int64]) -> Grid:
+        """The grid with these columns only."""
+        names = tuple(self.names[i] for i in which)
+        return Grid(names, tuple(self.kinds[i] for i in which), self.about, self.values[:, which])
+
+
+def units(
+    evaluation: Evaluation,
+    choice: Choice,
+    progress: Progress,
+    *,
+    by: str = "unit",
+    kind: str | None = None,
+    series: str | None = None,
+    sort: str = "order",
+    down: bool = False,
+    page: int = 1,
+    across: int = 1,
+    whole: bool = False,
+) -> Finding:
+    """One row a unit (or question), one column a run, best run first."""
+    scores = scored(evaluation, choice)
+    grid = _grid(scores, evaluation, by, kind, series)
+    place = {tag: row for row, tag in enumerate(scores.tags)}
+    tags = [row.run for row in scores.runs]
+    values = grid.values[[place[tag] for tag in tags]]
+    means, medians, spreads = _statistics(values)
+    order = _order(grid.names, {"mean": means, "median": medians, "spread": spreads}, sort, down=down)
+    rows = order if whole else order[UNITS_SHOWN * (page - 1) : UNITS_SHOWN * page]
+    runs = slice(0, len(tags)) if whole else slice(RUNS_SHOWN * (across - 1), RUNS_SHOWN * across)
+    texts = _texts(evaluation, grid.about)
+    numbers = [Column("mean", ".3f"), Column("median", ".3f"), Column("spread", ".3f")]
+    columns: list[Column | str] = [grid.about, "type", "text", *numbers, *(Column(tag, ".3f") for tag in tags[runs])]
+    body: list[list[Cell]] = [
+        [
+            *(grid.names[i], grid.kinds[i], texts.get(grid.names[i])),
+            *none_for_nan(np.array([means[i], medians[i], spreads[i]])),
+            *none_for_nan(values[runs, i]),
+        ]
+        for i in rows
+    ]
+    what = scores.measure if by == "unit" else "Scores"
+    title = f"{what} of every run on every {grid.about}, key {scores.key}"
+    shown = table(title, columns, body, scores.notes_for_output())
+    counted = "series" if grid.about == "series" else "questions"
+    window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
+    subjects = tuple(grid.names[i] for i in rows)
+    part = Part("units", shown, grid.about, subjects, 0, window)
+    return Finding((part,), columns=Window(runs.start, len(tags[runs]), len(tags), "runs"))
+
+
+def _grid(scores: Scores, evaluation: Evaluation, by: str, kind: str | None, series: str | None) -> Grid:
+    in_series = _is_by_series(scores, evaluation)
+    if by == "unit":
+        about: About = "series" if in_series else "question"
+        types = {question.id: question.type for question in evaluation.questions}
+        kinds = tuple(None if in_series else types.get(name) for name in scores.units.ids)
+        grid = Grid(scores.units.ids, kinds, about, scores.units.values)
+    else:
+        grid = _questions(scores)
+    keep = np.arange(len(grid.names))
+    if kind is not None:
+        keep = keep[[grid.kinds[i] == kind for i in keep]]
+    if series is not None and grid.about == "question":
+        wanted = {question.id for question in evaluation.questions if question.series == series}
+        keep = keep[[grid.names[i] in wanted for i in keep]]
+    return grid.select(keep)
+
+
+def _is_by_series(scores: Scores, evaluation: Evaluation) -> bool:
+    known = evaluation.questions.by_id
+    return scores.measure.startswith("series_score") or not all(name in known for name in scores.units.ids)
+
+
+def _questions(scores: Scores) -> Grid:
+    """All questions that were scored, in the order of the test set."""
+    names = [question.id for asked, _ in scores.questions.values() for question in asked]
+    kinds = [question.type for asked, _ in scores.questions.values() for question in asked]
+    values = np.concatenate([values for _, values in scores.questions.values()], axis=1)
+    place = {name: i for i, name in enumerate(scores.asked)}
+    order = np.argsort([place[name] for name in names], kind="stable")
+    return Grid(tuple(names), tuple(kinds), "question", values).select(order)
+
+
+def _statistics(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, median and spread of the runs on each column; NaN where no run has a score."""
+    nothing = np.isnan(values).all(axis=0)
+    filled = np.where(nothing, 0.0, values)
+    mean, median = np.nanmean(filled, axis=0), np.nanmedian(filled, axis=0)
+    spread = np.nanmax(filled, axis=0) - np.nanmin(filled, axis=0)
+    return tuple(np.where(nothing, np.nan, statistic) for statistic in (mean, median, spread))  # type: ignore[return-value]  # three
+
+
+def _order(names: tuple[str, ...], by: Mapping[str, Floats], sort: str, *, down: bool) -> NDArray[np.int64]:
+    """The order of the rows; those without a score come last either way."""
+    if sort == "name":
+        order = np.array(sorted(range(len(names)), key=lambda i: names[i]), dtype=np.int64)
+        return order[::-1] if down else order
+    if sort in by:
+        values = -by[sort] if down else by[sort]
+        return np.argsort(values, kind="stable")
+    order = np.arange(len(names))
+    return order[::-1] if down else order
+
+
+def _texts(evaluation: Evaluation, about: About) -> dict[str, str]:
+    """The text of each row, its beginning where it is long."""
+    if about == "series":
+        return {series.id: series.target or "" for series in evaluation.questions.series}
+    texts = {
+        question.id: question.hypothesis or question.text or question.target or "" for question in evaluation.questions
+    }
+    return {name: text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…" for name, text in texts.items()}

@@ -1,115 +1,285 @@
-"""The results pages there are: what each asks, where it stands, and how it is shown."""
+"""The results pages: of each its study, its parameters in the address, its title, and how it is shown.
+
+A new page is a record here, beside the study that computes it; `results.html` shows any study, and a template of its
+own extends it. Page, JSON twin, tab and CSV follow from the record. In an address every word is from a list, or of a
+bounded length.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlencode
 
-from qassay.web.results.parameters import (
-    CompareParameters,
-    LeaderboardParameters,
-    Parameters,
-    QuestionParameters,
-    RunParameters,
-    SensitivityParameters,
-    SetsParameters,
-    StabilityParameters,
-    UnitsParameters,
-)
+from pydantic import Field, model_validator
+
+from qassay.meta.sensitivity import PRESETS
+from qassay.scores import Missing, Unjudged
+from qassay.web.results import studies
+from qassay.web.results.finding import Choice, Study, StudyRequest
+from qassay.web.results.one_question import question
+from qassay.web.results.one_run import run
+from qassay.web.routing import Input
+
+Name: TypeAlias = Annotated[str, Field(max_length=200)]
+Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
+Sort: TypeAlias = Literal["order", "name", "mean", "median", "spread"]
+Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair"]
+Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
+Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
+ERRORS = (0.01, 0.05, 0.1)
+WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+class Parameters(Input):
+    """What every results page takes: how runs are scored, and how the page is looked at.
+
+    `provisional` shows results although work is open, `fresh` asks for an answer from the store as it is now.
+    """
+
+    key: Name | None = None
+    measure: Name | None = None
+    component: Name | None = None
+    unjudged: Unjudged = "stop"
+    missing: Missing = "stop"
+    provisional: bool = False
+    fresh: bool = False
+    table: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, sent: Any) -> Any:
+        """Leave out what a form sends empty."""
+        if not isinstance(sent, dict):
+            return sent
+        return {name: value for name, value in sent.items() if value not in ("", [""])}
+
+    def choice(self) -> Choice:
+        """How runs are scored; provisional results count unjudged items as wrong, and say so."""
+        unjudged = "wrong" if self.provisional and self.unjudged == "stop" else self.unjudged
+        return Choice(self.key, self.measure, self.component, unjudged, self.missing)
+
+    def common(self) -> dict[str, Any]:
+        """The parameters that go from one results page to the next."""
+        return {**self.choice().changed(), **({"provisional": "1"} if self.provisional else {})}
+
+    def address(self, **changes: Any) -> str:
+        """The query of this page with some changes, without defaults."""
+        own = {
+            name: getattr(self, name)
+            for name, field in type(self).model_fields.items()
+            if name not in ("fresh", "table") and getattr(self, name) != field.get_default(call_default_factory=True)
+        }
+        return query({**own, **changes})
+
+
+def query(values: dict[str, Any]) -> str:
+    """A query with its question mark; empty where there is no value."""
+    plain = {name: "1" if value is True else value for name, value in values.items() if value not in (None, False)}
+    return "?" + urlencode(plain, doseq=True) if plain else ""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One results page: its study, what its address may say, and what it is called.
+    """One results page.
 
-    A heading may name what was asked for, such as `{run}`. `about` tells programs what the page answers; the
-    leaderboard tells that itself.
+    A heading may name a parameter, such as `{run}`. `about` describes the page to programs; the leaderboard has a view
+    of its own, which does that. A `windowed` study cuts its tables itself, and takes the option `whole`; a `slow` one
+    gives way to others.
     """
 
-    study: str
-    parameters: type[Parameters]
+    study: Study
     label: str
     heading: str
     about: str = ""
+    parameters: type[Parameters] = Parameters
     template: str = "results.html"
     tab: bool = True
+    windowed: bool = False
+    slow: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the page, which is that of its study."""
+        return self.study.__name__
 
     @property
     def path(self) -> str:
         """Where the page is."""
-        return "/results" if self.study == "leaderboard" else f"/results/{self.study}"
+        return "/results" if self.name == "leaderboard" else f"/results/{self.name}"
 
     @property
     def csv(self) -> str:
         """Where the CSV of its tables is."""
-        return f"/results/{self.study}.csv"
+        return f"/results/{self.name}.csv"
+
+    def request(self, folder: str, parameters: Parameters, *, whole: bool = False, **csv: str | None) -> StudyRequest:
+        """What the page asks of the evaluation in a folder; `csv` are the fields of a table to write."""
+        names = sorted(set(self.parameters.model_fields) - set(Parameters.model_fields))
+        values = ((name, getattr(parameters, name)) for name in names)
+        options = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
+        options |= {"whole": whole} if self.windowed else {}
+        return StudyRequest(folder, self.study, parameters.choice(), tuple(options.items()), whole, self.slow, **csv)
 
 
-LEADERBOARD = View("leaderboard", LeaderboardParameters, "Leaderboard", "Results")
-# The pages that are their study and nothing more.
-STUDIES: tuple[View, ...] = (
-    View(
-        "units",
-        UnitsParameters,
-        label="Scores",
-        heading="Scores on every unit",
-        about="Every run on every unit or question.",
-        template="results_units.html",
-    ),
-    View(
-        "spread",
-        Parameters,
-        label="Spread",
-        heading="How scores spread",
-        about="Box statistics, zero medians, and what the ranking owes to weights.",
-    ),
-    View(
-        "compare",
-        CompareParameters,
-        label="Compare",
-        heading="Compare runs",
-        about="Two runs, or all pairs.",
-        template="results_compare.html",
-    ),
-    View(
-        "sensitivity",
-        SensitivityParameters,
-        label="Sensitivity",
-        heading="Which difference can be trusted?",
-        about="Error rates of comparisons and the minimum difference.",
-        template="results_sensitivity.html",
-    ),
-    View(
-        "stability",
-        StabilityParameters,
-        label="Stability",
-        heading="Would other judgments change the ranking?",
-        about="Rankings under different judgment sets.",
-        template="results_sets.html",
-    ),
-    View(
-        "agreement",
-        SetsParameters,
-        label="Agreement",
-        heading="How far do the assessors agree?",
-        about="Disagreement tables and agreement statistics.",
-        template="results_sets.html",
-    ),
-    View(
-        "run",
-        RunParameters,
-        label="Run",
-        heading="Run {run}",
-        about="What one run got right and wrong.",
-        template="results_run.html",
-        tab=False,
-    ),
-    View(
-        "question",
-        QuestionParameters,
-        label="Question",
-        heading="Question {question}",
-        about="All answers to one question, and all judgments of them.",
-        tab=False,
-    ),
+class LeaderboardParameters(Parameters):
+    """The leaderboard: with intervals where they are quick, or as asked; all runs, or the best of each organisation."""
+
+    intervals: Literal["auto", "yes", "no"] = "auto"
+    best: bool = False
+
+
+LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", parameters=LeaderboardParameters)
+
+
+class UnitsParameters(Parameters):
+    """The score matrix: by unit or by question, some of them, in some order, a window at a time."""
+
+    by: Literal["unit", "question"] = "unit"
+    kind: Kind | None = None
+    series: Name | None = None
+    sort: Sort = "order"
+    down: bool = False
+    page: Page = 1
+    across: Page = 1
+
+
+UNITS = View(
+    studies.units,
+    label="Scores",
+    heading="Scores on every unit",
+    about="Every run on every unit or question.",
+    parameters=UnitsParameters,
+    template="results_units.html",
+    windowed=True,
 )
-VIEWS = (LEADERBOARD, *STUDIES)
+
+SPREAD = View(
+    studies.spread,
+    label="Spread",
+    heading="How scores spread",
+    about="Box statistics, zero medians, and what the ranking owes to weights.",
+)
+
+
+class CompareParameters(Parameters):
+    """Two runs, or all pairs under a correction."""
+
+    a: Name | None = None
+    b: Name | None = None
+    method: Method = "randomised-tukey"
+
+
+COMPARE = View(
+    studies.compare,
+    label="Compare",
+    heading="Compare runs",
+    about="Two runs, or all pairs.",
+    parameters=CompareParameters,
+    template="results_compare.html",
+    slow=True,
+)
+
+
+class SensitivityParameters(Parameters):
+    """Sensitivity: the study to repeat, the error rate to stay within, the width of a bin."""
+
+    preset: Name = "default"
+    error: float = 0.05
+    bin_width: float = 0.01
+
+    @model_validator(mode="after")
+    def _offered(self) -> SensitivityParameters:
+        for name, value, known in (
+            ("preset", self.preset, PRESETS),
+            ("error", self.error, ERRORS),
+            ("bin_width", self.bin_width, WIDTHS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is one of {', '.join(map(str, known))}")
+        return self
+
+
+SENSITIVITY = View(
+    studies.sensitivity,
+    label="Sensitivity",
+    heading="Which difference can be trusted?",
+    about="Error rates of comparisons and the minimum difference.",
+    parameters=SensitivityParameters,
+    template="results_sensitivity.html",
+    slow=True,
+)
+
+
+class SetsParameters(Parameters):
+    """Agreement: the sets to compare."""
+
+    sets: list[Name] = Field(default_factory=list, max_length=50)
+
+
+class StabilityParameters(SetsParameters):
+    """Stability: the sets to compare, and the one that changes are measured from."""
+
+    reference: Name | None = None
+
+
+STABILITY = View(
+    studies.stability,
+    label="Stability",
+    heading="Would other judgments change the ranking?",
+    about="Rankings under different judgment sets.",
+    parameters=StabilityParameters,
+    template="results_sets.html",
+    slow=True,
+)
+AGREEMENT = View(
+    studies.agreement,
+    label="Agreement",
+    heading="How far do the assessors agree?",
+    about="Disagreement tables and agreement statistics.",
+    parameters=SetsParameters,
+    template="results_sets.html",
+    slow=True,
+)
+
+
+class RunParameters(Parameters):
+    """One run: all answers, or those of an outcome or a type of question."""
+
+    run: Name
+    outcome: Outcome | None = None
+    kind: Kind | None = None
+    page: Page = 1
+
+
+RUN = View(
+    run,
+    label="Run",
+    heading="Run {run}",
+    about="What one run got right and wrong.",
+    parameters=RunParameters,
+    template="results_run.html",
+    tab=False,
+    windowed=True,
+)
+
+
+class QuestionParameters(Parameters):
+    """One question."""
+
+    question: Name
+    page: Page = 1
+
+
+QUESTION = View(
+    question,
+    label="Question",
+    heading="Question {question}",
+    about="All answers to one question, and all judgments of them.",
+    parameters=QuestionParameters,
+    tab=False,
+    windowed=True,
+)
+
+# In the order of the tabs.
+VIEWS = (LEADERBOARD, UNITS, SPREAD, COMPARE, SENSITIVITY, STABILITY, AGREEMENT, RUN, QUESTION)

@@ -8,7 +8,7 @@ from typing import Any
 
 from qassay.collections import open_collection
 from qassay.judging import KINDS, Item
-from qassay.web.documents import view_of
+from qassay.web.pages.documents import view_of
 
 # Characters of a document that a sheet holds; of a longer one, those around the string.
 LONGEST = 20_000
