@@ -210,7 +210,14 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
         assert (again.id, again.account) == (taken.id, three.id)
         # Whoever had it before is told, and writes nothing into what is another's now.
         with pytest.raises(LockedError, match="not assigned to you"):
-            desks.decide(act(connection, task=desk.evaluation.task, who=one, key=desks.key()), taken, item_, part, {"judgment": "R"}, expected=0)  # fmt: skip
+            desks.decide(
+                act(connection, task=desk.evaluation.task, who=one, key=desks.key()),
+                taken,
+                item_,
+                part,
+                {"judgment": "R"},
+                expected=0,
+            )
         # One judgment makes it theirs for good, even one that was taken back.
         desk.say(connection, again, item_, part, {"judgment": "R"})
         desk.take_back(connection, again, item_, part)

@@ -1,9 +1,9 @@
 """The overlap assessor: a nugget is in a response where enough of its words are.
 
-The share of the nugget's words that occur in the response, each word weighing its rarity in the question's own responses
-(log of responses / responses that have it, at least a little), decides: from `threshold` on the nugget is matched, or fully
-supported. Words are lower-cased and cut to their stems by a few endings; words of three letters or fewer count only where
-they are numbers or the nugget has no others.
+The share of the nugget's words that occur in the response decides: from `threshold` on the nugget is matched, or fully
+supported. A word weighs its rarity in the question's own responses: the logarithm of responses / responses that have
+it, at least a little. Words are lower-cased and cut to their stems by a few endings; words of three letters or fewer
+count only where they are numbers or the nugget has no others.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def words(text: str) -> set[str]:
     >>> sorted(words("The bridges were opened in 1937"))
     ['1937', 'bridg', 'open', 'were']
     """
-    found = [word for word in _WORD.findall(text.lower())]
-    content = [word for word in found if len(word) > 3 or word.isdigit()] or found
+    spoken = _WORD.findall(text.lower())
+    content = [word for word in spoken if len(word) > 3 or word.isdigit()] or spoken
     return {_ENDING.sub("", word) if len(word) > 4 else word for word in content}
 
 
@@ -84,5 +84,5 @@ class Overlap:
         weights = {
             word: max(math.log((total + 1) / (counts[word] + 0.5)), _LEAST) if total else 1.0 for word in words(nugget)
         }
-        found = sum(weight for word, weight in weights.items() if word in answer)
-        return found / sum(weights.values()) if weights else 0.0
+        shared = sum(weight for word, weight in weights.items() if word in answer)
+        return shared / sum(weights.values()) if weights else 0.0

@@ -1,7 +1,8 @@
 """Answers to factoid and passage questions, pooled: equal answers of different runs are judged once (METHOD 4).
 
-The decisions in their order [QA03]: incorrect (W), not supported by the document (U), not exact (X), correct (R). A task
-uses some of them; passages have no X. The subject is the document with the string, or with the place of an extract.
+The decisions in their order [QA03]: incorrect (W), not supported by the document (U), not exact (X), correct (R). A
+task uses some of them; passages have no X. The subject is the document with the string, or with the place of an
+extract.
 """
 
 from __future__ import annotations

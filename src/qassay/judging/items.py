@@ -1,7 +1,7 @@
 """Items: what one screen shows an assessor, the parts of it that take a verdict, and the rows that verdicts become.
 
-Pooled answers stand in an order in which similar ones are together. Whatever is judged run by run comes in a random order,
-drawn once for all assessors; its numbers are drawn too, so that neither number nor order tells the run.
+Pooled answers stand in an order in which similar ones are together. Whatever is judged run by run comes in a random
+order, drawn once for all assessors; its numbers are drawn too, so that neither number nor order tells the run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keys: what scoring uses (METHOD 4).
 
-A key is a judgment set together with what follows from it: the questions where NIL is right and the known answers of list
-questions are derived here, never typed in. Some keys are derived from several sets.
+A key is a judgment set together with what follows from it: the questions where NIL is right and the known answers of
+list questions are derived here, never typed in. Some keys are derived from several sets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Free-text answers judged with the labels of the task: correct, partly, incorrect, or whatever its TOML file says.
 
-The subject is the question with the text of the answer: equal answers of two systems are judged once, and the contexts do
-not count. A label has a value, which `label_mean` averages, and a key; their order is that of the file (FORMATS 7).
+The subject is the question with the text of the answer: equal answers of two systems are judged once, and the contexts
+do not count. A label has a value, which `label_mean` averages, and a key; their order is that of the file (FORMATS 7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Items of lists: one run's whole list is judged at a time, and correct items belong to classes of equal answers.
 
-Besides R, X, U or W an assessor says which known answer a correct item is (`answer`, the name of its class). Only correct
-items have a class [QA03]. Where classes are unknown (NIST's form), `distinct` marks one item of each class instead.
+Besides R, X, U or W an assessor says which known answer a correct item is (`answer`, the name of its class). Only
+correct items have a class [QA03]. Where classes are unknown (NIST's form), `distinct` marks one item of each class
+instead.
 """
 
 from __future__ import annotations

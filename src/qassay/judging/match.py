@@ -1,7 +1,7 @@
 """Nugget matches: which nuggets of the list occur in a response to a definition or other question (METHOD 4, step 2).
 
-A nugget counts once per response. A row says which nuggets the response has; further rows, one for each string (`item`),
-say where they occur. Assessors are compared by the whole response, not by the strings.
+A nugget counts once per response. A row says which nuggets the response has; further rows, one for each string
+(`item`), say where they occur. Assessors are compared by the whole response, not by the strings.
 """
 
 from __future__ import annotations

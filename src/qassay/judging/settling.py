@@ -1,7 +1,8 @@
-"""Assessors side by side: what all of them agree on, what is left to an adjudicator, and the rows that follow (METHOD 4).
+"""Assessors side by side: what all of them agree on, what is left to an adjudicator, and the rows that follow (METHOD
+4).
 
-A response to a nugget question is compared as a whole: which nuggets it has, not where they stand in it. Everything else
-is compared part by part. Notes are not a part of a verdict. Everything here is rows in, rows out.
+A response to a nugget question is compared as a whole: which nuggets it has, not where they stand in it. Everything
+else is compared part by part. Notes are not a part of a verdict. Everything here is rows in, rows out.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A unit, the row that all sets agree on, whether it is for an adjudicator, and whether a ruling is still needed."""
+    """A unit, the row that all sets agree on, whether it is for an adjudicator, and whether a ruling is needed."""
 
     unit: Unit
     row: Row | None

@@ -14,9 +14,12 @@ class Given(Protocol):
     """A question that is given to an account (None: to anyone who asks for work), and how many items it has."""
 
     @property
-    def account(self) -> int | None: ...
+    def account(self) -> int | None:
+        """The account that has the question."""
+
     @property
-    def total(self) -> int: ...
+    def total(self) -> int:
+        """Items to judge."""
 
 
 def check_number(assessors: int, accounts: Sequence[int]) -> None:

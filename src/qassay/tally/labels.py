@@ -21,8 +21,8 @@ from qassay.tasks import Task
 class LabelCounts:
     """The value of each answer's label, by run and question; NaN where it is not judged.
 
-    `given` says for each label where it was given. An empty response has no label and the lowest value. `supported` is 1
-    or 0 where the support by the contexts is judged, else NaN.
+    `given` says for each label where it was given. An empty response has no label and the lowest value. `supported` is
+    1 or 0 where the support by the contexts is judged, else NaN.
     """
 
     value: Floats

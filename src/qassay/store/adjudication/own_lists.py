@@ -1,7 +1,7 @@
 """Assessors who wrote their own lists of nuggets: laid side by side without names, and one of them adopted (METHOD 4).
 
-A list is named by a digest that only the store can make, and so is all that an adjudicator saw: a choice from a page that
-was left open while a list changed, or an assessor joined or left, is refused instead of adopting another list.
+A list is named by a digest that only the store can make, and so is all that an adjudicator saw: a choice from a page
+that was left open while a list changed, or an assessor joined or left, is refused instead of adopting another list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Adjudication: the disagreements of a finished question, laid out without names, and the rulings of a person (METHOD 4).
+"""Adjudication: the disagreements of a finished question, laid out without names, and the rulings of a person (METHOD
+4).
 
 It begins when every assigned assessor has finished the question. A ruling holds until another replaces it; where the
 assessors' verdicts have changed since, it is asked for again and holds meanwhile.

@@ -1,8 +1,8 @@
 """The classes of equivalent answers of a list question (METHOD 4), as one assessor makes them.
 
 A class is a string. The known ones are those of question development and those that the assessor has given so far, over
-all lists of the question. Renaming a class, or merging it into another, gives every judgment that names it a new version
-in one transaction: scores follow, and history stays.
+all lists of the question. Renaming a class, or merging it into another, gives every judgment that names it a new
+version in one transaction: scores follow, and history stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""One judgment of an assessor: checked, appended, counted; all of it in the transaction that is answered. And its undoing.
+"""One judgment of an assessor: checked, appended, counted; all of it in the transaction that is answered. And its
+undoing.
 
-An act that changes several subjects writes each under its idempotency key and a suffix. Undoing it puts every one of them
-back to what was current before, in new rows. Where one of them says something else by now, nothing is undone; what was
-changed and put back in the meantime is as it was, so that one act after the other can be undone.
+An act that changes several subjects writes each under its idempotency key and a suffix. Undoing it puts every one of
+them back to what was current before, in new rows. Where one of them says something else by now, nothing is undone; what
+was changed and put back in the meantime is as it was, so that one act after the other can be undone.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def _own(held: Sequence[Assignment], assignment: Assignment, act: Act) -> Assign
 def _again(
     act: Act, earlier: Saved, held: Sequence[Assignment], assignment: Assignment, item: Item, nuggets: Sequence[str]
 ) -> Decided:
-    """The answer to a save that was sent again; it does not say how far somebody else is who judges the question now."""
+    """The answer to a save that was sent again; it does not say how far another person is who judges it now."""
     here = next((other for other in held if other.id == assignment.id), assignment)
     if here.account != earlier.account:
         return Decided(earlier, complete=True, done=0, total=here.total, closed=False)

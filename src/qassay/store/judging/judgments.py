@@ -1,8 +1,8 @@
 """Judgments: appended, never overwritten; the last of each subject is current.
 
-A save names the version that it replaces. Of two savers with the same version the second gets a conflict with the current
-judgment, and nothing is lost; the same save sent twice (one idempotency key) is one judgment, and both get one answer.
-Rows of `judgment`, and of `standing`, which has the current one of each subject, are always written together.
+A save names the version that it replaces. Of two savers with the same version the second gets a conflict with the
+current judgment, and nothing is lost; the same save sent twice (one idempotency key) is one judgment, and both get one
+answer. Rows of `judgment`, and of `standing`, which has the current one of each subject, are always written together.
 """
 
 from __future__ import annotations

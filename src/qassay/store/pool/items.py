@@ -1,6 +1,7 @@
 """The items of the pool in the store: read, and brought up to date with a new pool.
 
-What a new pool changes is found first, and then stored. Items are numbered by a digest that tells neither run nor order.
+What a new pool changes is found first, and then stored. Items are numbered by a digest that tells neither run nor
+order.
 """
 
 from __future__ import annotations

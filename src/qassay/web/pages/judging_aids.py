@@ -1,4 +1,4 @@
-"""What a judging screen offers beside an item: nuggets to look for, the reference answer of a pair, classes of answers."""
+"""What a judging screen offers beside an item: nuggets to look for, the reference of a pair, classes of answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Nuggets: writing the list (step 1), what it is written from, and what matching (step 2) needs.
 
-Every change names the version it has seen and carries a key: a second tab gets a conflict, and a change sent twice is one.
-As soon as a response is done, a change of what the list says has to say which responses are to be judged again.
+Every change names the version it has seen and carries a key: a second tab gets a conflict, and a change sent twice is
+one. As soon as a response is done, a change of what the list says has to say which responses are to be judged again.
 """
 
 from __future__ import annotations
