@@ -383,8 +383,8 @@ class Maker:
                         row["answer"] = self.rng.choice(STRINGS[:5])
                 else:
                     row["judgment"] = self.rng.choice("XUW")
-                    if not self.classes and self.chance(0.1):  # only R items can be distinct
-                        row["distinct"] = False
+                    if self.chance(0.1):  # only R items can be distinct
+                        row |= {"distinct": True} if not self.classes else {"answer": "no class"}
                 rows.append(row)
         return rows
 

@@ -118,7 +118,7 @@ def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
     answers = checked.attempt(lambda: evaluation.answers)
     checked.answers = 0 if answers is None else answers.height
     for name in evaluation.sets:
-        judged = checked.attempt(partial(evaluation.judgment_set, name))
+        judged = checked.attempt(partial(evaluation.judgment_set, name, incoming=True))
         if judged is None:
             continue
         checked.judgments[name] = sum(table.height for table in judged.kinds.values())

@@ -160,12 +160,12 @@ class Evaluation:
         apart = {*SETTLED_SETS, *self.two_way_sets}
         return tuple(name for name in self.sets if name not in apart and not reading.is_automatic(files[name]))
 
-    def judgment_set(self, name: str) -> JudgmentSet:
-        """The judgments of one set that stand."""
+    def judgment_set(self, name: str, *, incoming: bool = False) -> JudgmentSet:
+        """The current judgments of one set; as `incoming` ones they are checked by all rules."""
         paths = self.folder.judgment_sets()
         if name in paths:
             file = self.folder.name(paths[name])
-            return reading.read_judgments(paths[name], name, self.questions, self.task, file=file)
+            return reading.read_judgments(paths[name], name, self.questions, self.task, file=file, incoming=incoming)
         if name == "reference" and self.question_file.reference:
             rows = [(0, row) for row in reference_rows(self.question_file)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))

@@ -63,9 +63,10 @@ _kind.IDENTITY.update({name: record.identity for name, record in ROW_KINDS.items
 # The written schema of a judgment set; a kind of judgment uses some of the columns.
 JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
     **_kind.SUBJECT_COLUMNS,
-    "note": pl.String,
     **{name: column for record in KINDS.values() for name, column in {**record.fields, **record.file_fields}.items()},
 }
+# The same for rows that come in, whose notes are checked too.
+INCOMING_COLUMNS: Final[Mapping[str, Any]] = {**JUDGMENT_COLUMNS, "note": pl.String}
 # Sets that nobody judged as an assessor.
 ADJUDICATED = "adjudicated"
 SETTLED_SETS = (ADJUDICATED, "reference")
@@ -114,7 +115,7 @@ def kind_of_label(type_: str, task: Task) -> str:
 
 
 def kind_of_row(row: Mapping[str, Any], type_: str | None, task: Task) -> str | None:
-    """The kind of a judgment row: told by its fields, else by the type of its question; None where it has no verdict."""
+    """The kind of a judgment row, by its fields or else by the type of its question; None without a verdict."""
     for record in KINDS.values():
         if any(row.get(mark) is not None for mark in record.marks):
             return record.rows
@@ -143,6 +144,7 @@ def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
 
 __all__ = [
     "ADJUDICATED",
+    "INCOMING_COLUMNS",
     "JUDGMENT_COLUMNS",
     "KINDS",
     "ROW_KINDS",

@@ -31,3 +31,8 @@ class HolisticScore(Kind):
             if not is_whole(verdict.get(name), 0, HIGHEST):
                 return f"{name} is a whole number from 0 to {HIGHEST}"
         return None
+
+    def unreadable(self, verdict: Verdict, task: Task) -> str | None:
+        """Only values beyond the scale: one of the two may be missing."""
+        given = {name: value for name, value in verdict.items() if value is not None}
+        return self.fault(dict.fromkeys(self.fields, 0) | given, task)

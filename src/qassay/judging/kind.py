@@ -8,7 +8,7 @@ A *judgment* is one row: who says what about which subject, and when. Its *verdi
     two verdicts say the same, and whether unanimous verdicts are adjudicated by rule words          names for people,
     the labels with their keys, a verdict in words, the blank verdict of a form
 
-The rules are the same wherever a verdict comes from: `fault` is the one place that refuses it.
+The rules are the same wherever a verdict comes in: `fault` is the one place that refuses it.
 """
 
 from __future__ import annotations
@@ -173,6 +173,13 @@ class Kind(ABC):
     @abstractmethod
     def fault(self, verdict: Verdict, task: Task) -> str | None:
         """What is wrong with a verdict, or None. Absent fields and None are the same."""
+
+    def unreadable(self, verdict: Verdict, task: Task) -> str | None:
+        """What keeps a verdict that is already in an evaluation from being scored.
+
+        It may be less than `fault`: judgments that an earlier release let in are scored as that release scored them.
+        """
+        return self.fault(verdict, task)
 
     def nuggets_named(self, row: Mapping[str, Any]) -> Sequence[str]:
         """The nuggets that a row names: each has to be on the list."""

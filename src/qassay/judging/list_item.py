@@ -50,6 +50,10 @@ class ListItem(Kind):
             return label_fault(verdict, task.labels) or "only a correct item (R) belongs to a class of answers"
         return label_fault(verdict, task.labels)
 
+    def unreadable(self, verdict: Verdict, task: Task) -> str | None:
+        """Only the label: the class of an item that is not correct is passed over."""
+        return label_fault(verdict, task.labels)
+
     def says(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """The label and, for R, the class."""
         if not is_right(row):

@@ -41,6 +41,10 @@ class NuggetMatch(Kind):
             return "nuggets are a list of ids"
         return "a nugget is named twice" if len(set(matched)) < len(matched) else None
 
+    def unreadable(self, verdict: Verdict, task: Task) -> str | None:
+        """Nothing: a nugget that is named twice counts once."""
+        return None
+
     def nuggets_named(self, row: Mapping[str, Any]) -> Sequence[str]:
         """All of them."""
         return matched_nuggets(row)
@@ -98,7 +102,7 @@ class NuggetMatch(Kind):
 
 def matched_nuggets(row: Mapping[str, Any]) -> list[str]:
     """The nuggets that a row of matches names."""
-    return list(row.get("nuggets") or ())
+    return [nugget for nugget in row.get("nuggets") or () if nugget is not None]
 
 
 def relinked(rows: Iterable[tuple[int, Mapping[str, Any]]], gone: str, into: str | None) -> Iterator[tuple[int, Row]]:

@@ -34,8 +34,14 @@ class JudgmentSet:
         return dict(zip(table["question"], table["judgment"], strict=True))
 
 
-def judgment_set(name: str, table: pl.DataFrame, questions: TestSet, task: Task, *, file: str) -> JudgmentSet:
-    """Check the rows of a judgment set and sort them by kind; of each subject the last row counts."""
+def judgment_set(
+    name: str, table: pl.DataFrame, questions: TestSet, task: Task, *, file: str, incoming: bool = True
+) -> JudgmentSet:
+    """Check the rows of a judgment set and sort them by kind; of each subject the last row counts.
+
+    Rows that come in are checked by all rules. Those that are already in an evaluation must be readable: an earlier
+    release may have let in what the rules refuse today.
+    """
     rows = with_kinds(table, questions, task)
     groups = {
         kind: group
@@ -44,7 +50,7 @@ def judgment_set(name: str, table: pl.DataFrame, questions: TestSet, task: Task,
     }
     problems = list(_row_faults(rows, questions, file))
     for kind, group in groups.items():
-        problems += _verdict_faults(ROW_KINDS[kind], group, task, file)
+        problems += _verdict_faults(ROW_KINDS[kind], group, task, file, incoming=incoming)
     if problems:
         raise InputError(problems)
     current = {
@@ -152,14 +158,16 @@ def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[P
         yield from problems("syntax", (kind == record.name) & ~identified, message)
 
 
-def _verdict_faults(record: Kind, rows: pl.DataFrame, task: Task, file: str) -> Iterator[Problem]:
+def _verdict_faults(record: Kind, rows: pl.DataFrame, task: Task, file: str, *, incoming: bool) -> Iterator[Problem]:
     """What is wrong with the verdicts of one kind. Each distinct verdict is checked once: files have few of them."""
-    long = rows.filter(pl.col("note").str.len_chars() > LONGEST_NOTE)
-    for line, question, note in long.select("line", "question", "note").iter_rows():
-        yield Problem("bad-label", f"question {question}: {note_fault(note)}", file, line, question)
+    if "note" in rows.columns:
+        long = rows.filter(pl.col("note").str.len_chars() > LONGEST_NOTE)
+        for line, question, note in long.select("line", "question", "note").iter_rows():
+            yield Problem("bad-label", f"question {question}: {note_fault(note)}", file, line, question)
+    rule = record.fault if incoming else record.unreadable
     fields = [*record.fields, *record.file_fields]
     distinct = rows.select(fields).unique(maintain_order=True)
-    faults = [record.fault(verdict, task) for verdict in distinct.iter_rows(named=True)]
+    faults = [rule(verdict, task) for verdict in distinct.iter_rows(named=True)]
     if not any(faults):
         return
     wrong = distinct.with_columns(fault=pl.Series(faults, dtype=pl.String)).drop_nulls("fault")

@@ -15,7 +15,7 @@ from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, 
 from qassay.formats.jsonl import Numbered
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
-from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
+from qassay.judging import INCOMING_COLUMNS, JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
 from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
@@ -107,16 +107,23 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
     """Check rows against questions, task and nuggets, and append those that are new."""
     questions = plan.test_set(source)
     _refuse_empty(rows, source)
-    table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
+    table = jsonl.rows_table(rows, INCOMING_COLUMNS, file=source.name)
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
     _append(plan, source, "judgments", rows, judgment_identity(questions, plan.configuration.task), name, kinds)
 
 
 def judgment_kinds(
-    name: str, table: pl.DataFrame, questions: TestSet, task: Task, nuggets: pl.DataFrame | None, *, file: str
+    name: str,
+    table: pl.DataFrame,
+    questions: TestSet,
+    task: Task,
+    nuggets: pl.DataFrame | None,
+    *,
+    file: str,
+    incoming: bool = True,
 ) -> list[str]:
     """The kinds of the rows of a judgment set, which are checked against questions, task and nuggets."""
-    judged = judgment_set(name, table, questions, task, file=file)
+    judged = judgment_set(name, table, questions, task, file=file, incoming=incoming)
     if nuggets is not None and (problems := list(check_nuggets(judged, nuggets, file=file))):
         raise InputError(problems)
     return with_kinds(table, questions, task)["kind"].to_list()

@@ -208,7 +208,8 @@ def _read_judgments(
     chosen = list_of_key(name, lists)
     pairs = list(lists[chosen]) if chosen is not None else []
     nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
-    kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file)
+    # The evaluation's own judgments move to its store: they come in from nowhere.
+    kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file, incoming=False)
     plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
 
 
