@@ -13,7 +13,7 @@ from qassay.errors import InputError, Problem, few
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scores.record import Dropped
-from qassay.tally import AnswerCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
+from qassay.tally import AnswerCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
 from qassay.tally.rows import whole_questions
 
 FIRST_FEW = 5
@@ -113,7 +113,7 @@ def select(
         unjudged_rule=unjudged,
         missing_rule=missing,
         by_series=by_series,
-        pairs=frozenset(kind for kind in types if isinstance(tally.types[kind].counts, PairCounts)),
+        pairs=frozenset(kind for kind in types if isinstance(tally.types[kind].counts, PairCounts | LabelCounts)),
         key=tally.key.name,
         judged_by_assessors=judged_by_assessors,
     )
