@@ -15,7 +15,7 @@ from sqlalchemy import event, insert, text
 from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
-from qassay.formats.folder import open_folder
+from qassay.formats.folder import open_folder, read_configuration
 from qassay.formats.times import now
 from qassay.judging import Item, Wanted
 from qassay.questions import Question, TestSet
@@ -287,7 +287,7 @@ def fill(site: Any, questions: int, each: int) -> None:
         ]
         connection.execute(insert(question), values)
         options = {"mark": pool_mark(connection), "wanted": Wanted(), "account": None}
-    store_pool(site.store, items(questions, each), asked, site.configuration.task, **options)
+    store_pool(site.store, items(questions, each), asked, read_configuration(open_folder(site.folder)).task, **options)
     with site.store.write() as connection:
         three = [add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo")]
         assign(act(connection), asked, assessors=3, accounts=three)

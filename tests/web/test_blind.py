@@ -22,6 +22,7 @@ from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
+from qassay.judging import Wanted
 from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
@@ -116,11 +117,16 @@ def world(tmp_path: Path) -> Iterator[Any]:
             sessions = {name: begin_session(connection, one, address="", agent="") for name, one in people.items()}
             put_setting(connection, "order-seed", "the same in all worlds")
             seed = order_seed(connection)
-            options = {"holistic": which == "series", "citations": True}
+            wanted = Wanted(holistic=which == "series", citations=True)
             justified = evaluation.configuration.justified
             things = (evaluation.runs, evaluation.questions, evaluation.task)
-            store_items(connection, pool_items(*things, seed=seed, justified=justified, **options))
-            assign(act(connection), evaluation.questions, assessors=2, accounts=[people["Ada"], people[OTHER]])
+            store_items(connection, pool_items(*things, seed=seed, justified=justified, wanted=wanted))
+            assign(
+                act(connection, task=evaluation.task),
+                evaluation.questions,
+                assessors=2,
+                accounts=[people["Ada"], people[OTHER]],
+            )
             for before, after in (names or {}).items():
                 connection.execute(update(item).where(item.c.run == before).values(run=after))
                 connection.execute(update(run).where(run.c.tag == before).values(tag=after, file=f"{after}.txt"))

@@ -21,7 +21,6 @@ from sqlalchemy.exc import OperationalError
 
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
-from qassay.formats.times import now
 from qassay.store.development import answers as known
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
@@ -126,7 +125,7 @@ def note_both(anywhere: Any, **sent: Any) -> list[Any]:
 
 def test_two_organisers_who_note_a_nugget_both_note_one(anywhere: Any, monkeypatch: Any) -> None:
     take_in_questions(anywhere)
-    monkeypatch.setattr(nuggets, "now", meeting(nuggets.now))  # when the list is read, and nothing written yet
+    monkeypatch.setattr(nuggets, "_last", meeting(nuggets._last))  # when the list is read, and nothing written yet
     answers = note_both(anywhere, id="1.7")
     assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
     with anywhere.store.read() as connection:
@@ -138,7 +137,7 @@ def test_of_two_organisers_who_change_a_nugget_one_is_told(anywhere: Any, monkey
     take_in_questions(anywhere)
     with anywhere.store.read() as connection:
         first = nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")[0]
-    monkeypatch.setattr(nuggets, "now", meeting(nuggets.now))
+    monkeypatch.setattr(nuggets, "_last", meeting(nuggets._last))
     answers = note_both(anywhere, id="1.7", nugget=first.nugget, version=first.version)
     assert sorted(one.status_code for one in answers) == [200, 409], [one.text for one in answers]
 
@@ -159,10 +158,12 @@ def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch:
     begun = author.post("/api/development/series", json={"target": "a river"}).json()
     is_noting, is_changed = threading.Event(), threading.Event()
 
-    def waiting() -> str:
+    last = nuggets._last
+
+    def waiting(*arguments: Any) -> Any:
         is_noting.set()
         is_changed.wait(0.5)  # it cannot be, when the question is held
-        return now()
+        return last(*arguments)
 
     def changing() -> Any:
         is_noting.wait(60)
@@ -171,7 +172,7 @@ def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch:
         is_changed.set()
         return answer
 
-    monkeypatch.setattr(nuggets, "now", waiting)
+    monkeypatch.setattr(nuggets, "_last", waiting)
     noted = {"id": begun["question"], "text": "a fact"}
     answers = at_once(lambda: author.post(NUGGETS, json=noted), changing)
     assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]

@@ -10,7 +10,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
-from qassay.judging import INCOMING_COLUMNS, JUDGMENT_COLUMNS
+from qassay.judging import JUDGMENT_COLUMNS
 from qassay.judging.keys import ANSWER_COLUMNS
 from qassay.judging.sets import JudgmentSet, judgment_set
 from qassay.nuggets import NUGGET_COLUMNS
@@ -23,7 +23,7 @@ def read_judgments(
     path: Path, name: str, questions: TestSet, task: Task, *, file: str, incoming: bool = False
 ) -> JudgmentSet:
     """The current judgments of one set, sorted by kind; as `incoming` ones they are checked by all rules."""
-    table = jsonl.read_table(path, INCOMING_COLUMNS if incoming else JUDGMENT_COLUMNS, file=file)
+    table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
     return judgment_set(name, table, questions, task, file=file, incoming=incoming)
 
 

@@ -65,8 +65,6 @@ JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
     **_kind.SUBJECT_COLUMNS,
     **{name: column for record in KINDS.values() for name, column in {**record.fields, **record.file_fields}.items()},
 }
-# The same for rows that come in, whose notes are checked too.
-INCOMING_COLUMNS: Final[Mapping[str, Any]] = {**JUDGMENT_COLUMNS, "note": pl.String}
 # Sets that nobody judged as an assessor.
 ADJUDICATED = "adjudicated"
 SETTLED_SETS = (ADJUDICATED, "reference")
@@ -144,7 +142,6 @@ def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
 
 __all__ = [
     "ADJUDICATED",
-    "INCOMING_COLUMNS",
     "JUDGMENT_COLUMNS",
     "KINDS",
     "ROW_KINDS",

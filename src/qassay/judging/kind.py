@@ -43,7 +43,7 @@ SUBJECT_COLUMNS: Mapping[str, Any] = {
 }
 # What a page and a history show of a row beside its verdict.
 REMARKS = ("note", "settled")
-LONGEST_NOTE = 20_000
+LONGEST_NOTE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +289,6 @@ def support_fault(verdict: Verdict) -> str | None:
     return f"{level!r} is not a level of support; use full, partial or none"
 
 
-def note_fault(note: Any) -> str | None:
-    """What is wrong with the note that a judgment carries."""
-    if note is None or (isinstance(note, str) and len(note) <= LONGEST_NOTE):
-        return None
-    return f"a note is a text of at most {LONGEST_NOTE:,} characters"
-
-
 def is_whole(value: Any, low: int, high: int) -> bool:
     """Whether a value is a whole number within limits; to Python true is a number, to a reader it is not."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
@@ -304,11 +297,14 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 def check_verdict(kind: Kind, part: Part, verdict: Verdict, task: Task, *, nuggets: Collection[str] = ()) -> None:
     """Refuse a verdict that a person or a program sends on a part, with the rules of judgment files.
 
-    Beyond them, a sender's own verdict has no unknown fields, and text that every file can hold.
+    Beyond them, a sender's own verdict has no unknown fields, a short note, and text that every file can hold.
     """
     if unknown := set(verdict) - {*kind.fields, "note"}:
         raise _refused(part, f"a verdict of this kind has no {sorted(unknown)[0]!r}")
-    if fault := note_fault(verdict.get("note")) or kind.fault(verdict, task):
+    note = verdict.get("note")
+    if note is not None and (not isinstance(note, str) or len(note) > LONGEST_NOTE):
+        raise _refused(part, f"a note is a text of at most {LONGEST_NOTE} characters")
+    if fault := kind.fault(verdict, task):
         raise _refused(part, fault)
     if unlisted := [name for name in kind.nuggets_named({**part.row, **verdict}) if name not in nuggets]:
         raise _refused(part, f"the list has no nugget {unlisted[0]!r}", "unknown-nugget")

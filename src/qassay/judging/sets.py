@@ -12,7 +12,6 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, Rule
 from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, ROW_KINDS, Kind, kinds_of_rows
-from qassay.judging.kind import LONGEST_NOTE, note_fault
 from qassay.questions import TestSet
 from qassay.tasks import Task
 
@@ -160,10 +159,6 @@ def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[P
 
 def _verdict_faults(record: Kind, rows: pl.DataFrame, task: Task, file: str, *, incoming: bool) -> Iterator[Problem]:
     """What is wrong with the verdicts of one kind. Each distinct verdict is checked once: files have few of them."""
-    if "note" in rows.columns:
-        long = rows.filter(pl.col("note").str.len_chars() > LONGEST_NOTE)
-        for line, question, note in long.select("line", "question", "note").iter_rows():
-            yield Problem("bad-label", f"question {question}: {note_fault(note)}", file, line, question)
     rule = record.fault if incoming else record.unreadable
     fields = [*record.fields, *record.file_fields]
     distinct = rows.select(fields).unique(maintain_order=True)

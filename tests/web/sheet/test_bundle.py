@@ -14,7 +14,7 @@ from qassay.web.sheet.bundle import as_function, bundle, inline
 def test_every_screen_can_be_put_into_a_sheet() -> None:
     screens = [Path(name).stem for name in static_files() if name.startswith("js/screens/")]
     script = bundle(screens)
-    assert len(screens) == 8
+    assert len(screens) == 10
     assert not re.search(r"(?m)^(import|export)\b", script)
     for name in ("address.js", "api.js", "outbox.js"):
         assert f'"sheet/{name}": (' in script

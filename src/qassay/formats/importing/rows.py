@@ -15,7 +15,7 @@ from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, 
 from qassay.formats.jsonl import Numbered
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
-from qassay.judging import INCOMING_COLUMNS, JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
 from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
@@ -107,7 +107,7 @@ def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: st
     """Check rows against questions, task and nuggets, and append those that are new."""
     questions = plan.test_set(source)
     _refuse_empty(rows, source)
-    table = jsonl.rows_table(rows, INCOMING_COLUMNS, file=source.name)
+    table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
     _append(plan, source, "judgments", rows, judgment_identity(questions, plan.configuration.task), name, kinds)
 

@@ -96,7 +96,7 @@ class Moving(Input):
     before: str | None = Field(default=None, max_length=200)
 
 
-class Undoing(Input):
+class UndoneChange(Input):
     """An earlier change, named by its key, is undone."""
 
     key: str = KEY
@@ -195,7 +195,7 @@ def move(who: Who, site: TheSite, assignment: Number, sent: Moving) -> NuggetLis
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
-def undo(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> NuggetList:
+def undo(who: Who, site: TheSite, assignment: Number, sent: UndoneChange) -> NuggetList:
     """Undo a change of the list, with everything that hung on it."""
     return _change(who, site, assignment, sent, lambda change: change.undo(sent.of))
 
@@ -214,7 +214,7 @@ def _change(
     who: Person,
     site: Site,
     assignment: int,
-    sent: Sent | Moving | Undoing,
+    sent: Sent | Moving | UndoneChange,
     do: Callable[[NuggetChange], object],
 ) -> NuggetList:
     """Make a change once, open the responses that are to be judged again, and show the list."""

@@ -19,7 +19,7 @@ from qassay.formats.jsonl import rows_table
 from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
-from qassay.judging import INCOMING_COLUMNS, KINDS, SETTLED_SETS, subject
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, SETTLED_SETS, subject
 from qassay.judging.sets import JudgmentSet, check_nuggets, judgment_set, with_kinds
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import keep_others_out
@@ -139,7 +139,7 @@ def _checked(
     name: str, rows: list[dict[str, Any]], questions: TestSet, task: Task
 ) -> tuple[JudgmentSet, list[tuple[str, Mapping[str, Any]]]]:
     """The rows as a judgment set, and with their kinds; the rules are those of files."""
-    table = rows_table(list(enumerate(rows, 1)), INCOMING_COLUMNS, file=_file(name))
+    table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=_file(name))
     judged = judgment_set(name, table, questions, task, file=_file(name))
     kinds = with_kinds(table, questions, task)["kind"].to_list()
     return judged, list(zip(kinds, rows, strict=True))
