@@ -228,11 +228,11 @@ def _writes(store: Store) -> tuple[float, float]:
 
 def _save(connection: Connection, question: str) -> None:
     """What a decision writes: a judgment, that it is the current one, and the counts of its assignment."""
-    values = {"question": question, "thing": f"{time.perf_counter_ns()}"}
+    values = {"question": question, "subject": f"{time.perf_counter_ns()}"}
     connection.execute(
         text(
             'INSERT INTO judgment ("set", question, kind, thing, version, body, account, at)'
-            " VALUES ('first', :question, 'item', :thing, 1, '{}', 3, '2026')"
+            " VALUES ('first', :question, 'item', :subject, 1, '{}', 3, '2026')"
         ),
         values,
     )

@@ -247,7 +247,7 @@ def examine(folder: Path, people: list[Person]) -> Outcome:
     c = judgment.c
     with store.read() as connection:
         # Without a key is what the application settles by rule.
-        query = select(c.key, c.set, c.thing, c.version).where(c.key.is_not(None)).order_by(c.id)
+        query = select(c.key, c.set, c.subject, c.version).where(c.key.is_not(None)).order_by(c.id)
         rows = connection.execute(query).all()
     store.close()
     stored: dict[str, list[int]] = {}

@@ -35,7 +35,7 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
 from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session, hash_password
-from qassay.store.schema import standing
+from qassay.store.schema import current_judgment
 from qassay.web.demonstration import give_out
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,9 +65,9 @@ class SmallEvaluation:
     def rows(self, name: str) -> list[dict[str, Any]]:
         """The judgments of a set that stand."""
         query = (
-            select(standing.c.body)
-            .where(standing.c.set == name, standing.c.body.is_not(None))
-            .order_by(standing.c.judgment)
+            select(current_judgment.c.body)
+            .where(current_judgment.c.set == name, current_judgment.c.body.is_not(None))
+            .order_by(current_judgment.c.judgment)
         )
         with self.store.read() as connection:
             return [json.loads(body) for body in connection.execute(query).scalars()]

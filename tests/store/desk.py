@@ -29,7 +29,7 @@ from qassay.store.judging import judgments
 from qassay.store.judging.decisions import Decided, decide, undo
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of, order_seed, store_items
-from qassay.store.schema import account, metadata, standing
+from qassay.store.schema import account, current_judgment, metadata
 
 QUESTIONS = [
     {"id": "1.1", "type": "factoid", "text": "When was it founded?", "series": "1", "target": "club"},
@@ -198,7 +198,7 @@ class Desk:
 
     def rows(self, connection: Connection, set_name: str = ADJUDICATED, question: str | None = None) -> list[Any]:
         """The rows of a set that stand."""
-        c = standing.c
+        c = current_judgment.c
         query = select(c.body).where(c.set == set_name, c.body.is_not(None)).order_by(c.judgment)
         if question is not None:
             query = query.where(c.question == question)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from qassay.store.schema import assignment, item, question, question_progress, settled, standing
+from qassay.store.schema import assignment, current_judgment, item, question, question_progress, settled
 
 
 def check_sums(connection: Connection) -> None:
@@ -26,7 +26,9 @@ def _expected(connection: Connection) -> dict[str, tuple[Any, ...]]:
         row[0]: row[1] for row in connection.execute(select(question.c.id, question.c.ordinal).where(~question.c.draft))
     }
     pooled = set(connection.execute(select(item.c.question).where(item.c.active)).scalars())
-    judged = set(connection.execute(select(standing.c.question).where(standing.c.body.is_not(None))).scalars())
+    judged = set(
+        connection.execute(select(current_judgment.c.question).where(current_judgment.c.body.is_not(None))).scalars()
+    )
     unruled = {row[0]: row[1] for row in connection.execute(select(settled.c.question, settled.c.unruled))}
     work: dict[str, list[Any]] = {}
     for row in connection.execute(select(assignment).order_by(assignment.c.id)):

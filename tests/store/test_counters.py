@@ -16,7 +16,16 @@ from sums import check_sums
 from qassay.formats.times import now
 from qassay.store.assignment.progress import workloads
 from qassay.store.engine import Store
-from qassay.store.schema import account, assignment, item, judgment, question, question_progress, settled, standing
+from qassay.store.schema import (
+    account,
+    assignment,
+    current_judgment,
+    item,
+    judgment,
+    question,
+    question_progress,
+    settled,
+)
 
 store = desk.store
 MIGRATION = importlib.import_module("qassay.store.migrations.versions.0003_progress")
@@ -99,15 +108,15 @@ def judge(connection: Connection, chance: random.Random) -> None:
     name = chance.choice(NAMES)
     if chance.random() < 0.4:
         body = chance.choice((None, "{}"))
-        connection.execute(update(standing).where(standing.c.question == name).values(body=body))
+        connection.execute(update(current_judgment).where(current_judgment.c.question == name).values(body=body))
         return
     if chance.random() < 0.3:
-        connection.execute(delete(standing).where(standing.c.question == name))
+        connection.execute(delete(current_judgment).where(current_judgment.c.question == name))
         return
     number = 1 + (connection.execute(select(func.max(judgment.c.id))).scalar() or 0)
-    said = {"set": "first", "question": name, "kind": "item", "thing": f"t{number}", "version": 1, "body": "{}"}
+    said = {"set": "first", "question": name, "kind": "item", "subject": f"t{number}", "version": 1, "body": "{}"}
     connection.execute(insert(judgment).values(id=number, at=now(), **said))
-    connection.execute(insert(standing).values(judgment=number, **said))
+    connection.execute(insert(current_judgment).values(judgment=number, **said))
 
 
 def settle(connection: Connection, chance: random.Random) -> None:
@@ -145,7 +154,7 @@ def test_nothing_is_left_of_a_store_that_is_emptied(store: Store) -> None:
         add_people(connection)
         for step in STEPS * 5:
             step(connection, chance)
-        for table in (question_progress, settled, standing, judgment, item, assignment, question):
+        for table in (question_progress, settled, current_judgment, judgment, item, assignment, question):
             connection.execute(delete(table))
         check_sums(connection)
 

@@ -145,7 +145,7 @@ def test_what_refers_to_nobody_is_refused(store: Store) -> None:
 
 
 def test_a_version_is_there_once_whoever_writes_past_the_rules(store: Store) -> None:
-    row = {"set": "first", "question": "q", "kind": "item", "thing": "t", "version": 1, "body": "{}", "at": now()}
+    row = {"set": "first", "question": "q", "kind": "item", "subject": "t", "version": 1, "body": "{}", "at": now()}
     with store.write() as connection:
         connection.execute(insert(judgment).values(row))
     with store.engine.connect() as connection, connection.begin(), pytest.raises(IntegrityError):

@@ -23,7 +23,7 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import Imported, import_folder, import_plan
 from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.judgments import append
-from qassay.store.schema import answer, judgment, metadata, nugget, question, record, run, standing
+from qassay.store.schema import answer, current_judgment, judgment, metadata, nugget, question, record, run
 
 Serve = Callable[[Path], Store]
 Write = Callable[..., Path]
@@ -41,8 +41,10 @@ def counts(store: Store) -> dict[str, int]:
 
 def standing_of(store: Store, set_name: str = "first") -> dict[str, Any]:
     with store.read() as connection:
-        rows = connection.execute(select(standing.c.thing, standing.c.body).where(standing.c.set == set_name)).all()
-    return {row.thing: row.body and json.loads(row.body) for row in rows}
+        rows = connection.execute(
+            select(current_judgment.c.subject, current_judgment.c.body).where(current_judgment.c.set == set_name)
+        ).all()
+    return {row.subject: row.body and json.loads(row.body) for row in rows}
 
 
 def test_everything_comes_in_and_is_counted(small: Path, in_database: Callable[[Path], Path]) -> None:
@@ -399,7 +401,9 @@ def test_a_planned_import_brings_only_the_rows_of_its_sources(small: Path, serve
     with store.read() as connection:
         noted = connection.execute(select(record.c.body).where(record.c.action == "take-in").order_by(record.c.id))
         last = msgspec.json.decode(noted.scalars().all()[-1])
-        body = connection.execute(select(standing.c.body).where(standing.c.body.is_(None))).scalars().all()
+        body = (
+            connection.execute(select(current_judgment.c.body).where(current_judgment.c.body.is_(None))).scalars().all()
+        )
     assert last == {"files": [{"file": "judgments/first.jsonl", "kind": "judgments", "added": 2, "changed": 0}]}
     assert body == [None], "what was undone stays undone"
 

@@ -21,7 +21,7 @@ from qassay.judging.settling import Entry
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_entries, append_many
-from qassay.store.schema import judgment, standing
+from qassay.store.schema import current_judgment, judgment
 
 store = desks.store
 AT = "2026-01-01T00:00:00.000Z"
@@ -37,9 +37,11 @@ def save(connection: Any, label: str = "R", **options: Any) -> judgments.Saved:
 
 def everything(connection: Any) -> tuple[list[Any], list[Any]]:
     """Both tables, without the numbers that a database gives."""
-    j, s = judgment.c, standing.c
-    rows = connection.execute(select(j.set, j.question, j.kind, j.thing, j.version, j.body, j.at).order_by(j.id))
-    last = connection.execute(select(s.set, s.thing, s.question, s.kind, s.version, s.body).order_by(s.set, s.thing))
+    j, s = judgment.c, current_judgment.c
+    rows = connection.execute(select(j.set, j.question, j.kind, j.subject, j.version, j.body, j.at).order_by(j.id))
+    last = connection.execute(
+        select(s.set, s.subject, s.question, s.kind, s.version, s.body).order_by(s.set, s.subject)
+    )
     return [tuple(row) for row in rows], [tuple(row) for row in last]
 
 
@@ -221,7 +223,7 @@ def test_many_at_once_are_what_one_after_the_other_are(tmp_path: Path, request: 
 
     def state(before: Any, rows: Any, *, at_once: bool) -> Any:
         with store.write() as connection:
-            connection.execute(delete(standing))
+            connection.execute(delete(current_judgment))
             connection.execute(delete(judgment))
             for one in before:
                 save(connection, row=row(one))

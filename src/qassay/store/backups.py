@@ -172,8 +172,9 @@ def _copy_tables(origin: Connection, target: Connection) -> None:
         if table is question_progress:  # which triggers fill from the others
             continue
         rows = origin.execution_options(yield_per=_MANY).execute(select(table))
-        for part in rows.mappings().partitions():
-            target.execute(insert(table), [dict(row) for row in part])
+        keys = table.columns.keys()
+        for part in rows.partitions():
+            target.execute(insert(table), [dict(zip(keys, row, strict=True)) for row in part])
 
 
 def _continue_numbers(connection: Connection, table: str) -> None:

@@ -221,22 +221,22 @@ judgment = Table(
     Column("set", Name, nullable=False),
     Column("question", Name, nullable=False),
     Column("kind", String(20), nullable=False),
-    Column("thing", String(32), nullable=False),  # digest of what is judged (judgments.IDENTITY)
+    Column("thing", String(32), key="subject", nullable=False),  # digest of what is judged (judging.subject)
     Column("version", Integer, nullable=False),
-    Column("body", Text),  # null: the judgment before it was taken back
+    Column("body", Text),  # null: the judgment before it was undone
     Column("key", String(100), unique=True),  # made by the client: the same save twice is one judgment
     Column("account", ForeignKey("account.id")),
     Column("at", At, nullable=False),
-    UniqueConstraint("set", "thing", "version"),
+    UniqueConstraint("set", "subject", "version"),
     Index("ix_judgment_question", "question", "set"),
     Index("ix_judgment_set", "set", "id"),
     Index("ix_judgment_account", "account", "set", "id"),
 )
-standing = Table(
+current_judgment = Table(
     "standing",
     metadata,
     Column("set", Name, primary_key=True),
-    Column("thing", String(32), primary_key=True),
+    Column("thing", String(32), key="subject", primary_key=True),
     Column("question", Name, nullable=False),
     Column("kind", String(20), nullable=False),
     Column("judgment", ForeignKey("judgment.id"), nullable=False),

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from qassay.store.adjudication.settling import Settled, keep
-from qassay.store.schema import assignment, judgment, standing
+from qassay.store.schema import assignment, current_judgment, judgment
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
@@ -89,7 +89,7 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     close_all(rag)
     with rag.store.write() as connection:
         connection.execute(delete(assignment).where(assignment.c.question == "r7"))
-        connection.execute(delete(standing).where(standing.c.question == "r7"))
+        connection.execute(delete(current_judgment).where(current_judgment.c.question == "r7"))
         connection.execute(delete(judgment).where(judgment.c.question == "r7"))
     page = rag.page("/results")
     assert page["gate"]["unassigned"] == ["r7"]

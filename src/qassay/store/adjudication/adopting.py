@@ -14,8 +14,8 @@ from qassay.judging.settling import UNANIMOUS, Current, Entry
 from qassay.store.acts import Act
 from qassay.store.judging.judgments import KeyReusedError, append_entries, body_before, decoded
 from qassay.store.judging.nuggets import Nugget, list_for, nuggets_of, write_nugget
+from qassay.store.schema import current_judgment, record
 from qassay.store.schema import nugget as nugget_table
-from qassay.store.schema import record, standing
 from qassay.store.settings import note_action
 
 ACTION = "adopt"
@@ -59,11 +59,11 @@ class NuggetJudgments:
 
 def bound_judgments(connection: Connection, question: str, sets: Sequence[str]) -> dict[str, NuggetJudgments]:
     """What some sets say about a question by naming nuggets."""
-    c = standing.c
-    query = select(c.set, c.thing, c.kind, c.judgment, c.version, c.body)
+    c = current_judgment.c
+    query = select(c.set, c.subject, c.kind, c.judgment, c.version, c.body)
     rows: dict[str, dict[str, tuple[str, Current]]] = {name: {} for name in sets}
     for row in connection.execute(query.where(c.question == question, c.set.in_(sets), c.kind.in_(_BOUND))):
-        rows[row.set][row.thing] = (row.kind, Current(row.judgment, row.version, decoded(row.body)))
+        rows[row.set][row.subject] = (row.kind, Current(row.judgment, row.version, decoded(row.body)))
     return {name: NuggetJudgments(subjects) for name, subjects in rows.items()}
 
 

@@ -23,7 +23,7 @@ from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.judging.judgments import BATCH, append_entries, decoded
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
-from qassay.store.schema import ASSIGNED, OPEN, UNRULED, judgment, question_progress, standing
+from qassay.store.schema import ASSIGNED, OPEN, UNRULED, current_judgment, judgment, question_progress
 from qassay.store.schema import settled as table
 
 
@@ -204,13 +204,14 @@ def _settle_list(act: Act, comparison: Comparison) -> None:
 def _current(
     connection: Connection, question: str, sets: Sequence[str], subjects: Sequence[str] | None
 ) -> dict[tuple[str, str], Current]:
-    c = standing.c
-    query = select(c.set, c.thing, c.judgment, c.version, c.body).where(c.set.in_(sets))
+    c = current_judgment.c
+    query = select(c.set, c.subject, c.judgment, c.version, c.body).where(c.set.in_(sets))
     # A few subjects by their own index; many, as all of a question are.
     few = subjects is not None and len(subjects) <= BATCH
-    query = query.where(c.thing.in_(subjects or ())) if few else query.where(c.question == question)
+    query = query.where(c.subject.in_(subjects or ())) if few else query.where(c.question == question)
     return {
-        (row.set, row.thing): Current(row.judgment, row.version, decoded(row.body)) for row in connection.execute(query)
+        (row.set, row.subject): Current(row.judgment, row.version, decoded(row.body))
+        for row in connection.execute(query)
     }
 
 
@@ -220,9 +221,11 @@ def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str])
     c = judgment.c
     history: dict[tuple[str, str], list[tuple[int, Row | None]]] = {}
     for start in range(0, len(names), BATCH):
-        rows = select(c.set, c.thing, c.id, c.body).where(c.set.in_(sets), c.thing.in_(names[start : start + BATCH]))
+        rows = select(c.set, c.subject, c.id, c.body).where(
+            c.set.in_(sets), c.subject.in_(names[start : start + BATCH])
+        )
         for row in connection.execute(rows.order_by(c.version)):
-            history.setdefault((row.set, row.thing), []).append((row.id, decoded(row.body)))
+            history.setdefault((row.set, row.subject), []).append((row.id, decoded(row.body)))
 
     def before(set_name: str, subject: str, number: int) -> Row | None:
         earlier = [body for judged, body in history.get((set_name, subject), ()) if judged < number]

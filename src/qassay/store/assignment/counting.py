@@ -16,7 +16,7 @@ from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment as assignment_table
-from qassay.store.schema import standing
+from qassay.store.schema import current_judgment
 from qassay.store.settings import forget_settled
 
 
@@ -74,9 +74,9 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
 
     Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
     """
-    c = standing.c
+    c = current_judgment.c
     here = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
-    subjects = set(connection.execute(select(c.thing).where(*here)).scalars())
+    subjects = set(connection.execute(select(c.subject).where(*here)).scalars())
     bound = next((item for item in items if KINDS[item.kind].by_nuggets), None)
     nuggets = nuggets_for(connection, assignment.set, bound) if bound is not None else []
     judged = {

@@ -23,7 +23,7 @@ from qassay.questions import Question, TestSet, gather
 from qassay.store.assignment import assignments
 from qassay.store.development import test_set
 from qassay.store.development.answers import forget_answers, known_answers, rename_answers
-from qassay.store.schema import assignment, item, nugget, run, standing
+from qassay.store.schema import assignment, current_judgment, item, nugget, run
 from qassay.store.schema import question as table
 from qassay.store.settings import forget_settled, note_action
 from qassay.tasks import Task
@@ -172,7 +172,11 @@ def refuse_where_used(connection: Connection, stored: Stored, stays: str) -> Non
     if stored.draft:
         return
     number = stored.question.id
-    judged = select(standing.c.thing).where(standing.c.question == number, standing.c.body.is_not(None)).limit(1)
+    judged = (
+        select(current_judgment.c.subject)
+        .where(current_judgment.c.question == number, current_judgment.c.body.is_not(None))
+        .limit(1)
+    )
     if connection.execute(judged).first() is not None:
         raise UsageError(f"question {number} has judgments: {stays}. To leave it out of scores, name it in [drop]")
     runs = connection.execute(select(func.count()).select_from(run).where(~run.c.withdrawn)).scalar_one()

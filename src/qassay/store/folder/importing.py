@@ -38,7 +38,7 @@ from qassay.store.development import test_set
 from qassay.store.engine import Store
 from qassay.store.folder.snapshot import nugget_lines
 from qassay.store.judging.judgments import append_many
-from qassay.store.schema import answer, judgment, nugget, question, run, standing
+from qassay.store.schema import answer, current_judgment, judgment, nugget, question, run
 from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
 
 
@@ -375,7 +375,7 @@ class _Import:
     def judgments(self, batch: Batch) -> None:
         """Judgments that the set lacks, in the order of the file."""
         c = judgment.c
-        stored = self.connection.execute(select(c.thing, c.body).where(c.set == batch.name).order_by(c.id))
+        stored = self.connection.execute(select(c.subject, c.body).where(c.set == batch.name).order_by(c.id))
         rows = list(zip(batch.kinds, batch.texts, strict=True))
         keys = (subject(kind, msgspec.json.decode(text)) for kind, text in rows)
         rows = [rows[place] for place in _missing(batch, keys, stored)]
@@ -395,7 +395,11 @@ class _Import:
         """Judgments of a question of one type say nothing of a question of another."""
         if old is None or old.type == new.type:
             return
-        judged = select(standing.c.thing).where(standing.c.question == new.id, standing.c.body.is_not(None)).limit(1)
+        judged = (
+            select(current_judgment.c.subject)
+            .where(current_judgment.c.question == new.id, current_judgment.c.body.is_not(None))
+            .limit(1)
+        )
         if self.connection.execute(judged).first() is not None:
             message = f"question {new.id} is judged as {old.type} and cannot become {new.type}; give it another id"
             self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))

@@ -164,9 +164,9 @@ def _write_runs(connection: Connection, places: Folder) -> None:
 def _write_judgments(connection: Connection, places: Folder) -> None:
     """Write every set in one pass over the table, which is in the order in which judgments were made."""
     c = judgment.c
-    taken_back = select(c.set, c.thing, c.version).where(c.body.is_(None)).order_by(c.version)
+    taken_back = select(c.set, c.subject, c.version).where(c.body.is_(None)).order_by(c.version)
     gone: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in connection.execute(taken_back)}
-    columns = (c.set, c.body, c.thing, c.version) if gone else (c.set, c.body)
+    columns = (c.set, c.body, c.subject, c.version) if gone else (c.set, c.body)
     rows = connection.execution_options(yield_per=_MANY).execute(select(*columns).order_by(c.id))
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}

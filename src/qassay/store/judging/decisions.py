@@ -186,7 +186,7 @@ def undo_judgments(act: Act, set_name: str, question: str, *, of: str) -> int:
     # An act may write a subject twice: a link that went, and a response that is to be judged again.
     written: dict[str, tuple[Any, Any]] = {}
     for row in rows:
-        written[row.thing] = (written[row.thing][0] if row.thing in written else row, row)
+        written[row.subject] = (written[row.subject][0] if row.subject in written else row, row)
     for number, (subject, (first, last)) in enumerate(written.items()):
         history = judgments.history(act.connection, set_name, subject)
         past = {saved.version: saved.body for saved in history}

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, and_, func, or_, select, union_all
 
-from qassay.store.schema import account, judgment, record, standing
+from qassay.store.schema import account, current_judgment, judgment, record
 
 PAGE = 100
 
@@ -64,7 +64,7 @@ def changes(
         newest = _of_all_sets(newest, set_names(connection)).limit(limit)
     numbers = connection.execute(newest).scalars().all()
     query = (
-        select(c.id, c.at, account.c.name, c.set, c.question, c.kind, c.thing, c.version, c.body)
+        select(c.id, c.at, account.c.name, c.set, c.question, c.kind, c.subject, c.version, c.body)
         .outerjoin(account, account.c.id == c.account)
         .where(c.id.in_(numbers))
         .order_by(c.id.desc())
@@ -80,7 +80,7 @@ def changes(
             row.question,
             row.kind,
             row.version,
-            earlier.get((row.set, row.thing, row.version - 1)),
+            earlier.get((row.set, row.subject, row.version - 1)),
             _decoded(row.body),
         )
         for row in rows
@@ -98,7 +98,7 @@ def _of_all_sets(newest: Select[Any], names: Sequence[str]) -> Select[Any]:
 
 def set_names(connection: Connection) -> list[str]:
     """The sets with judgments, from one name to the next: a list of all distinct ones would read every judgment."""
-    c = standing.c
+    c = current_judgment.c
     names = select(func.min(c.set).label("name")).cte("names", recursive=True)
     following = select(func.min(c.set)).where(c.set > names.c.name).scalar_subquery()
     names = names.union_all(select(following).where(names.c.name.is_not(None)))
@@ -125,12 +125,14 @@ def _earlier(connection: Connection, rows: Sequence[Any]) -> dict[tuple[str, str
     """What stood before these judgments, in one look."""
     c = judgment.c
     wanted = [
-        and_(c.set == row.set, c.thing == row.thing, c.version == row.version - 1) for row in rows if row.version > 1
+        and_(c.set == row.set, c.subject == row.subject, c.version == row.version - 1)
+        for row in rows
+        if row.version > 1
     ]
     if not wanted:
         return {}
-    found = connection.execute(select(c.set, c.thing, c.version, c.body).where(or_(*wanted)))
-    return {(row.set, row.thing, row.version): _decoded(row.body) for row in found}
+    found = connection.execute(select(c.set, c.subject, c.version, c.body).where(or_(*wanted)))
+    return {(row.set, row.subject, row.version): _decoded(row.body) for row in found}
 
 
 def _decoded(body: str | None) -> Mapping[str, Any] | None:

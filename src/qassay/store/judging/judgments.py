@@ -22,7 +22,7 @@ from qassay.judging import Row, subject
 from qassay.judging.settling import Entry
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
-from qassay.store.schema import judgment, standing
+from qassay.store.schema import current_judgment, judgment
 
 # Rows written at once.
 BATCH = 5_000
@@ -125,7 +125,7 @@ def repeated(
 
 def append_entries(act: Act, set_name: str, entries: Sequence[Entry]) -> None:
     """Append judgments whose next versions the caller knows, because it holds their question."""
-    statement = insert(judgment).returning(judgment.c.id, judgment.c.thing)
+    statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
     for batch in _batches(entries):
         rows = [_values(set_name, entry, at=act.at, key=None, account=act.account) for entry in batch]
         numbers = {named: number for number, named in act.connection.execute(statement, rows)}
@@ -144,8 +144,10 @@ def append_many(
         keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
-    known = connection.execute(select(standing.c.thing, standing.c.version).where(standing.c.set == set_name))
-    current: dict[str, int] = {row.thing: row.version for row in known}
+    known = connection.execute(
+        select(current_judgment.c.subject, current_judgment.c.version).where(current_judgment.c.set == set_name)
+    )
+    current: dict[str, int] = {row.subject: row.version for row in known}
     count = 0
     for batch in _batches(_versioned(rows, current, set_name, at, account)):
         connection.execute(insert(judgment), batch)
@@ -186,7 +188,7 @@ def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | Non
 def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
     """What was current for a subject before a certain judgment, by its number."""
     c = judgment.c
-    query = select(c.body).where(c.set == set_name, c.thing == named, c.id < number)
+    query = select(c.body).where(c.set == set_name, c.subject == named, c.id < number)
     return decoded(connection.execute(query.order_by(c.version.desc()).limit(1)).scalar())
 
 
@@ -210,7 +212,7 @@ def current_rows(connection: Connection, set_name: str, subjects: Collection[str
 
 def rows_of_kind(connection: Connection, set_name: str, question: str, *kinds: str) -> list[tuple[int, Row]]:
     """The current judgments of a question in a set, of some kinds, oldest first: version and row."""
-    c = standing.c
+    c = current_judgment.c
     here = (c.set == set_name, c.question == question, c.kind.in_(kinds), c.body.is_not(None))
     rows = connection.execute(select(c.version, c.body).where(*here).order_by(c.judgment))
     return [(row.version, msgspec.json.decode(row.body)) for row in rows]
@@ -218,9 +220,9 @@ def rows_of_kind(connection: Connection, set_name: str, question: str, *kinds: s
 
 def subjects_after(connection: Connection, set_name: str, named: str, *, limit: int) -> list[str]:
     """The subjects that a set has judged, in the order of their digests, from the one after this on."""
-    c = standing.c
-    judged = (c.set == set_name, c.body.is_not(None), c.thing > named)
-    return list(connection.execute(select(c.thing).where(*judged).order_by(c.thing).limit(limit)).scalars())
+    c = current_judgment.c
+    judged = (c.set == set_name, c.body.is_not(None), c.subject > named)
+    return list(connection.execute(select(c.subject).where(*judged).order_by(c.subject).limit(limit)).scalars())
 
 
 def count_judgments(connection: Connection) -> int:
@@ -250,7 +252,7 @@ def _values(set_name: str, entry: Entry, *, at: str, key: str | None, account: i
         "set": set_name,
         "question": entry.question,
         "kind": entry.kind,
-        "thing": entry.subject,
+        "subject": entry.subject,
         "version": entry.version,
         "body": _text(entry.body),
         "key": key,
@@ -264,7 +266,7 @@ def _make_current(connection: Connection, set_name: str, appended: Sequence[tupl
     rows = [
         {
             "set": set_name,
-            "thing": entry.subject,
+            "subject": entry.subject,
             "question": entry.question,
             "kind": entry.kind,
             "judgment": number,
@@ -278,19 +280,23 @@ def _make_current(connection: Connection, set_name: str, appended: Sequence[tupl
 
 def _make_latest_current(connection: Connection, set_name: str, *, after: int) -> None:
     """Bring `standing` up to date with the judgments of a set that came after a certain one."""
-    fresh = select(judgment.c.thing).where(judgment.c.set == set_name, judgment.c.id > after)
-    connection.execute(delete(standing).where(standing.c.set == set_name, standing.c.thing.in_(fresh)))
+    fresh = select(judgment.c.subject).where(judgment.c.set == set_name, judgment.c.id > after)
+    connection.execute(
+        delete(current_judgment).where(current_judgment.c.set == set_name, current_judgment.c.subject.in_(fresh))
+    )
     later = judgment.alias("later")
     newer = (
         select(later.c.id)
-        .where(later.c.set == judgment.c.set, later.c.thing == judgment.c.thing, later.c.version > judgment.c.version)
+        .where(
+            later.c.set == judgment.c.set, later.c.subject == judgment.c.subject, later.c.version > judgment.c.version
+        )
         .exists()
     )
-    names = ("set", "thing", "question", "kind", "judgment", "version", "body")
+    names = ("set", "subject", "question", "kind", "judgment", "version", "body")
     chosen = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
         judgment.c.set == set_name, judgment.c.id > after, ~newer
     )
-    connection.execute(insert(standing).from_select(names, chosen))
+    connection.execute(insert(current_judgment).from_select(names, chosen))
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -310,7 +316,7 @@ def _versioned(
             "set": set_name,
             "question": str(row["question"]),
             "kind": kind,
-            "thing": named,
+            "subject": named,
             "version": current[named],
             "body": body,
             "account": account,
@@ -332,16 +338,16 @@ def _asked(connection: Connection, set_name: str, subjects: Collection[str]) -> 
     """One parameter for all subjects, however many: databases count parameters, and building them takes time."""
     wanted = list(subjects)
     is_sqlite = connection.dialect.name == "sqlite"
-    return {"name": set_name, "things": msgspec.json.encode(wanted).decode() if is_sqlite else wanted}
+    return {"name": set_name, "subjects": msgspec.json.encode(wanted).decode() if is_sqlite else wanted}
 
 
 # ---- statements, built once -----------------------------------------------------------------------------------------
 
 _c = judgment.c
-_ROWS = select(_c.id, _c.set, _c.thing, _c.version, _c.body, _c.account, _c.at)
+_ROWS = select(_c.id, _c.set, _c.subject, _c.version, _c.body, _c.account, _c.at)
 _BY_KEY = _ROWS.where(_c.key == bindparam("key"))
-_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version)
-_LAST = _ROWS.where(_c.set == bindparam("name"), _c.thing == bindparam("named")).order_by(_c.version.desc()).limit(1)
+_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("named")).order_by(_c.version)
+_LAST = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("named")).order_by(_c.version.desc()).limit(1)
 
 _DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 _INSERT = {
@@ -351,26 +357,28 @@ _INSERT = {
 
 
 def _upsert(dialect: Any) -> Any:
-    statement = dialect.insert(standing)
+    statement = dialect.insert(current_judgment)
     changed = {name: statement.excluded[name] for name in ("judgment", "version", "body")}
-    return statement.on_conflict_do_update(index_elements=["set", "thing"], set_=changed)
+    return statement.on_conflict_do_update(
+        index_elements=[current_judgment.c.set, current_judgment.c.subject], set_=changed
+    )
 
 
 _CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
-_listed = func.json_each(bindparam("things", type_=String)).table_valued("value")
+_listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
 _AMONG: dict[str, Any] = {
-    "sqlite": standing.c.thing.in_(select(_listed.c.value)),
-    "postgresql": standing.c.thing == any_(bindparam("things", type_=ARRAY(String))),
+    "sqlite": current_judgment.c.subject.in_(select(_listed.c.value)),
+    "postgresql": current_judgment.c.subject == any_(bindparam("subjects", type_=ARRAY(String))),
 }
 
 
 def _statements(*columns: Any) -> dict[str, Any]:
-    c = standing.c
+    c = current_judgment.c
     return {
-        dialect: select(c.thing, c.version, *columns).where(c.set == bindparam("name"), among)
+        dialect: select(c.subject, c.version, *columns).where(c.set == bindparam("name"), among)
         for dialect, among in _AMONG.items()
     }
 
 
-_VERSIONS = _statements(standing.c.body.is_not(None))
-_BODIES = _statements(standing.c.body)
+_VERSIONS = _statements(current_judgment.c.body.is_not(None))
+_BODIES = _statements(current_judgment.c.body)
