@@ -153,6 +153,45 @@ def test_only_the_store_asks_the_database() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_store_decides_nothing() -> None:
+    """What a verdict says is read and written by the kinds of judgment alone: the store names no field of one."""
+    from qassay.judging import KINDS
+
+    fields = {name for record in KINDS.values() for name in (*record.fields, *record.file_fields)}
+    wrong = []
+    for path in _modules("store"):
+        # Known answers and the rows of files are not judgments.
+        if path.relative_to(PACKAGE / "store").parts[0] in ("migrations", "development", "folder"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            asked: list[ast.expr] = [node.slice] if isinstance(node, ast.Subscript) else []
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+                asked = node.args[:1]
+            names = [key.value for key in asked if isinstance(key, ast.Constant)]
+            wrong += [f"{_name(path)}:{node.lineno} asks for {name}" for name in names if name in fields]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_kinds_of_judgment_are_registered_and_everybody_asks_the_register() -> None:
+    """One file a kind, in the register; each knows its words, and what it needs to be judged."""
+    from qassay.judging import KINDS, ROW_KINDS, Kind
+
+    own = {path.stem for path in (PACKAGE / "judging").glob("*.py")}
+    assert {type(record).__module__.rpartition(".")[2] for record in KINDS.values()} < own
+    for record in KINDS.values():
+        assert isinstance(record, Kind)
+        assert all(record.nouns)
+        assert record.fields
+        assert set(record.blank) <= set(record.fields)
+        assert record.rows in ROW_KINDS
+        if record.screen:
+            assert record.title
+            assert record.shown
+            screens = PACKAGE / "web"
+            assert (screens / "static" / "js" / "screens" / f"{record.screen}.js").is_file()
+            assert (screens / "templates" / "screens" / f"{record.screen}.html").is_file()
+
+
 def test_the_pure_half_touches_nothing_outside() -> None:
     wrong = []
     for path in _modules(*PURE):

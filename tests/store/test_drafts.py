@@ -164,7 +164,7 @@ def test_a_change_of_a_published_question_is_recorded_and_its_type_stays(served:
             drafts.remove_question(connection, "1.1", account=None)
         with pytest.raises(drafts.ChangedError) as told:
             drafts.change_question(connection, SERIES, "1.1", {"text": "x"}, expected=1, account=None)
-        assert told.value.standing.question.text == "Founded when?"
+        assert told.value.current.question.text == "Founded when?"
 
 
 def test_a_published_question_goes_only_while_no_run_answers_it(

@@ -274,7 +274,7 @@ def test_of_two_who_change_a_question_at_once_the_second_is_told(
                     how = {"expected": 1, "account": None}
                     drafts.change_question(connection, desk.evaluation.task, "1.1", {"text": words}, **how)
             except drafts.ChangedError as told:
-                return told.standing.question.text
+                return told.current.question.text
             return None
 
         return way

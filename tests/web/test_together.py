@@ -145,7 +145,7 @@ def test_of_two_organisers_who_change_a_nugget_one_is_told(anywhere: Any, monkey
 def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeypatch: Any) -> None:
     take_in_questions(anywhere)
     both = [anywhere.client("organiser") for _ in range(2)]
-    monkeypatch.setattr(known, "_standing", meeting(known._standing))
+    monkeypatch.setattr(known, "_current", meeting(known._current))
     sent = {"id": "1.1", "answer": "a new answer"}
     answers = at_once(*(lambda one=one: one.post("/api/development/question/answers", json=sent) for one in both))
     assert sorted(one.status_code for one in answers) == [201, 400], [one.text for one in answers]

@@ -91,7 +91,7 @@ def adoption_under(act: Act, question: str, set_name: str) -> Adopted | None:
         if done.get("key") == act.key:
             if done["set"] != set_name:
                 raise KeyReusedError("this idempotency key belongs to another list; make a new one for every choice")
-            return Adopted(done["nuggets"], done["judgments"])
+            return Adopted(*(done[count] for count in ("nuggets", "judgments")))
     return None
 
 

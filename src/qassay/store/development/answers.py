@@ -15,6 +15,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from qassay.errors import UsageError
 from qassay.formats.times import now
+from qassay.store.schema import account as people
 from qassay.store.schema import answer as table
 from qassay.store.settings import note_action
 
@@ -45,13 +46,32 @@ def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str,
     return {question: list(answers.values()) for question, answers in known.items()}
 
 
+def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:
+    """Answers known from question development that are not withdrawn.
+
+    Answers that another assessor added while judging are left out: they would tell what that person judged.
+    """
+    c = table.c
+    rows = connection.execute(select(c.body, c.account).where(c.question == question).order_by(c.id)).all()
+    # An answer that came from a file names its assessor, and has no account.
+    name = connection.execute(select(people.c.name).where(people.c.id == account)).scalar()
+    last: dict[tuple[str, Any], bool] = {}
+    for row in rows:
+        body = msgspec.json.decode(row.body)
+        own = row.account == account if row.account is not None else body.get("assessor") == name
+        if "assessor" in body and not own:
+            continue
+        last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
+    return [name for (name, _), is_known in last.items() if is_known]
+
+
 def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
     """Add an answer; one that was withdrawn becomes current again."""
     answer = _spelled(answer)
-    standing = _standing(connection, question, answer, doc)
-    if standing is not None and not standing.withdrawn:
+    current = _current(connection, question, answer, doc)
+    if current is not None and not current.withdrawn:
         raise UsageError(f"question {question} has this answer, with this document, already")
-    again = None if standing is None else False
+    again = None if current is None else False
     _append(connection, {"question": question, "answer": answer, "doc": doc, "withdrawn": again}, account)
 
 
@@ -75,8 +95,8 @@ def withdraw_answer(
     connection: Connection, question: str, answer: str, doc: str | None, *, reason: str, account: int | None
 ) -> None:
     """Withdraw an answer with a reason; recorded."""
-    standing = _standing(connection, question, answer, doc)
-    if standing is None or standing.withdrawn:
+    current = _current(connection, question, answer, doc)
+    if current is None or current.withdrawn:
         raise UsageError(f"question {question} has no such answer; look at the page again")
     if not reason.strip():
         raise UsageError("say why the answer is withdrawn: the reason is kept with it")
@@ -120,7 +140,7 @@ def _spelled(answer: str) -> str:
     return spelled
 
 
-def _standing(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:
+def _current(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:
     known = known_answers(connection, [question]).get(question, ())
     return next((same for same in known if (same.answer, same.doc) == (answer, doc)), None)
 

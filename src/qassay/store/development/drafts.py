@@ -51,9 +51,9 @@ class Stored:
 class ChangedError(QassayError):
     """Somebody else changed the question first: its current form."""
 
-    def __init__(self, standing: Stored) -> None:
+    def __init__(self, current: Stored) -> None:
         super().__init__("this question was changed in the meantime; look at what stands and change it again")
-        self.standing = standing
+        self.current = current
 
 
 def read_drafts(connection: Connection) -> list[Stored]:

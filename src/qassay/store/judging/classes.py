@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.judging import Row
@@ -20,11 +19,10 @@ from qassay.judging.list_item import class_of, fault_of_class, is_right, with_cl
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.assignment.counting import recount_question
+from qassay.store.development.answers import developed_answers
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import check_open, undo_judgments
 from qassay.store.judging.judgments import KeyReusedError
-from qassay.store.schema import account as people
-from qassay.store.schema import answer
 from qassay.store.settings import note_action
 
 
@@ -50,25 +48,6 @@ def known_classes(connection: Connection, assignment: Assignment) -> list[KnownC
         *(KnownClass(name, True, counts[name]) for name in developed),
         *(KnownClass(name, False, counts[name]) for name in own),
     ]
-
-
-def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:
-    """Answers known from question development that are not withdrawn.
-
-    Answers that another assessor added while judging are left out: they would tell what that person judged.
-    """
-    c = answer.c
-    rows = connection.execute(select(c.body, c.account).where(c.question == question).order_by(c.id)).all()
-    # An answer that came from a file names its assessor, and has no account.
-    name = connection.execute(select(people.c.name).where(people.c.id == account)).scalar()
-    last: dict[tuple[str, Any], bool] = {}
-    for row in rows:
-        body = msgspec.json.decode(row.body)
-        own = row.account == account if row.account is not None else body.get("assessor") == name
-        if "assessor" in body and not own:
-            continue
-        last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
-    return [name for (name, _), is_known in last.items() if is_known]
 
 
 def right_answers(connection: Connection, assignment: Assignment) -> list[str]:

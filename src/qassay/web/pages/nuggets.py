@@ -16,7 +16,8 @@ from qassay.judging import Item, digest
 from qassay.judging.match import matched_nuggets
 from qassay.store.assignment.assignments import Assignment, own_on
 from qassay.store.assignment.counting import completed
-from qassay.store.judging.classes import developed_answers, right_answers
+from qassay.store.development.answers import developed_answers
+from qassay.store.judging.classes import right_answers
 from qassay.store.judging.nugget_changes import LONGEST_NUGGET, NuggetChange, begin_list, begin_matching, match_rows
 from qassay.store.judging.nuggets import nuggets_of
 from qassay.store.pool.items import items_of

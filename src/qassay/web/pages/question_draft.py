@@ -170,7 +170,7 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
             task = site.configuration.task
             made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
     except store.ChangedError as error:
-        current = error.standing
+        current = error.current
         message = f"{error}. It reads now: {current.question.text[:1000] or '(no text)'}"
         raise Refusal(409, message, stands=current.question.text, version=current.version) from error
     forget(site)
