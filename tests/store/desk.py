@@ -26,7 +26,7 @@ from qassay.store.assignment.assignments import Assignment, all_assignments, ass
 from qassay.store.assignment.counting import completed, parts_for
 from qassay.store.engine import Store, connect, migrate
 from qassay.store.judging import judgments
-from qassay.store.judging.decisions import Decided, decide, undo
+from qassay.store.judging.decisions import SavedJudgment, decide, undo
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of, order_seed, store_items
 from qassay.store.schema import account, current_judgment, metadata
@@ -149,7 +149,7 @@ class Desk:
 
     def say(
         self, connection: Connection, one: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
-    ) -> Decided:
+    ) -> SavedJudgment:
         """Save a verdict over whatever stands."""
         return decide(
             self.act(connection, one),
@@ -160,15 +160,15 @@ class Desk:
             expected=judgments.version_of(connection, one.set, part.subject),
         )
 
-    def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> Decided:
+    def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> SavedJudgment:
         """Undo to a version."""
         expected = judgments.version_of(connection, one.set, part.subject)
         return undo(self.act(connection, one), one, item, part, expected=expected, to=to)
 
-    def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> Decided:
+    def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> SavedJudgment:
         """Judge every part of a question that needs it; the last answer."""
         one = self.assigned(connection, question, set_name)
-        done: Decided | None = None
+        done: SavedJudgment | None = None
         for item in items_of(connection, question):
             for part in parts_for(connection, one.set, item, self.who(one).name):
                 if part.required or says(item, part) is not usual(item, part):
@@ -176,7 +176,7 @@ class Desk:
         assert done is not None
         return done
 
-    def rule(self, connection: Connection, found: Disagreement, verdict: Mapping[str, Any]) -> judgments.Saved:
+    def rule(self, connection: Connection, found: Disagreement, verdict: Mapping[str, Any]) -> judgments.Judgment:
         """Rule on a disagreement."""
         assert found.item is not None
         return rule(
@@ -247,7 +247,7 @@ def first_part(
 
 def save(
     desk: Desk, connection: Connection, where: tuple[Assignment, Item, Part], label: str = "R", **options: Any
-) -> Decided:
+) -> SavedJudgment:
     """Decide on a part for the first time, or as the options say."""
     one, item, part = where
     how = {"task": desk.evaluation.task, "who": desk.who(one), "key": "k"} | options

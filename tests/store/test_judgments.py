@@ -17,7 +17,7 @@ from sqlalchemy import delete, func, select
 from acting import act
 from qassay.errors import InputError
 from qassay.judging import subject
-from qassay.judging.settling import Entry
+from qassay.judging.settling import NewJudgment
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_entries, append_many
@@ -29,7 +29,7 @@ ROW = {"question": "1", "doc": "D", "text": "x", "judgment": "R"}
 THING = subject("item", ROW)
 
 
-def save(connection: Any, label: str = "R", **options: Any) -> judgments.Saved:
+def save(connection: Any, label: str = "R", **options: Any) -> judgments.Judgment:
     row = {**ROW, "judgment": label}
     made = act(connection, key=options.pop("key", None), account=options.pop("account", None), at=options.pop("at", AT))
     return append(made, options.pop("set_name", "first"), "item", options.pop("row", row), **options)
@@ -162,7 +162,7 @@ def test_of_twenty_writers_one_has_each_version(store: Store) -> None:
 def test_the_same_save_from_twenty_connections_is_one_judgment(store: Store) -> None:
     barrier = Barrier(20)
 
-    def write(_: int) -> judgments.Saved:
+    def write(_: int) -> judgments.Judgment:
         barrier.wait()
         with store.write() as connection:
             return save(connection, "R", expected=0, key="same")
@@ -252,7 +252,7 @@ def test_more_rows_than_a_batch_and_more_things_than_parameters(store: Store) ->
         named = [subject("item", row) for row in rows]
         never = [f"{number:032x}" for number in range(70_000)]
         assert len(judgments.current_rows(connection, "first", named + never)) == 7_000
-        entries = [Entry("item", "1", one, 2, None) for one in named[:6_000]]
+        entries = [NewJudgment("item", "1", one, 2, None) for one in named[:6_000]]
         append_entries(act(connection, at=AT), "first", entries)
         found = judgments.current_rows(connection, "first", named)
         assert sum(body is None for _, body in found.values()) == 6_000

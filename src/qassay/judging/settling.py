@@ -32,7 +32,7 @@ Judged: TypeAlias = Mapping[tuple[str, str], Current]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NewJudgment:
     """A judgment to be appended under a version; a body of None undoes the current one."""
 
     kind: str
@@ -188,14 +188,14 @@ def changed_since(units: Sequence[Unit], sets: Sequence[str], before: Before) ->
     return changed
 
 
-def entries(states: Sequence[State], at: str) -> Iterator[Entry]:
+def entries(states: Sequence[State], at: str) -> Iterator[NewJudgment]:
     """The rows that make the adjudicated set say what all sets say; a person's ruling stays."""
     for state in states:
         if not state.unit.is_ruled:
             yield from _unit_entries(state, at)
 
 
-def _unit_entries(state: State, at: str) -> Iterator[Entry]:
+def _unit_entries(state: State, at: str) -> Iterator[NewJudgment]:
     unit = state.unit
     verdicts = dict(_settled_verdicts(state))
     for part in unit.parts:
@@ -203,12 +203,12 @@ def _unit_entries(state: State, at: str) -> Iterator[Entry]:
         version = 1 + (old.version if old else 0)
         if verdict is None:
             if old is not None and old.body is not None:
-                yield Entry(part.kind, unit.item.question, part.subject, version, None)
+                yield NewJudgment(part.kind, unit.item.question, part.subject, version, None)
             continue
         identity = {name: value for name, value in part.row.items() if value is not None}
         body = {**identity, **verdict, "settled": UNANIMOUS, "at": at}
         if old is None or old.body is None or unit.says(old.body) != unit.says(body):
-            yield Entry(part.kind, unit.item.question, part.subject, version, body)
+            yield NewJudgment(part.kind, unit.item.question, part.subject, version, body)
 
 
 def _settled_verdicts(state: State) -> Iterator[tuple[str, Row]]:

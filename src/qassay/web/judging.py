@@ -18,7 +18,7 @@ from qassay.judging.kind import REMARKS
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, assignment_with_number
 from qassay.store.judging.decisions import LockedError
-from qassay.store.judging.judgments import ConflictError, KeyReusedError, Saved, by_key, current_rows
+from qassay.store.judging.judgments import ConflictError, Judgment, KeyReusedError, by_key, current_rows
 from qassay.store.judging.nuggets import Nugget, NuggetConflictError
 from qassay.store.pool.items import item_with_number
 from qassay.tasks import Task
@@ -154,7 +154,7 @@ def _nugget(current: Nugget | None) -> dict[str, Any] | None:
     return {"text": current.text, "vital": current.vital, "version": current.version}
 
 
-def _verdict(saved: Saved | None) -> dict[str, Any] | None:
+def _verdict(saved: Judgment | None) -> dict[str, Any] | None:
     """The current verdict; an assessor's sets have nobody else's."""
     if saved is None or saved.body is None:
         return None

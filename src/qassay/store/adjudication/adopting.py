@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from qassay.judging import ADJUDICATED, KINDS, Row
-from qassay.judging.settling import UNANIMOUS, Current, Entry
+from qassay.judging.settling import UNANIMOUS, Current, NewJudgment
 from qassay.store.acts import Act
 from qassay.store.judging.judgments import KeyReusedError, append_entries, body_before, decoded
 from qassay.store.judging.nuggets import Nugget, list_for, nuggets_of, write_nugget
@@ -138,7 +138,7 @@ def undo_by_rule(act: Act, question: str) -> None:
     """Undo what one assessor's list settled by itself, once there are several."""
     settled = bound_judgments(act.connection, question, (ADJUDICATED,))[ADJUDICATED]
     entries = [
-        Entry(kind, question, subject, current.version + 1, None)
+        NewJudgment(kind, question, subject, current.version + 1, None)
         for subject, (kind, current) in settled.rows.items()
         if current.body is not None and current.body.get("settled") == UNANIMOUS
     ]
@@ -176,14 +176,14 @@ def _by_person(nugget: Nugget) -> bool:
     return (nugget.body or {}).get("settled") != UNANIMOUS
 
 
-def _entries(question: str, target: Mapping[str, tuple[str, Row]], adjudicated: NuggetJudgments) -> list[Entry]:
+def _entries(question: str, target: Mapping[str, tuple[str, Row]], adjudicated: NuggetJudgments) -> list[NewJudgment]:
     """The rows that make the adjudicated judgments equal to the target."""
     entries = []
     for subject, (kind, body) in target.items():
         old = adjudicated.rows.get(subject)
-        entries.append(Entry(kind, question, subject, 1 + (old[1].version if old else 0), body))
+        entries.append(NewJudgment(kind, question, subject, 1 + (old[1].version if old else 0), body))
     gone = [
-        Entry(kind, question, subject, current.version + 1, None)
+        NewJudgment(kind, question, subject, current.version + 1, None)
         for subject, (kind, current) in adjudicated.rows.items()
         if subject not in target and current.body is not None
     ]

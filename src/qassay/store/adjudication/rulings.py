@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qassay.errors import InputError, Problem, unknown
 from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row, Verdict, digest
 from qassay.judging.items import check_verdict, row_of, verdict_of
-from qassay.judging.settling import Entry, Unit
+from qassay.judging.settling import NewJudgment, Unit
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments
 from qassay.store.adjudication.own_lists import LISTS, side_by_side
@@ -24,7 +24,7 @@ from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, 
 from qassay.store.assignment.assignments import Assignment, assignments_on, hold
 from qassay.store.assignment.counting import nuggets_for, parts_for
 from qassay.store.judging import judgments
-from qassay.store.judging.judgments import Saved, append_entries
+from qassay.store.judging.judgments import Judgment, append_entries
 from qassay.store.pool.items import items_of, order_seed
 
 
@@ -98,7 +98,7 @@ class _Ruling:
     expected: int
 
 
-def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: int) -> Saved:
+def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: int) -> Judgment:
     """Save an adjudicator's verdict on a part of an item; on a response to a nugget question, on all its strings."""
     held = hold(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
@@ -108,7 +108,7 @@ def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: 
     return _save(act, _Ruling(item, ruled, row, row, verdict, expected), held, links=lambda _: {})
 
 
-def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Saved:
+def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Judgment:
     """Put back the adjudicated judgment of an earlier version (0: none); itself recorded."""
     held = hold(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
@@ -120,7 +120,7 @@ def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: in
     # It is checked again: the rules, or the list of nuggets, may have changed since.
     verdict = None if body is None else KINDS[ruled.kind].verdict(body)
 
-    def links(saved: Saved) -> dict[str, Row | None]:
+    def links(saved: Judgment) -> dict[str, Row | None]:
         undone = next(version.id for version in (*history, saved) if version.version > to)
         subjects = [link.subject for link in _links(act.connection, item)]
         return {link: judgments.body_before(act.connection, ADJUDICATED, link, undone) for link in subjects}
@@ -137,8 +137,8 @@ def part_named(connection: Connection, item: Item, name: str) -> Part:
 
 
 def _save(
-    act: Act, ruling: _Ruling, held: Sequence[Assignment], *, links: Callable[[Saved], Mapping[str, Row | None]]
-) -> Saved:
+    act: Act, ruling: _Ruling, held: Sequence[Assignment], *, links: Callable[[Judgment], Mapping[str, Row | None]]
+) -> Judgment:
     """Append under the hold of the question; `links` are what the strings of a response then say."""
     item, part = ruling.item, ruling.part
     sets = closed_sets(held, item.question)
@@ -190,5 +190,5 @@ def _set_links(act: Act, item: Item, wanted: Mapping[str, Row | None]) -> None:
     for part in parts:
         version, old = current.get(part.subject, (0, None))
         if old != (body := wanted.get(part.subject)):
-            entries.append(Entry(part.kind, item.question, part.subject, version + 1, body))
+            entries.append(NewJudgment(part.kind, item.question, part.subject, version + 1, body))
     append_entries(act, ADJUDICATED, entries)

@@ -22,7 +22,7 @@ from qassay.store.adjudication.settling import settle
 from qassay.store.assignment.assignments import Assignment, hold, is_closed
 from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
-from qassay.store.judging.judgments import Saved
+from qassay.store.judging.judgments import Judgment
 from qassay.store.judging.nuggets import NuggetConflictError, as_nugget, write_nugget
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget
@@ -36,10 +36,10 @@ class LockedError(QassayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class SavedJudgment:
     """What a save did: the judgment, and where its item and its question now are."""
 
-    saved: Saved
+    saved: Judgment
     complete: bool
     done: int
     total: int
@@ -55,7 +55,7 @@ def decide(
     *,
     expected: int,
     seconds: int = 0,
-) -> Decided:
+) -> SavedJudgment:
     """Save a verdict on a part of an item; `expected` is the version that the assessor has seen."""
     held = hold(act.connection, assignment.question)
     row = row_of(part, verdict, assessor=act.name, at=act.at)
@@ -67,7 +67,7 @@ def decide(
     return _save(act, save, held, assignment, nuggets)
 
 
-def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> Decided:
+def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> SavedJudgment:
     """Put back the judgment of an earlier version (0: none); the undoing is itself recorded."""
     held = hold(act.connection, assignment.question)
     history = judgments.history(act.connection, assignment.set, part.subject)
@@ -116,7 +116,9 @@ class _Save:
     seconds: int = 0
 
 
-def _save(act: Act, save: _Save, held: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]) -> Decided:
+def _save(
+    act: Act, save: _Save, held: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]
+) -> SavedJudgment:
     """Append under the hold of the question; the save that completes the last item of the last assessor settles it."""
     here = _own(held, assignment, act)
     if all(other.closed for other in held) and is_locked(act.connection, assignment.question):
@@ -133,7 +135,7 @@ def _save(act: Act, save: _Save, held: Sequence[Assignment], assignment: Assignm
     act.connection.execute(_COUNTS, {"number": here.id, **counts})
     if closed and all(other.closed for other in held if other.id != here.id):
         settle(act, assignment.question)
-    return Decided(saved, after, done, here.total, closed is not None)
+    return SavedJudgment(saved, after, done, here.total, closed is not None)
 
 
 def _after(connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save) -> bool:
@@ -164,14 +166,14 @@ def _own(held: Sequence[Assignment], assignment: Assignment, act: Act) -> Assign
 
 
 def _again(
-    act: Act, earlier: Saved, held: Sequence[Assignment], assignment: Assignment, item: Item, nuggets: Sequence[str]
-) -> Decided:
+    act: Act, earlier: Judgment, held: Sequence[Assignment], assignment: Assignment, item: Item, nuggets: Sequence[str]
+) -> SavedJudgment:
     """The answer to a save that was sent again; it does not say how far another person is who judges it now."""
     here = next((other for other in held if other.id == assignment.id), assignment)
     if here.account != earlier.account:
-        return Decided(earlier, complete=True, done=0, total=here.total, closed=False)
+        return SavedJudgment(earlier, complete=True, done=0, total=here.total, closed=False)
     complete = is_complete(act.connection, assignment.set, parts_of(item, nuggets=nuggets))
-    return Decided(earlier, complete, here.done, here.total, here.closed is not None)
+    return SavedJudgment(earlier, complete, here.done, here.total, here.closed is not None)
 
 
 # ---- undoing acts that changed several subjects ---------------------------------------------------------------------

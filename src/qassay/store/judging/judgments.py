@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from qassay.errors import InputError, Problem, QassayError
 from qassay.judging import Row, subject
-from qassay.judging.settling import Entry
+from qassay.judging.settling import NewJudgment
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.schema import current_judgment, judgment
@@ -29,7 +29,7 @@ BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Judgment:
     """A judgment as stored; a body of None says that the judgment before it is undone."""
 
     id: int
@@ -46,7 +46,7 @@ class ConflictError(QassayError):
 
     def __init__(
         self,
-        current: Saved | None,
+        current: Judgment | None,
         message: str = "this was judged in the meantime; look at the current judgment and decide again",
     ) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ def append(
     *,
     expected: int | None = None,
     undone: bool = False,
-) -> Saved:
+) -> Judgment:
     """Append a judgment; with `undone`, the subject that `row` names becomes unjudged again.
 
     `expected` is the version that the writer has seen (0: not judged yet); None takes whatever is current.
@@ -86,9 +86,9 @@ def append_next(
     *,
     current: int,
     expected: int | None,
-) -> Saved:
+) -> Judgment:
     """Append a judgment to the current version, where the key was found to be new. `row` names what is judged."""
-    entry = Entry(kind, str(row["question"]), subject(kind, row), current + 1, body)
+    entry = NewJudgment(kind, str(row["question"]), subject(kind, row), current + 1, body)
     number: int | None = None
     if expected is None or expected == current:
         values = _values(set_name, entry, at=act.at, key=act.key, account=act.account)
@@ -99,14 +99,14 @@ def append_next(
             return earlier
         raise ConflictError(last(act.connection, set_name, entry.subject))
     _make_current(act.connection, set_name, [(number, entry)])
-    return Saved(
+    return Judgment(
         number, set_name, entry.subject, current + 1, None if body is None else dict(body), act.account, act.at
     )
 
 
 def repeated(
     act: Act, set_name: str, kind: str, row: Mapping[str, Any], body: Mapping[str, Any] | None
-) -> Saved | None:
+) -> Judgment | None:
     """What was saved under the key of an act before: the answer to the same save sent again.
 
     A key that comes with another verdict is refused: answering with the first would lose the second.
@@ -123,7 +123,7 @@ def repeated(
     return earlier
 
 
-def append_entries(act: Act, set_name: str, entries: Sequence[Entry]) -> None:
+def append_entries(act: Act, set_name: str, entries: Sequence[NewJudgment]) -> None:
     """Append judgments whose next versions the caller knows, because it holds their question."""
     statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
     for batch in _batches(entries):
@@ -163,18 +163,18 @@ def version_of(connection: Connection, set_name: str, named: str) -> int:
     return version
 
 
-def last(connection: Connection, set_name: str, named: str) -> Saved | None:
+def last(connection: Connection, set_name: str, named: str) -> Judgment | None:
     """The last judgment of a subject, undone or not."""
     rows = _saved(connection, _LAST, name=set_name, named=named)
     return rows[0] if rows else None
 
 
-def history(connection: Connection, set_name: str, named: str) -> list[Saved]:
+def history(connection: Connection, set_name: str, named: str) -> list[Judgment]:
     """Everything that was said about a subject in a set, in order."""
     return _saved(connection, _HISTORY, name=set_name, named=named)
 
 
-def body_at(versions: Sequence[Saved], version: int, question: str) -> Row | None:
+def body_at(versions: Sequence[Judgment], version: int, question: str) -> Row | None:
     """The judgment at a version (0: none); a version that never was is refused, it would undo everything."""
     if version == 0:
         return None
@@ -192,7 +192,7 @@ def body_before(connection: Connection, set_name: str, named: str, number: int) 
     return decoded(connection.execute(query.order_by(c.version.desc()).limit(1)).scalar())
 
 
-def by_key(connection: Connection, key: str) -> Saved | None:
+def by_key(connection: Connection, key: str) -> Judgment | None:
     """The judgment that was saved under an idempotency key."""
     rows = _saved(connection, _BY_KEY, key=key)
     return rows[0] if rows else None
@@ -235,9 +235,9 @@ def decoded(body: str | None) -> Row | None:
     return None if body is None else msgspec.json.decode(body)
 
 
-def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Saved]:
+def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Judgment]:
     return [
-        Saved(number, name, named, version, decoded(body), account, at)
+        Judgment(number, name, named, version, decoded(body), account, at)
         for number, name, named, version, body, account, at in connection.execute(statement, asked)
     ]
 
@@ -247,7 +247,7 @@ def _compared(body: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if body is None else {name: value for name, value in body.items() if name not in ("at", "assessor")}
 
 
-def _values(set_name: str, entry: Entry, *, at: str, key: str | None, account: int | None) -> dict[str, Any]:
+def _values(set_name: str, entry: NewJudgment, *, at: str, key: str | None, account: int | None) -> dict[str, Any]:
     return {
         "set": set_name,
         "question": entry.question,
@@ -261,7 +261,7 @@ def _values(set_name: str, entry: Entry, *, at: str, key: str | None, account: i
     }
 
 
-def _make_current(connection: Connection, set_name: str, appended: Sequence[tuple[int, Entry]]) -> None:
+def _make_current(connection: Connection, set_name: str, appended: Sequence[tuple[int, NewJudgment]]) -> None:
     """Put judgments in the place of the current ones."""
     rows = [
         {

@@ -15,7 +15,7 @@ from qassay.judging.items import label_of
 from qassay.store.assignment.assignments import Assignment, next_open
 from qassay.store.assignment.counting import completed, parts_for, recount
 from qassay.store.development.answers import note_answer as keep_answer
-from qassay.store.judging.decisions import Decided, decide, is_locked, undo
+from qassay.store.judging.decisions import SavedJudgment, decide, is_locked, undo
 from qassay.store.pool.items import items_of
 from qassay.tables import plural
 from qassay.tasks import Task
@@ -102,7 +102,7 @@ class Undoing(OnPart):
     to: int = Field(ge=0)
 
 
-class DecidedView(Context):
+class SavedView(Context):
     """What a save did."""
 
     item: int
@@ -161,7 +161,7 @@ def show_item(who: Who, site: TheSite, assignment: Number, item: Number) -> Item
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
-def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> DecidedView:
+def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> SavedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
     with acting(site, who, sent.key) as act:
         one, item, part = _sought(act.connection, who, assignment, sent)
@@ -170,7 +170,7 @@ def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> Decided
 
 
 @router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
-def undo_decision(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> DecidedView:
+def undo_decision(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> SavedView:
     """Undo a decision; the undoing is kept as well."""
     with acting(site, who, sent.key) as act:
         one, item, part = _sought(act.connection, who, assignment, sent)
@@ -179,13 +179,13 @@ def undo_decision(who: Who, site: TheSite, assignment: Number, sent: Undoing) ->
 
 
 @router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
-def finish_again(who: Who, site: TheSite, assignment: Number) -> DecidedView:
+def finish_again(who: Who, site: TheSite, assignment: Number) -> SavedView:
     """Close a question that was opened again and needs no further change."""
     with acting(site, who) as act:
         done, total, closed = recount(act, own_assignment(act.connection, who, assignment))
     if not closed:
         raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
-    return DecidedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
+    return SavedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
 
 
 class KnownAnswer(Input):
@@ -251,9 +251,9 @@ def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) 
     raise Refusal(404, f"this item has no part {sent.part!r}")
 
 
-def _decided(item: int, part: str, decided: Decided) -> DecidedView:
+def _decided(item: int, part: str, decided: SavedJudgment) -> SavedView:
     saved = decided.saved
-    return DecidedView(
+    return SavedView(
         item=item,
         part=part,
         version=saved.version,
