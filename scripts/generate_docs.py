@@ -1,7 +1,7 @@
-"""The parts of the documentation that are written by machine.
+"""The generated parts of the documentation.
 
     python scripts/generate_docs.py            write them
-    python scripts/generate_docs.py --check    fail where a file differs from what would be written
+    python scripts/generate_docs.py --check    write nothing; fail if a file would change
 
 Three kinds: text between `<!-- generated: NAME -->` and `<!-- end -->` in any page; the output below the commands of
 `console` blocks (see sessions.py); the pictures in docs/images (see pictures.py).
@@ -45,19 +45,19 @@ MOST_DATA = 4
 
 
 def pages() -> list[Path]:
-    """Every page that may hold generated parts."""
+    """Every page that may contain generated parts."""
     return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def regenerate(path: Path) -> str:
     """The page as it should be."""
     text = path.read_text(encoding="utf-8")
-    made = GENERATED.sub(lambda found: f"{found[1]}\n{generate(found['name'])}\n\n{found[3]}", text)
+    made = GENERATED.sub(lambda part: f"{part[1]}\n{generate(part['name'])}\n\n{part[3]}", text)
     return play(made, name=path.relative_to(ROOT).as_posix(), inside=True)
 
 
 def generate(name: str) -> str:
-    """One generated part: the first word says which, what follows is a command."""
+    """One generated part, by its name; after `json` the name is followed by a command."""
     kind, _, command = name.partition(" ")
     if kind == "commands":
         return commands()
@@ -76,10 +76,11 @@ def commands() -> str:
 
 
 def measures() -> str:
-    """Every measure with its docstring, and the figures that stand beside a score."""
+    """Every measure with its docstring, and the figures beside a score."""
     parts = []
     for name, kind in MEASURES.items():
-        given = ", ".join(one.name if one.default is MISSING else f"{one.name}={one.default:g}" for one in fields(kind))
+        parameters = [p.name if p.default is MISSING else f"{p.name}={p.default:g}" for p in fields(kind)]
+        given = ", ".join(parameters)
         facts = f"*{kind.title[:1].upper()}{kind.title[1:]}.* From 0 to {kind.high:g}. Source: {kind.source}."
         parts.append(f"## {name}\n\n`{name}{f'({given})' if given else ''}`\n\n{facts}\n\n{inspect.getdoc(kind)}")
     for figure in (nil_figures.nil_precision, nil_figures.nil_recall):
@@ -88,18 +89,18 @@ def measures() -> str:
 
 
 def task_table() -> str:
-    """One row a task."""
-    made = [tasks.task(name) for name in tasks.names()]
+    """One row per task."""
+    built_in = [tasks.task(name) for name in tasks.names()]
     rows = [
         (
-            f"[`{one.name}`](#{one.name})",
-            one.title,
-            ", ".join(one.types),
-            _code([one.measure]),
-            one.unit,
-            _code(one.forms),
+            f"[`{task.name}`](#{task.name})",
+            task.title,
+            ", ".join(task.types),
+            _code([task.measure]),
+            task.unit,
+            _code(task.forms),
         )
-        for one in made
+        for task in built_in
     ]
     headers = ("task", "what it is", "question types", "measure", "unit", "run forms")
     return _rows(headers, rows)
@@ -120,10 +121,10 @@ def response_forms() -> str:
 
 
 def run_forms() -> str:
-    """Which task takes which form of run."""
-    made = [tasks.task(name) for name in tasks.names()]
+    """Which task reads which form of run."""
+    built_in = [tasks.task(name) for name in tasks.names()]
     rows = [
-        (f"[`{form}`](#{form})", _code(one.name for one in made if form in one.forms))
+        (f"[`{form}`](#{form})", _code(task.name for task in built_in if form in task.forms))
         for form in get_args(tasks.RunForm)
     ]
     return _rows(("form", "tasks"), rows)
@@ -131,16 +132,16 @@ def run_forms() -> str:
 
 def kinds() -> str:
     """What `import` recognises."""
-    return _rows(("kind (`--as`)", "what the file holds"), [(f"`{kind}`", meaning) for kind, meaning in KINDS.items()])
+    return _rows(("kind (`--as`)", "contents of the file"), [(f"`{kind}`", meaning) for kind, meaning in KINDS.items()])
 
 
 def presets() -> str:
     """The studies of `sensitivity --preset`."""
     rows = [
-        (f"`{name}`", one.study, str(one.first_size), str(one.trials), f"> {one.fit_above}" if one.fit_above else "all")
-        for name, one in PRESETS.items()
+        (f"`{name}`", p.study, str(p.first_size), str(p.trials), f"> {p.fit_above}" if p.fit_above else "all")
+        for name, p in PRESETS.items()
     ]
-    results = [one.result or DASH for one in PRESETS.values()]
+    results = [preset.result or DASH for preset in PRESETS.values()]
     headers = ("preset", "study", "sizes from", "trials", "fit uses sizes", "the paper's minimum difference")
     return _rows(headers, [(*row, result) for row, result in zip(rows, results, strict=True)])
 
@@ -156,26 +157,26 @@ def shortened(value: object, name: str = "") -> object:
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, list):
-        shown = [shortened(one) for one in value[:SHOWN]]
+        shown = [shortened(element) for element in value[:SHOWN]]
         return [*shown, "..."] if len(value) > SHOWN else shown
     if isinstance(value, dict):
         is_data = name in DATA_KEYED or not all(re.fullmatch(r"[A-Za-z]\w*", key) for key in value)
         kept = list(value.items())[: SHOWN if is_data and len(value) > MOST_DATA else None]
         cut = {"...": "..."} if len(kept) < len(value) else {}
-        return {key: shortened(one, name if name in DATA_WITHIN else key) for key, one in kept} | cut
+        return {key: shortened(part, name if name in DATA_WITHIN else key) for key, part in kept} | cut
     return value
 
 
 def laid_out(value: object, indent: str = "", width: int = 96) -> str:
-    """JSON with whatever fits on one line on one line."""
+    """JSON in which every value that fits on one line is on one line."""
     flat = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(flat) <= width or not isinstance(value, dict | list) or not value:
         return flat
     deeper = indent + "  "
     if isinstance(value, list):
-        inside = ",\n".join(deeper + laid_out(one, deeper, width) for one in value)
+        inside = ",\n".join(deeper + laid_out(element, deeper, width) for element in value)
         return f"[\n{inside}\n{indent}]"
-    inside = ",\n".join(f"{deeper}{json.dumps(key)}: {laid_out(one, deeper, width)}" for key, one in value.items())
+    inside = ",\n".join(f"{deeper}{json.dumps(key)}: {laid_out(part, deeper, width)}" for key, part in value.items())
     return f"{{\n{inside}\n{indent}}}"
 
 
@@ -219,7 +220,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
 
 
 def wanted() -> dict[Path, str]:
-    """Every generated file with what it should hold."""
+    """Every generated file with its current text."""
     texts = {page: regenerate(page) for page in pages()}
     return texts | {IMAGES / name: picture for name, picture in pictures().items()}
 
@@ -227,7 +228,7 @@ def wanted() -> dict[Path, str]:
 def main() -> int:
     """Write the generated parts, or check them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where something is not current")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if something is not current")
     check = parser.parse_args().check
     try:
         files = wanted()

@@ -1,24 +1,23 @@
 """Qassay: judge question answering, score it, and know what the scores are worth.
 
-The map, in the order data flows; a module imports only what stands above it:
+The map, in the order data flows; a module imports only modules above it:
 
-    errors        what can go wrong                spelling    names with parameters: nugget_f(beta=3)
-    tables        what every result knows how to become
-    matrix        runs x units: the one input of every analysis
-    questions     what is asked                    tasks/      the rules of one kind of evaluation, as data
-    runs          what systems returned            nuggets     atomic facts
-    judging/      what a judgment is: one file a kind; pool, items, keys, settling
-    tally/        runs joined with a key, once     measures/   one small file a measure
+    errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
+    tables        results as tables of all forms   matrix      runs x units: the input of every analysis
+    questions     the test set                     tasks/      the rules of one kind of evaluation, as data
+    runs          responses of the systems         nuggets     atomic facts
+    judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
+    tally/        runs joined with a key           measures/   one small file per measure
     scores/       question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
-    formats/      read_* and write_*               direct      HTTP to a named address and no other
-    collections/  documents, index and search      demo/       the built-in evaluation
-    store/        the database of a served evaluation
-    evaluation    a folder, opened                 checking    all that is wrong, at once
+    formats/      files read, recognised, imported, exported
+    direct        HTTP to one given address        collections/  documents, index and search
+    demo/         the built-in evaluation          store/      the database of a served evaluation
+    evaluation    an opened folder                 checking    all errors of an evaluation at once
     analysis/     meta on an opened evaluation     assessors/  automatic assessors
-    systems/      reference systems, the harness   client      a program's way to a served evaluation
-    web/          the assessors' application       cli/        one file a verb
+    systems/      reference systems, the harness   client      for programs that use a served evaluation
+    web/          the assessors' application       cli/        one file per command
 
 Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
 """
