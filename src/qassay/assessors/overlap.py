@@ -32,7 +32,7 @@ def words(text: str) -> set[str]:
     """
     spoken = _WORD.findall(text.lower())
     content = [word for word in spoken if len(word) > 3 or word.isdigit()] or spoken
-    return {_ENDING.sub("", word) if len(word) > 4 else word for word in content}
+    return {_ENDING.sub("", word).rstrip("e") if len(word) > 4 else word for word in content}
 
 
 @dataclass(frozen=True)

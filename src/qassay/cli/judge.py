@@ -87,29 +87,39 @@ def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, a
     from qassay.assessors import judge_items
     from qassay.formats.importing import Options, plan_import
     from qassay.formats.jsonl import write_rows
+    from qassay.judging import KINDS
     from qassay.judging.items import pool_items
+    from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 
     known = _known(evaluation, name) if not again else set()
-    items = pool_items(
-        evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=evaluation.configuration.justified
-    )
+    nuggets = _nuggets(evaluation, name)
+    justified = evaluation.configuration.justified
+    items = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified))
     done = judge_items(
         judge,
         items,
         evaluation.questions,
         evaluation.task,
-        nuggets=_nuggets(evaluation, name),
+        nuggets=nuggets,
         documents=_documents(evaluation),
         known=known,
     )
     if not done.rows:
         return done
     opened, store = writable(evaluation.folder.path)
+    rows = {"judgments": done.rows}
+    if any(KINDS[item.kind].by_nuggets for item in items) and list_of_key(name, opened.nugget_lists()) is None:
+        # Scoring would find no list for the set: it gets the one that the assessor was shown.
+        rows["nuggets"] = [
+            {field: nugget[field] for field in NUGGET_COLUMNS if nugget.get(field) is not None}
+            for listed in nuggets.values()
+            for nugget in listed
+        ]
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place) / "judgments.jsonl"
-        write_rows(file, done.rows)
-        plan = plan_import(opened, [file], kind="judgments", options=Options(set_name=name))
-        import_plan(plan, store)
+        files = [Path(place) / f"{kind}.jsonl" for kind in rows]
+        for file, content in zip(files, rows.values(), strict=True):
+            write_rows(file, content)
+        import_plan(plan_import(opened, files, options=Options(set_name=name)), store)
     return done
 
 

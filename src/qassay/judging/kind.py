@@ -2,11 +2,11 @@
 
 A *judgment* is one row: who says what about which subject, and when. Its *verdict* is what the row says. A kind knows
 
-    its subject    the fields that identify what is judged; of two judgments of one subject the later one counts its
-    verdict    the fields, the values they take, and what is wrong with a verdict (`fault`) its items      what one
-    screen shows an assessor, made from what the runs returned, and the parts that take a verdict agreement      when
-    two verdicts say the same, and whether unanimous verdicts are adjudicated by rule words          names for people,
-    the labels with their keys, a verdict in words, the blank verdict of a form
+    its subject    the fields that identify what is judged; of two judgments of one subject the later one counts
+    its verdict    the fields, the values they take, and what is wrong with a verdict (`fault`)
+    its items      what one screen shows an assessor, made from the runs, and the parts of it that take a verdict
+    agreement      when two verdicts say the same, and whether unanimous verdicts are adjudicated by rule
+    words          names for people, the labels with their keys, a verdict in words, the blank verdict of a form
 
 The rules are the same wherever a verdict comes in: `fault` is the one place that refuses it.
 """

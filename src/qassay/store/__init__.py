@@ -10,7 +10,7 @@ give it. An evaluation without a store never loads more of this package than thi
     folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions
     development/     questions that are being written, and their publication
-    pool/            runs, the items made of them (what one screen shows), and the parts that take a verdict
+    pool/            runs, and the items made of them (what one screen shows)
     assignment/      who judges what, and how far they are
     judging/         what they said: appended, never overwritten; nugget lists, equivalence classes, history
     adjudication/    what all agree on (settling), where they do not, and what a person ruled

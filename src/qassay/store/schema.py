@@ -1,7 +1,7 @@
 """The tables of the store.
 
 What assessors say is append-only: a judgment, a nugget or an answer that changes is a new row with the next version,
-and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each thing, kept
+and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each subject, kept
 in the same transaction, so that a page never reads history to show the present. So is `question_progress`, which
 triggers keep (the last migration that made them contains them): a page never counts the pool.
 

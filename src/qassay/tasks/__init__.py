@@ -40,6 +40,8 @@ DECISION_LABELS = ("YES", "NO", "UNKNOWN")
 ITEM_FORMS = ("ranked", "one", "extract")
 DECISION_FORMS = ("decision", "justified")
 LONGEST_LABEL = 60
+# Keys that the judging screen itself has a use for: note, undo, next, help.
+SCREEN_KEYS = frozenset("mzn?")
 # Reports a fault of a definition: the key it is in, and what is wrong with it.
 Fault = Callable[[str, str], None]
 
@@ -276,9 +278,16 @@ def _check_valued_labels(labels: Mapping[str, Any], fault: Fault) -> None:
             fault(f"labels.{label}", f"is {value!r}; it takes a number, or a table such as {{value = 1, key = 'c'}}")
         if "key" in given and (not isinstance(given["key"], str) or len(given["key"]) != 1 or given["key"].isspace()):
             fault(f"labels.{label}.key", f"is {given['key']!r}; a key is one character")
-    given_keys = [value.get("key") for value in labels.values() if isinstance(value, dict) and "key" in value]
-    if len(set(map(str, given_keys))) < len(given_keys):
-        fault("labels", "two labels have the same key; give each its own")
+    keys = [
+        str(value["key"]) if isinstance(value, dict) and "key" in value else str(place)
+        for place, value in enumerate(labels.values(), 1)
+    ]
+    if len(set(keys)) < len(keys):
+        fault(
+            "labels", f"two labels have the same key ({' '.join(keys)}, where a number is a place); give each its own"
+        )
+    for key in sorted(set(keys) & SCREEN_KEYS):
+        fault("labels", f"the key {key!r} is one of the screen's own; choose another")
 
 
 def _valued_labels(labels: object) -> tuple[dict[str, float], dict[str, str]]:

@@ -1,7 +1,6 @@
-"""What is judged: runs, the items made of them, and the parts of an item that take a verdict.
+"""What is judged: runs, and the items made of them (`qassay.judging.items`).
 
-uploads    runs as they come in             items     what one screen shows
-pooling    the pool, while people judge     storing   the items that change in the store
-parts      what takes a verdict, and the row it becomes
-things     short names of what is judged
+uploads    runs as they come in
+items      items in the store, brought up to date with a new pool
+pooling    the pool, while people judge
 """

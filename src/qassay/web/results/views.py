@@ -24,7 +24,7 @@ from qassay.web.routing import Input
 Name: TypeAlias = Annotated[str, Field(max_length=200)]
 Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
 Sort: TypeAlias = Literal["order", "name", "mean", "median", "spread"]
-Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair"]
+Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]
 Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 ERRORS = (0.01, 0.05, 0.1)
