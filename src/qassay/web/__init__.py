@@ -16,7 +16,6 @@ questions        the test set as pages need it
 drafts           questions under development, in their series, with warnings for their author
 pooling          the pool as pages show it, and its making
 judging          what the pages on which people judge share
-nugget_input     what a change of a nugget list carries
 similar_strings  strings of responses, those alike together
 nugget_comparison  lists of nuggets side by side
 
