@@ -12,7 +12,7 @@ from qassay.evaluation import Evaluation
 from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.tables import Cell, Column, Table, table
-from qassay.web.results.finding import Choice, Finding, Part, Progress, cut, scored
+from qassay.web.results.finding import Choice, Finding, Name, Page, Part, Progress, cut, scored
 from qassay.web.results.verdicts import JudgmentLookup, answer_of, documents_of, judgment_lookup, response_rows, verdict
 
 ANSWERS = 100
@@ -23,32 +23,28 @@ def question(
     choice: Choice,
     progress: Progress,
     *,
-    question: str,
-    page: int = 1,
+    question: Name,
+    page: Page = 1,
     whole: bool = False,
 ) -> Finding:
     """A question with all answers, what every set says of each, known answers, nuggets, and the runs' scores."""
-    asked = evaluation.questions.by_id
-    if question not in asked:
+    known = evaluation.questions.by_id
+    if question not in known:
         raise unknown("question", question, evaluation.questions.ids)
-    one = asked[question]
+    asked = known[question]
+    response = evaluation.task.types[asked.type].response
     rows = response_rows(evaluation, [question])
     lookups = {name: judgment_lookup(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
-    parts = [Part("about", _facts(one)), *_known(evaluation, question), *_nuggets(evaluation, question)]
-    made = _judged(evaluation, one, rows, lookups)
-    answers = [Part("answers", made)]
-    if evaluation.task.types[one.type].response == "answer":
+    parts = [Part("about", _facts(asked)), *_known(evaluation, question), *_nuggets(evaluation, question)]
+    answers = [Part("answers", _judged(evaluation, asked, rows, lookups))]
+    if response == "answer":
         answers.append(Part("support", _support(rows, lookups)))
-    if evaluation.task.types[one.type].response in ("decision", "justified"):
-        labels = [(name, found.pairs.get(question)) for name, found in lookups.items()]
+    if response in ("decision", "justified"):
+        labels = [(name, lookup.pairs.get(question)) for name, lookup in lookups.items()]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
-    answers += _scores(evaluation, choice, one)
-    parts += [_windowed(part, page, whole=whole) for part in answers]
-    return Finding(tuple(parts), {"question": question, "type": one.type, "sets": list(evaluation.sets)})
-
-
-def _windowed(part: Part, page: int, *, whole: bool) -> Part:
-    return part if whole else cut(part, ANSWERS * (page - 1), ANSWERS)
+    answers += _scores(evaluation, choice, asked)
+    parts += answers if whole else [cut(part, ANSWERS * (page - 1), ANSWERS) for part in answers]
+    return Finding(tuple(parts), {"question": question, "type": asked.type, "sets": list(evaluation.sets)})
 
 
 def _facts(question: Question) -> Table:
@@ -94,10 +90,10 @@ def _judged(
     body: list[list[Cell]] = []
     for same in groups.values():
         row = same[0]
-        runs = ", ".join(dict.fromkeys(one["run"] for one in same))
+        runs = ", ".join(dict.fromkeys(response["run"] for response in same))
         why = row.get("justification") if justified else documents_of(row)
-        said = [verdict(found, row, asked.type, rules) for found in lookups.values()]
-        body.append([answer_of(row, rules), why, *said, runs])
+        judgments = [verdict(lookup, row, asked.type, rules) for lookup in lookups.values()]
+        body.append([answer_of(row, rules), why, *judgments, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
     columns = ["answer", "justification" if justified else "document", *lookups, "runs" if pooled else "run"]
@@ -122,7 +118,7 @@ def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Par
     except QassayError:
         return []
     questions, values = scores.questions.get(asked.type, ((), None))
-    place = next((i for i, one in enumerate(questions) if one.id == asked.id), None)
+    place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked.id), None)
     if values is None or place is None:
         return []
     cells = {tag: float(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}

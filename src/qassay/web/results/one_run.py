@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -14,10 +15,20 @@ from qassay.judging.keys import Key
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import TIE, defined
 from qassay.measures import measure as parse_measure
-from qassay.questions import Question
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
-from qassay.web.results.finding import Choice, Finding, Part, Progress, Window, contingency_table, scored
+from qassay.web.results.finding import (
+    Choice,
+    Finding,
+    Kind,
+    Name,
+    Page,
+    Part,
+    Progress,
+    Window,
+    contingency_table,
+    scored,
+)
 from qassay.web.results.verdicts import (
     answer_of,
     asked_text,
@@ -29,7 +40,7 @@ from qassay.web.results.verdicts import (
 )
 
 ANSWERS = 100
-OUTCOMES = ("right", "partly", "wrong", "not-scored")
+Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
 
 
 def run(
@@ -37,10 +48,10 @@ def run(
     choice: Choice,
     progress: Progress,
     *,
-    run: str,
-    outcome: str | None = None,
-    kind: str | None = None,
-    page: int = 1,
+    run: Name,
+    outcome: Outcome | None = None,
+    kind: Kind | None = None,
+    page: Page = 1,
     whole: bool = False,
 ) -> Finding:
     """A run's place, its scores by type of question, and each answer with its judgment."""
@@ -49,27 +60,23 @@ def run(
         raise unknown("run", run, scores.tags)
     key = evaluation.key(choice.key)
     own = _question_scores(scores, run)
+    outcomes = {name: _outcome(score, scores) for name, score in own.items()}
     wanted = [
-        one
-        for one in evaluation.questions
-        if one.id in own
-        and (kind is None or one.type == kind)
-        and outcome in (None, _outcome(own[one.id], one, scores))
+        question.id
+        for question in evaluation.questions
+        if kind in (None, question.type) and question.id in own and outcome in (None, outcomes[question.id])
     ]
-    rows = response_rows(evaluation, [one.id for one in wanted], run)
+    rows = response_rows(evaluation, wanted, run)
     first = 0 if whole else ANSWERS * (page - 1)
     here = rows if whole else rows[first : first + ANSWERS]
     answers = _answers(evaluation, key, here, own)
     parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
-    found = next(row for row in scores.runs if row.run == run)
-    if found.contingency:
-        parts.append(Part("contingency", contingency_table(f"Decisions of {run}", found.contingency)))
+    contingency = next(row.contingency for row in scores.runs if row.run == run)
+    if contingency:
+        parts.append(Part("contingency", contingency_table(f"Decisions of {run}", contingency)))
     window = None if len(here) == len(rows) else Window(first, len(here), len(rows), "answers")
     parts.append(Part("answers", answers, "question", tuple(row["question"] for row in here), 0, window))
-    counted = dict.fromkeys(OUTCOMES, 0)
-    for one in evaluation.questions:
-        if one.id in own:
-            counted[_outcome(own[one.id], one, scores)] += 1
+    counted = dict.fromkeys(get_args(Outcome), 0) | Counter(outcomes.values())
     document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own}
     return Finding(tuple(parts), document)
 
@@ -84,15 +91,13 @@ def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
     }
 
 
-def _outcome(score: float | None, question: Question, scores: Scores) -> str:
+def _outcome(score: float | None, scores: Scores) -> Outcome:
+    """How well a question was answered: right is the highest score of the measure, or 1 where types are combined."""
     if score is None:
         return "not-scored"
-    return "wrong" if score < TIE else "right" if score > _full(scores) - TIE else "partly"
-
-
-def _full(scores: Scores) -> float:
-    """The highest score of a question: that of the measure, or 1 where types are combined."""
-    return parse_measure(scores.measure).high
+    if score < TIE:
+        return "wrong"
+    return "right" if score > parse_measure(scores.measure).high - TIE else "partly"
 
 
 def _about(scores: Scores, run: str) -> Table:
@@ -114,14 +119,14 @@ def _types(scores: Scores, run: str) -> Table:
     """Mean of the run and of all runs by type of question, with how many it got right and wrong."""
     own = scores.tags.index(run)
     rows: list[Sequence[Cell]] = []
-    for kind, (asked, values) in scores.questions.items():
-        there = ~np.isnan(values[own])
-        mine, others = values[own][there], values[:, there]
-        best = np.nanmean(others, axis=1).max() if there.any() else None
-        outcomes = [_outcome(float(value), asked[0], scores) for value in mine]
+    for kind, (_, values) in scores.questions.items():
+        answered = ~np.isnan(values[own])
+        mine, others = values[own][answered], values[:, answered]
+        best = np.nanmean(others, axis=1).max() if answered.any() else None
+        outcomes = [_outcome(float(value), scores) for value in mine]
         means = (float(mine.mean()), float(np.nanmean(others)), float(best)) if best is not None else (None,) * 3
         counts = (outcomes.count("right"), outcomes.count("partly"), outcomes.count("wrong"))
-        rows.append((kind, int(there.sum()), *counts, *means))
+        rows.append((kind, int(answered.sum()), *counts, *means))
     counts_columns = [Column(name) for name in ("questions", "right", "partly", "wrong")]
     means_columns = [Column(name, ".3f") for name in ("mean", "mean of all runs", "best mean")]
     return table("By type of question", ["type", *counts_columns, *means_columns], rows)
@@ -133,9 +138,10 @@ def _answers(
     """Every answer of the run with its judgment and the score of its question."""
     asked = evaluation.questions.by_id
     names = {row["question"] for row in rows}
-    found = judgment_lookup(key.judgments, names, key.pair_labels() if _has_pairs(evaluation) else None)
+    has_pairs = evaluation.task.has("decision", "justified")
+    lookup = judgment_lookup(key.judgments, names, key.pair_labels() if has_pairs else None)
     if key.ratings is not None:
-        found = judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
+        lookup = judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
     why = "justification" if justified else "document"
@@ -145,15 +151,15 @@ def _answers(
     for row in rows:
         name = row["question"]
         rules = evaluation.task.types[asked[name].type]
-        said = verdict(found, row, asked[name].type, rules)
+        judgment = verdict(lookup, row, asked[name].type, rules)
         if rules.nil and row.get("rank") == 0:
-            said = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
+            judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
         if rules.response == "answer" and name not in seen:
-            said = "; ".join(filter(None, (support_counts(found, name, row["run"]), said))) or None
+            judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
         given = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
         text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), given, said, score])
+        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
         seen.add(name)
     return table("Answers, with their judgments and the scores of their questions", columns, body)
 
@@ -164,7 +170,3 @@ def _ratings(key: Key) -> pl.DataFrame:
     rows = key.ratings if key.ratings is not None else pl.DataFrame()
     means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
     return rows.group_by("question", "run", maintain_order=True).agg(means)
-
-
-def _has_pairs(evaluation: Evaluation) -> bool:
-    return evaluation.task.has("decision", "justified")

@@ -94,17 +94,14 @@ def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
     rows = lookup.rows["match"]
     whole = rows.get((row["question"], row["run"], None))
     own = rows.get((row["question"], row["run"], row["rank"] - 1))
-    if row["rank"] == 0 or (whole is None and own is None and not _has_links(lookup, row)):
+    response = (row["question"], row["run"])
+    if row["rank"] == 0 or not (whole or own or any(subject[:2] == response for subject in rows)):
         return None
     nuggets = matched_nuggets(own or {})
     if row["rank"] == 1:
         nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
     words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
     return words if nuggets or whole is None or row["rank"] == 1 else None
-
-
-def _has_links(lookup: JudgmentLookup, row: Mapping[str, Any]) -> bool:
-    return any(subject[:2] == (row["question"], row["run"]) for subject in lookup.rows["match"])
 
 
 def _cited(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
