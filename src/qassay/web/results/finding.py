@@ -143,9 +143,9 @@ class StudyRequest:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """The options that the evaluation offers, and the finding, or the reason why there is none."""
+    """The options that the evaluation offers (None where it cannot be read), and the finding, or why there is none."""
 
-    offer: ScoringOptions
+    offer: ScoringOptions | None
     finding: Finding | None = None
     message: str = ""
     problems: tuple[Problem, ...] = ()

@@ -17,6 +17,7 @@ from qassay.evaluation import Evaluation
 from qassay.matrix import Floats, none_for_nan
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
+from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (
     About,
     Choice,
@@ -32,7 +33,6 @@ from qassay.web.results.finding import (
     parts_of,
     scored,
 )
-from qassay.web.results.verdicts import asked_text
 
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000

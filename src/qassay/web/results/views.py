@@ -18,9 +18,8 @@ from pydantic import create_model, model_validator
 from qassay.meta.sensitivity import PRESETS
 from qassay.scores import Missing, Unjudged
 from qassay.web.results import studies
+from qassay.web.results.answers import question, run
 from qassay.web.results.finding import Choice, Name, Study, StudyRequest
-from qassay.web.results.one_question import question
-from qassay.web.results.one_run import run
 from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
