@@ -312,7 +312,7 @@ def addresses(evaluation: HostileEvaluation, found: dict[str, str]) -> dict[str,
 def pages_declared() -> dict[str, set[str]]:
     """Every page that is served as HTML, and who may see it."""
     modules = (health, single_sign_on, *pages.load().values())
-    declared = {one.path: one for module in modules for one in module.router.declared if one.method == "GET"}
+    declared = {one.path: one for module in modules for one in module.router.routes if "GET" in one.methods}
     found = {}
     for path, one in declared.items():
         if f"/api{path}" in declared or (path == "/" and "/api/" in declared):

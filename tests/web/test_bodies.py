@@ -42,7 +42,7 @@ def with_routes(site, **changes: object):
 
     settings = replace(site.app.state.site.settings, **changes)
     app = create_app(site.folder, settings, store=site.store)
-    app.router.routes.extend(declared.route for declared in router.declared)
+    app.router.routes.extend(router.routes)
     return replace(site, app=app)
 
 

@@ -14,8 +14,8 @@ from qassay.formats.folder import open_folder
 from qassay.questions import Question
 from qassay.store.development.answers import KnownAnswer
 from qassay.store.folder.importing import import_folder
-from qassay.web.drafts import question_warnings, same_questions, series_warnings
 from qassay.web.pages.documents import hit_view
+from qassay.web.questions import question_warnings, same_questions, series_warnings
 
 
 @pytest.fixture

@@ -373,13 +373,13 @@ def test_a_problem_does_not_tell_where_the_server_keeps_its_files() -> None:
 
 
 def test_refusals_of_views_name_no_path_of_the_server(site: Any) -> None:
-    from qassay.web.routing import EVERYBODY, Declared
+    from qassay.web.routing import EVERYBODY, GuardedRoute
 
     def broken() -> None:
         raise InputError(Problem("configuration", "is wrong", str(site.folder)))
 
     for path in ("/broken", "/api/broken"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
+        site.app.router.routes.append(GuardedRoute(path, broken, roles=EVERYBODY))
         answer = site.client("reader").get(path)
         assert answer.status_code == 422
         assert str(site.folder.parent) not in answer.text

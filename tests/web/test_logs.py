@@ -58,7 +58,7 @@ def test_no_secret_gets_into_the_log(site, written: io.StringIO) -> None:
 
 
 def test_a_bug_is_logged_by_place_and_kind_alone(site, written: io.StringIO) -> None:
-    from qassay.web.routing import EVERYBODY, Declared
+    from qassay.web.routing import EVERYBODY, GuardedRoute
 
     def broken() -> None:
         try:
@@ -66,7 +66,7 @@ def test_a_bug_is_logged_by_place_and_kind_alone(site, written: io.StringIO) -> 
         except KeyError as error:
             raise RuntimeError("another one") from error
 
-    site.app.router.routes.append(Declared("GET", "/api/break", broken, EVERYBODY).route)
+    site.app.router.routes.append(GuardedRoute("/api/break", broken, roles=EVERYBODY))
     answer = site.client("reader").get("/api/break")
     line = json.loads(written.getvalue().splitlines()[0])
     assert line["level"] == "error"

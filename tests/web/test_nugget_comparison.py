@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qassay.web.nugget_comparison import NuggetRow, compared, corresponding, differences
+from qassay.web.similar_strings import NuggetRow, compared, corresponding, differences
 
 
 def listed(*nuggets: tuple[str, bool], found: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_a_route_without_known_roles_cannot_be_declared(roles: list[str]) -> Non
         router.action("POST", "/x", roles=roles)(lambda: None)
     with pytest.raises(ValueError, match="roles"):
         router.page("/x", template="home.html", roles=roles)(lambda: None)
-    assert router.declared == []
+    assert router.routes == []
 
 
 def test_methods_that_are_not_declared_are_refused(client: Callable[..., TestClient]) -> None:

@@ -60,13 +60,13 @@ def test_refusals_have_the_headers(client: Client) -> None:
 
 def break_something(site) -> None:
     """A view with a bug in it."""
-    from qassay.web.routing import EVERYBODY, Declared
+    from qassay.web.routing import EVERYBODY, GuardedRoute
 
     def broken() -> None:
         raise RuntimeError("secret internals")
 
     for path in ("/break", "/api/break"):
-        site.app.router.routes.append(Declared("GET", path, broken, EVERYBODY).route)
+        site.app.router.routes.append(GuardedRoute(path, broken, roles=EVERYBODY))
 
 
 def test_a_bug_is_answered_without_internals(site) -> None:

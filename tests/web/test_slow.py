@@ -80,7 +80,7 @@ def serve(site: Any, accounts: dict[str, int]) -> Iterator[Serve]:
         def serving_with(**limits: float) -> Line:
             settings = replace(site.app.state.site.settings, **limits)
             app = create_app(site.folder, settings, store=site.store)
-            app.router.routes.extend(declared.route for declared in router.declared)
+            app.router.routes.extend(router.routes)
             with site.store.write() as connection:
                 token = make_token(connection, accounts["organiser"], "test")
             return Line(*running.enter_context(listening(app)), token)

@@ -12,12 +12,10 @@ rendering        templates
 background       work that takes longer than a page may, in a thread
 demonstration    the built-in evaluation as it might be half-way
 
-questions        the test set as pages need it
-drafts           questions under development, in their series, with warnings for their author
+questions        the test set, and questions under development with warnings for their author
 pooling          the pool as pages show it, and its making
 judging          what the pages on which people judge share
-similar_strings  strings of responses, those alike together
-nugget_comparison  lists of nuggets side by side
+similar_strings  strings of responses, those alike together, and lists of nuggets side by side
 
 pages/           one file a page
 results/         what results pages show, worked out in a process of its own

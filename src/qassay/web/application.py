@@ -94,7 +94,7 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     if site.settings.sign_on is not None:
         single_sign_on.check_installed()
     for router in (health.router, single_sign_on.router, *(module.router for module in app.state.pages.values())):
-        app.router.routes.extend(declared.route for declared in router.declared)
+        app.router.routes.extend(router.routes)
     for kind in (Refusal, GoTo, QassayError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)
     app.add_middleware(SecurityMiddleware, site=site)

@@ -54,19 +54,16 @@ def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]
 def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
     following: Callable[[BackgroundJob], str] | None = work
     while following is not None:
-        sentence, state = _done(job, following)
+        state: State = "failed"
+        try:
+            sentence, state = following(job), "done"
+        except (QassayError, Refusal) as error:
+            sentence = str(error)
+        except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
+            log.error("unforeseen error", exc_info=error)
+            sentence = MESSAGES[500]
         with _turn:
             following, job.following = job.following, None
             if following is None:
                 job.says, job.state = sentence, state
     job.ended.set()
-
-
-def _done(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> tuple[str, State]:
-    try:
-        return work(job), "done"
-    except (QassayError, Refusal) as error:
-        return str(error), "failed"
-    except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
-        log.error("unforeseen error", exc_info=error)
-        return MESSAGES[500], "failed"

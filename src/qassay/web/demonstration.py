@@ -78,8 +78,8 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
     made = [DemoAccount(name, role, secrets.token_urlsafe(9)) for name, role in PEOPLE]
     with store.write() as connection:
         accounts = {
-            one.name: add_account(connection, one.name, one.role, password=hash_password(one.password)).id
-            for one in made
+            person.name: add_account(connection, person.name, person.role, password=hash_password(person.password)).id
+            for person in made
         }
     give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
     with store.write() as connection:

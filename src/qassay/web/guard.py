@@ -43,11 +43,10 @@ _ESCAPE = re.compile(
 class GuardedRoute(APIRoute):
     """A route with the roles that may use it."""
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], *, roles: frozenset[str], upload: bool, **more: Any):
-        if not roles:
-            raise ValueError(f"{path}: no route without roles")
-        self.roles = roles
-        self.upload = upload
+    def __init__(
+        self, path: str, endpoint: Callable[..., Any], *, roles: frozenset[str], upload: bool = False, **more: Any
+    ) -> None:
+        self.roles, self.upload = roles, upload
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

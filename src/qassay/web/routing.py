@@ -25,8 +25,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal, ParamSpec, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,8 +47,7 @@ PUBLIC: Final = frozenset({ANYONE})
 # The number of a row. What no database (and no browser) holds as a number is refused before it is looked for.
 Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
-P = ParamSpec("P")
-R = TypeVar("R")
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Input(BaseModel):
@@ -99,39 +97,18 @@ TheSite: TypeAlias = Annotated[Site, Depends(_site)]
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
 
 
-@dataclass(frozen=True, eq=False)
-class Declared:
-    """One route as a page module declared it."""
-
-    method: str
-    path: str
-    view: Callable[..., Any]
-    roles: frozenset[str]
-    more: dict[str, Any] = field(default_factory=dict)
-    upload: bool = False
-
-    @functools.cached_property
-    def route(self) -> GuardedRoute:
-        """The route itself, the same for every application: it takes from the request what it works on."""
-        methods = ["GET", "HEAD"] if self.method == "GET" and not self.path.startswith("/api") else [self.method]
-        return GuardedRoute(self.path, self.view, roles=self.roles, upload=self.upload, methods=methods, **self.more)
-
-
 class Router:
     """The routes of one page module."""
 
     def __init__(self) -> None:
-        self.declared: list[Declared] = []
+        self.routes: list[GuardedRoute] = []
 
-    def page(
-        self, path: str, *, template: str, roles: Iterable[str], data: bool = False
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def page(self, path: str, *, template: str, roles: Iterable[str], data: bool = False) -> Callable[[View], View]:
         """Declare a page; with `data`, its context is in the page for scripts too (`pageData()` of dom.js)."""
 
-        def declare(view: Callable[P, R]) -> Callable[P, R]:
-            roles_ = frozenset(roles)
-            self._add("GET", path, _as_html(view, template, data=data), roles_, include_in_schema=False)
-            self._add("GET", "/api" + path, view, roles_)
+        def declare(view: View) -> View:
+            self._add("GET", path, _as_html(view, template, data=data), roles, include_in_schema=False)
+            self._add("GET", "/api" + path, view, roles)
             return view
 
         return declare
@@ -144,31 +121,30 @@ class Router:
         roles: Iterable[str],
         status: int = 200,
         upload: bool = False,
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    ) -> Callable[[View], View]:
         """Declare an endpoint that takes and answers JSON, at /api + path."""
 
-        def declare(view: Callable[P, R]) -> Callable[P, R]:
-            self._add(method, "/api" + path, view, frozenset(roles), upload=upload, status_code=status)
+        def declare(view: View) -> View:
+            self._add(method, "/api" + path, view, roles, upload=upload, status_code=status)
             return view
 
         return declare
 
-    def download(self, path: str, *, roles: Iterable[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def download(self, path: str, *, roles: Iterable[str]) -> Callable[[View], View]:
         """Declare a GET whose view returns a response: a file, a picture, a text."""
 
-        def declare(view: Callable[P, R]) -> Callable[P, R]:
-            self._add("GET", path, view, frozenset(roles), response_model=None, include_in_schema=False)
+        def declare(view: View) -> View:
+            self._add("GET", path, view, roles, response_model=None, include_in_schema=False)
             return view
 
         return declare
 
-    def _add(
-        self, method: str, path: str, view: Callable[..., Any], roles: frozenset[str], upload: bool = False, **more: Any
-    ) -> None:
-        strange = roles - EVERYBODY - PUBLIC
-        if not roles or strange:
-            raise ValueError(f"{method} {path}: names its roles among {', '.join(sorted(EVERYBODY | PUBLIC))}")
-        self.declared.append(Declared(method, path, view, roles, more, upload))
+    def _add(self, method: str, path: str, view: Callable[..., Any], roles: Iterable[str], **more: Any) -> None:
+        known, named = EVERYBODY | PUBLIC, frozenset(roles)
+        if not named or named - known:
+            raise ValueError(f"{method} {path}: names its roles among {', '.join(sorted(known))}")
+        methods = ["GET", "HEAD"] if method == "GET" and not path.startswith("/api") else [method]
+        self.routes.append(GuardedRoute(path, view, roles=named, methods=methods, **more))
 
 
 def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable[..., Any]:

@@ -71,8 +71,7 @@ class Settings:
             is_address = parts.scheme in DEFAULT_PORTS and parts.hostname and _has_port_or_none(parts)
             if not is_address or parts.path.strip("/") or parts.query:
                 raise UsageError(f"--public-url {self.public_url} is not an address like https://qa.example.org")
-        secure = self.public_url is not None and self.public_url.startswith("https://")
-        if self.host not in LOOPBACK and not secure and not self.insecure:
+        if self.host not in LOOPBACK and not self.is_secure and not self.insecure:
             raise UsageError(
                 f"--host {self.host} is open to the network: name the https address that people use with --public-url, "
                 "or accept that passwords are sent in the clear with --insecure"
@@ -119,7 +118,11 @@ class Settings:
 
     def is_proxy(self, peer: str | None) -> bool:
         """Whether a connection comes from the trusted proxy."""
-        return peer is not None and _is_address(peer) and any(_covers(proxy, peer) for proxy in self.trusted_proxies)
+        if peer is None or not _is_address(peer):
+            return False
+        address = ipaddress.ip_address(peer)
+        mapped = getattr(address, "ipv4_mapped", None)
+        return any((mapped or address) in _address(proxy) for proxy in self.trusted_proxies)
 
 
 def _has_port_or_none(parts: SplitResult) -> bool:
@@ -127,12 +130,6 @@ def _has_port_or_none(parts: SplitResult) -> bool:
         return parts.port != 0
     except ValueError:  # no number, or none of a port
         return False
-
-
-def _covers(proxy: str, peer: str) -> bool:
-    address = ipaddress.ip_address(peer)
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address) in _address(proxy)
 
 
 def _address(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:

@@ -21,9 +21,9 @@ from qassay.store.assignment.assignments import reopen
 from qassay.store.judging.nuggets import list_for
 from qassay.web.errors import Refusal
 from qassay.web.judging import Choices, Key, OnPart, acting, choices_of, item_of
-from qassay.web.nugget_comparison import NuggetRow, compared
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
 from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.similar_strings import NuggetRow, compared
 
 router = Router()
 

@@ -112,14 +112,25 @@ class AssignedQuestion(Context):
     minutes_left: int | None
 
 
-def timed_of(work: Sequence[Workload]) -> int:
-    """How many items were judged here, and so took a time that is known."""
-    return sum(share.timed for share in work)
+class WorkProgress(Context):
+    """How far the work is, and the time that the rest takes; None where too few items are timed to say."""
+
+    done: int
+    total: int
+    minutes_left: int | None
+    # Items that were judged here, and so took a time that is known.
+    timed: int
+
+
+def progress_of(work: Sequence[Workload]) -> WorkProgress:
+    """How far some work is."""
+    sums = {name: sum(getattr(share, name) for share in work) for name in ("done", "total", "timed")}
+    return WorkProgress(minutes_left=minutes_left(work), **sums)
 
 
 def pace_of(work: Sequence[Workload]) -> float | None:
     """Seconds per item, of all that was judged here so far; None where that is too little to estimate from."""
-    timed = timed_of(work)
+    timed = sum(share.timed for share in work)
     return sum(share.seconds for share in work) / timed if timed >= ENOUGH else None
 
 
@@ -207,14 +218,12 @@ def _chosen(connection: Connection, questions: TestSet, listing: Listing, *, who
     candidates = (known[name] for name in names if name in known)
     wanted = listing.find.casefold()
     matching = [
-        question for question in candidates if listing.type in ("", question.type) and _matches(question, wanted)
+        question
+        for question in candidates
+        if listing.type in ("", question.type)
+        and any(wanted in text.casefold() for text in (question.id, question.text, question.target or ""))
     ]
     return matching[first : first + QUESTIONS_A_PAGE], len(matching)
-
-
-def _matches(question: Question, wanted: str) -> bool:
-    texts = (question.id, question.text, question.target or "")
-    return any(wanted in text.casefold() for text in texts)
 
 
 def _row(
@@ -249,7 +258,7 @@ class EligibleView(Context):
     role: str
 
 
-class AssignmentsPage(Context):
+class AssignmentsPage(WorkProgress):
     """The pool, the people and a page of the questions."""
 
     pool: PoolView
@@ -258,11 +267,6 @@ class AssignmentsPage(Context):
     most: int
     slots: list[SlotRow]
     people: list[PersonRow]
-    done: int
-    total: int
-    minutes_left: int | None
-    # Items that the time left is estimated from.
-    timed: int
     # Questions with items that nobody was given.
     unassigned: int
     questions: list[AssignedQuestion]
@@ -329,17 +333,14 @@ def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> Assignme
         pace = pace_of(work)
         rows, count, listing, pages = listed(connection, questions, listing, names, pace, whole=questions is test_set)
         unassigned = unassigned_questions(connection)
-    return AssignmentsPage(
+    return AssignmentsPage.build(
+        progress_of(work),
         pool=pool,
         assessors=[EligibleView.model_validate(account) for account in everybody if _can_judge(account)],
         default=max(task.assessors, len({share.slot for share in work})),
         most=len(SLOTS),
         slots=slot_rows(work, pool.questions),
         people=people_rows(work, everybody),
-        done=sum(share.done for share in work),
-        total=sum(share.total for share in work),
-        minutes_left=minutes_left(work),
-        timed=timed_of(work),
         unassigned=unassigned,
         questions=rows,
         found=count,

@@ -11,10 +11,9 @@ from qassay.questions import Question
 from qassay.store.acts import Act
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import add_answer, known_answers
-from qassay.store.development.drafts import publish
 from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
-from qassay.web.drafts import NUGGET_TYPES, Group, author_questions, forget, group_view, noted
+from qassay.web.questions import NUGGET_TYPES, Group, author_questions, forget, group_view, noted
 from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
@@ -120,12 +119,11 @@ def development(
         page = min(page, pages)
         shown, _ = questions.groups((page - 1) * size, size, only_drafts=show == "drafts")
         answers = known_answers(connection, [question.id for group in shown for question in group])
-    views = [group_view(questions, task, group, answers) for group in shown]
     return DevelopmentPage(
         in_series=in_series,
         types=store.writable_types(task),
         series_types=task.name == "qaciad",
-        groups=views,
+        groups=[group_view(questions, task, group, answers) for group in shown],
         show=show,
         page=page,
         pages=pages,
@@ -204,6 +202,6 @@ def move_question(site: TheSite, sent: DraftMoving) -> Done:
 def publish_drafts(who: Who, site: TheSite, sent: DraftPublishing) -> Published:
     """Put drafts into the test set; everything or nothing."""
     with site.store.write() as connection:
-        names = publish(connection, site.configuration.task, sent.groups, account=who.id)
+        names = store.publish(connection, site.configuration.task, sent.groups, account=who.id)
     forget(site)
     return Published(questions=list(names.values()))

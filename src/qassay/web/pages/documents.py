@@ -13,8 +13,8 @@ from qassay.questions import Question
 from qassay.store.development import drafts as store
 from qassay.tables import plural
 from qassay.web.background import BackgroundJob, job_named, start
-from qassay.web.drafts import NUGGET_TYPES, AuthorQuestions, author_questions
 from qassay.web.errors import Refusal
+from qassay.web.questions import NUGGET_TYPES, AuthorQuestions, NumberedQuestion, author_questions
 from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Router, TheSite
 from qassay.web.site import Site
 
@@ -57,17 +57,6 @@ def collection_of(site: Site) -> Collection:
             kept = site.kept["collection"] = open_collection(site.folder.collection)
     opened: Collection = kept
     return opened
-
-
-def show(
-    site: Site, doc: str, *, find: str | None = None, start: int | None = None, length: int | None = None
-) -> DocumentView:
-    """A document with a string, or a stretch of its stored text, marked."""
-    try:
-        document = collection_of(site).document(doc)
-    except KeyError:
-        raise Refusal(404, f"document {doc} is not in the collection") from None
-    return view_of(document, find=find, start=start, length=length)
 
 
 def view_of(
@@ -121,14 +110,8 @@ def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str |
         for first, end in marks
         if end > begins and first < begins + len(shown)
     ]
-    return DocumentView.build(
-        document,
-        text=shown,
-        marks=kept,
-        begins=begins,
-        length=len(text),
-        found=how if kept else None,
-    )
+    found = how if kept else None
+    return DocumentView.build(document, text=shown, marks=kept, begins=begins, length=len(text), found=found)
 
 
 @router.page("/document", template="document.html", roles=ASSESSORS)
@@ -140,7 +123,11 @@ def document(
     length: Annotated[int | None, Query(ge=0)] = None,
 ) -> DocumentView:
     """A document of the collection, with a string or a stretch marked."""
-    return show(site, id, find=find, start=start, length=length)
+    try:
+        stored = collection_of(site).document(id)
+    except KeyError:
+        raise Refusal(404, f"document {id} is not in the collection") from None
+    return view_of(stored, find=find, start=start, length=length)
 
 
 class HitView(Context):
@@ -152,13 +139,9 @@ class HitView(Context):
     marks: list[tuple[int, int]]
 
 
-class DraftChoice(Context):
+class DraftChoice(NumberedQuestion):
     """A draft that an answer can be noted for."""
 
-    id: str
-    number: str
-    type: str
-    text: str
     target: str | None
 
 
@@ -233,7 +216,7 @@ def source(
     # A series is shown like a draft, by its last one.
     series = {draft.series: draft for draft in drafts if draft.series}
     return SourcePage(
-        document=show(site, id, find=find),
+        document=document(site, id, find),
         q=q,
         question=chosen,
         drafts=[_draft(questions, draft) for draft in drafts[:MOST_DRAFTS]],

@@ -75,26 +75,23 @@ def history(
     """Every judgment, the newest first; narrowed to a question, a set or a person."""
     number = int(person) if person else None
     with site.store.read() as connection:
-        found = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
+        shown = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
         done = actions(connection, question=question or None) if before is None else []
-        people = [PersonView(id=one.id, name=one.name) for one in accounts(connection)]
+        people = [PersonView.build(account) for account in accounts(connection)]
         sets = set_names(connection)
     return HistoryPage(
-        changes=[_view(one) for one in found],
-        actions=[
-            ActionView(at=one.at, who=one.who, action=one.action, question=one.question, details=told(one.details))
-            for one in done
-        ],
+        changes=[_view(change) for change in shown],
+        actions=[ActionView.build(action, details=_in_words(action.details)) for action in done],
         people=people,
         sets=sets,
         question=question or None,
         set=set or None,
         person=number,
-        more=found[-1].id if len(found) == PAGE else None,
+        more=shown[-1].id if len(shown) == PAGE else None,
     )
 
 
-def told(details: Mapping[str, Any]) -> str:
+def _in_words(details: Mapping[str, Any]) -> str:
     """Details of an action as a line."""
     return ", ".join(f"{name}: {_plain(value)}" for name, value in details.items() if value is not None)[:LONGEST]
 
@@ -112,7 +109,7 @@ def _plain(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
+def _verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
     """A verdict as a few words; None where there is none."""
     if row is None:
         return None
@@ -120,19 +117,15 @@ def verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
     return KINDS[kind].in_words(row)[:LONGEST] + settled
 
 
-def _view(one: Change) -> ChangeView:
-    row = one.after or one.before or {}
+def _view(change: Change) -> ChangeView:
+    row = change.after or change.before or {}
     names = [name for name in SUBJECT_COLUMNS if name not in ("question", "assessor")]
     what = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)
-    return ChangeView(
-        id=one.id,
-        at=one.at,
-        who=one.who or str(row.get("assessor") or "") or None,
-        set=one.set,
-        question=one.question,
-        kind=one.kind,
+    return ChangeView.build(
+        change,
+        who=change.who or str(row.get("assessor") or "") or None,
         what=what,
-        before=verdict_in_words(one.kind, one.before),
-        after=verdict_in_words(one.kind, one.after),
+        before=_verdict_in_words(change.kind, change.before),
+        after=_verdict_in_words(change.kind, change.after),
         note=str(row["note"])[:LONGEST] if row.get("note") else None,
     )

@@ -14,15 +14,22 @@ from qassay.store.development import drafts as store
 from qassay.store.development.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
 from qassay.store.judging.nugget_changes import LONGEST_NUGGET
 from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_nugget
-from qassay.web.drafts import NUGGET_TYPES, QuestionRow, author_questions, forget, noted, question_row
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting
 from qassay.web.pages.development import Name, Text
+from qassay.web.questions import (
+    NUGGET_TYPES,
+    NumberedQuestion,
+    QuestionRow,
+    author_questions,
+    forget,
+    noted,
+    question_row,
+)
 from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
 
 router = Router()
 
-Answer = Annotated[str, Field(min_length=1, max_length=LONGEST_ANSWER)]
 Doc = Annotated[str, Field(max_length=1_000)]
 
 
@@ -37,13 +44,9 @@ class NotedNugget(Context):
     doc: str | None
 
 
-class Neighbour(Context):
+class Neighbour(NumberedQuestion):
     """Another question of the series."""
 
-    id: str
-    number: str
-    type: str
-    text: str
     current: bool
 
 
@@ -64,10 +67,15 @@ class QuestionDraftPage(Context):
     has_collection: bool
 
 
-class QuestionChange(Input):
-    """A question as it is to be; `version` is the one that was seen."""
+class QuestionId(Input):
+    """A question."""
 
     id: Name
+
+
+class QuestionChange(QuestionId):
+    """A question as it is to be; `version` is the one that was seen."""
+
     version: Annotated[int, Field(ge=1, le=2**31)]
     text: Text = ""
     type: Name | None = None
@@ -75,17 +83,10 @@ class QuestionChange(Input):
     definition: Text | None = None
 
 
-class Removal(Input):
-    """A question to remove."""
-
-    id: Name
-
-
-class AnswerSent(Input):
+class AnswerSent(QuestionId):
     """An answer, and the document that supports it."""
 
-    id: Name
-    answer: Answer
+    answer: Annotated[str, Field(min_length=1, max_length=LONGEST_ANSWER)]
     doc: Doc | None = None
 
 
@@ -95,10 +96,9 @@ class Withdrawal(AnswerSent):
     reason: Annotated[str, Field(max_length=2_000)] = ""
 
 
-class NuggetSent(Input):
+class NuggetSent(QuestionId):
     """A fact to note, or a change of one."""
 
-    id: Name
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_NUGGET)]
     vital: bool = False
     doc: Doc | None = None
@@ -106,10 +106,9 @@ class NuggetSent(Input):
     version: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
-class NuggetRemoval(Input):
+class NuggetRemoval(QuestionId):
     """A fact to take off the list."""
 
-    id: Name
     nugget: Name
     version: Annotated[int, Field(ge=0, le=2**31)]
 
@@ -178,7 +177,7 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
 
 
 @router.action("POST", "/development/question/remove", roles=ORGANISERS)
-def remove(who: Who, site: TheSite, sent: Removal) -> Done:
+def remove(who: Who, site: TheSite, sent: QuestionId) -> Done:
     """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
     with site.store.write() as connection:
         _stored(connection, sent.id)

@@ -25,7 +25,6 @@ from qassay.web.site import Site
 
 router = Router()
 
-WHEN_DONE = "Results are shown when all assigned work is done."
 # A download waits this long for its numbers (seconds).
 LONGEST_WAIT = 240.0
 CSV = "text/csv; charset=utf-8"
@@ -40,9 +39,12 @@ async def leaderboard(who: Who, site: TheSite, parameters: Annotated[Leaderboard
     published = await run_in_threadpool(visible_to, site.store, who.role)
     listed = published or []
     if who.role != "organiser":
-        message = WHEN_DONE if published is None else "" if published else "No results are published yet."
-        made = ResultsPage(view="published", path="/results", heading="Results", state="published", published=listed)
-        return made.model_copy(update={"message": message})
+        page = ResultsPage(view="published", path="/results", heading="Results", state="published", published=listed)
+        if published is None:
+            page.message = "Results are shown when all assigned work is done."
+        elif not published:
+            page.message = "No results are published yet."
+        return page
     page = await present(site, LEADERBOARD, parameters)
     page.published = listed
     return page
@@ -124,11 +126,11 @@ async def _result(site: Site, request: StudyRequest, state: str, *, fresh: bool 
 
 
 def _result_of(job: Job) -> StudyResult:
-    result = job.result() if job.condition == "found" else None
-    if result is None or result.message:
-        status = 500 if job.condition == "broken" else 422
-        source = result or job
-        raise Refusal(status, source.message, problems=tuple(problem.as_json() for problem in source.problems))
+    if job.condition == "broken":
+        raise Refusal(500, job.message)
+    result = job.result()
+    if result.message:
+        raise Refusal(422, result.message, problems=tuple(problem.as_json() for problem in result.problems))
     return result
 
 

@@ -26,11 +26,10 @@ from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, un
 from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
-from qassay.web.drafts import author_questions
 from qassay.web.errors import Refusal, on_page
 from qassay.web.pages.documents import collection_of
 from qassay.web.pooling import PoolView, make_pool, pool_view
-from qassay.web.questions import questions_of
+from qassay.web.questions import author_questions, questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Router, TheSite, Who
 from qassay.web.site import Site
 

@@ -10,7 +10,7 @@ from qassay.store.assignment.assignments import assignments_of, first_open, is_w
 from qassay.store.assignment.progress import workloads
 from qassay.store.judging.decisions import locked_among
 from qassay.web.errors import Refusal
-from qassay.web.pages.assignments import minutes_left, timed_of
+from qassay.web.pages.assignments import WorkProgress, progress_of
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
 
@@ -34,17 +34,12 @@ class Piece(Context):
     locked: bool
 
 
-class WorkPage(Context):
+class WorkPage(WorkProgress):
     """An assessor's work: a page of the questions, the sums of all."""
 
     pieces: list[Piece]
     page: int
     pages: int
-    done: int
-    total: int
-    # At the pace of the items timed so far; None where they are too few to tell.
-    minutes_left: int | None
-    timed: int
     next: int | None
     waiting: bool
 
@@ -78,17 +73,8 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
         for part in own
         if part.question in questions
     ]
-    return WorkPage(
-        pieces=pieces,
-        page=page,
-        pages=pages,
-        done=sum(share.done for share in work),
-        total=sum(share.total for share in work),
-        minutes_left=minutes_left(work),
-        timed=timed_of(work),
-        next=following,
-        waiting=waiting,
-    )
+    progress = progress_of(work)
+    return WorkPage.build(progress, pieces=pieces, page=page, pages=pages, next=following, waiting=waiting)
 
 
 @router.action("POST", "/take", roles=ASSESSORS)

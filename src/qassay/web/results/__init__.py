@@ -1,9 +1,8 @@
 """Results: what the pages show, computed from the evaluation by the calls that the commands make.
 
     finding       what may be asked of a study, and what it finds; tables as CSV
-    verdicts      what a judgment set says of responses, in words
     studies       leaderboard, spread, agreement, stability, sensitivity, compare, and the score matrix
-    one_run, one_question     answer by answer
+    answers       one run or one question, answer by answer, with what judgment sets say
     jobs          the process that computes, its queue, and the results so far
     publishing    what readers see: kept as it was when it was published
     views         the register: one record a page

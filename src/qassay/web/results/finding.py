@@ -6,7 +6,9 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field
 
 from qassay.errors import Problem, unknown
 from qassay.evaluation import Evaluation
@@ -24,6 +26,11 @@ from qassay.tasks import Task
 # Measures with a parameter are offered with these values of it.
 BETAS = (1, 3, 5)
 Progress: TypeAlias = Callable[[int, int], None]
+# Options of studies, as an address may name them.
+Name: TypeAlias = Annotated[str, Field(max_length=200)]
+Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=50)]
+Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
+Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]
 # What the rows of a table are about, so that a page can lead there.
 About: TypeAlias = Literal["run", "question", "series"]
 # Rows of a table and characters of a cell that a page shows at most; its CSV has all.
@@ -136,9 +143,9 @@ class StudyRequest:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """The options that the evaluation offers, and the finding, or the reason why there is none."""
+    """The options that the evaluation offers (None where it cannot be read), and the finding, or why there is none."""
 
-    offer: ScoringOptions
+    offer: ScoringOptions | None
     finding: Finding | None = None
     message: str = ""
     problems: tuple[Problem, ...] = ()

@@ -10,8 +10,8 @@ people save, no state lasts as long as a study. The job says when it finished an
 its state alone: after the cause is fixed, the next request computes at once.
 
 The process opens the evaluation itself, and never delays a request that saves a judgment. It talks over a pipe: a
-`StudyRequest` comes in, `("progress", done, total)` and then `("found", ...)`, `("refused", ...)` or `("broken", ...)`
-go out. It ends when the pipe does.
+`StudyRequest` comes in, `("progress", done, total)` and then `("found", result)` or `("broken", reason)` go out. It
+ends when the pipe does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
 from qassay.web.results.finding import Finding, StudyRequest, StudyResult, check, csv_lines, scoring_options
 
-Condition: TypeAlias = Literal["waiting", "running", "found", "refused", "broken"]
+Condition: TypeAlias = Literal["waiting", "running", "found", "broken"]
 
 FRESH = 60.0
 # A study that takes longer is broken off.
@@ -72,7 +72,6 @@ class Job:
     done: int = 0
     total: int = 0
     message: str = ""
-    problems: tuple[Problem, ...] = ()
     at: str = ""
     finished: float = 0.0
     data: bytes = b""
@@ -117,16 +116,15 @@ class Worker:
         """Compute a result and send it. A bug ends the process, with its traceback in the server's log."""
         try:
             self.send("found", self.compute(request))
-        except QassayError as error:
-            self.send("refused", *_sentence_and_problems(error))
         except MemoryError:
             self.send("broken", "it takes more memory than there is")
 
     def compute(self, request: StudyRequest) -> StudyResult:
         """The result of a request; an error of the study is part of it, beside the options that there are."""
-        evaluation = self.evaluation(request.folder)
-        offered = scoring_options(evaluation)
+        offered = None
         try:
+            evaluation = self.evaluation(request.folder)
+            offered = scoring_options(evaluation)
             check(request.choice, offered, evaluation.task)
             finding = request.compute(evaluation, self.progress)
             if request.file is not None:
@@ -283,8 +281,7 @@ class JobQueue:
                     return False
                 if not pipe.poll(0.25):
                     continue
-                data = pipe.recv_bytes()
-                kind, *rest = pickle.loads(data)  # noqa: S301  # from the process that this one started
+                kind, *rest = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the process that this one started
                 if kind == "progress":
                     job.done, job.total = rest
                     continue
@@ -297,14 +294,12 @@ class JobQueue:
         return False
 
     def _take(self, job: Job, kind: Condition, rest: list[Any]) -> None:
-        if kind == "found":
+        if kind == "broken":
+            self._finish(job, "broken", rest[0])
+        else:
             job.data = pickle.dumps(rest[0], protocol=pickle.HIGHEST_PROTOCOL)
             job.refuses = isinstance(rest[0], StudyResult) and bool(rest[0].message)
             self._finish(job, "found")
-        else:
-            job.problems = rest[1] if len(rest) > 1 else ()
-            job.refuses = kind == "refused"
-            self._finish(job, kind, rest[0])
 
     def _finish(self, job: Job, condition: Condition, message: str = "") -> None:
         job.condition, job.message, job.at, job.finished = condition, message, now(), time.monotonic()

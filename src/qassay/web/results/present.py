@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -231,14 +230,14 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
 
 def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:
     """Put the result of a job, or the reason why it has none, into the page."""
-    if job.condition != "found":
-        page.state = "refused" if job.condition == "refused" else "broken"
-        page.message, page.problems = on_page(job.message), _problems(job.problems)
+    if job.condition == "broken":
+        page.state, page.message = "broken", on_page(job.message)
         return page
     result = job.result()
     page.offer = result.offer
     if result.finding is None:
-        page.state, page.message, page.problems = "refused", on_page(result.message), _problems(result.problems)
+        page.state, page.message = "refused", on_page(result.message)
+        page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
         return page
     finding = result.finding
     page.state, page.answer, page.left_out = "found", finding.answer, finding.left_out
@@ -287,7 +286,3 @@ def _paged(window: Window, name: str, view: View, parameters: Parameters) -> Pag
     before = view.path + parameters.address(**{name: page - 1 if page > 2 else None}) if page > 1 else None
     after = view.path + parameters.address(**{name: page + 1}) if more else None
     return PagedWindow(**asdict(window), before=before, after=after)
-
-
-def _problems(problems: Iterable[Problem]) -> list[Problem]:
-    return [replace(problem, message=on_page(problem.message)) for problem in problems]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -65,14 +65,10 @@ def publish(
     made = Publication(
         id=secrets.token_hex(6),
         title=title.strip() or f"{measure}, key {key}",
-        key=key,
-        measure=measure,
-        component=choice.component,
-        unjudged=choice.unjudged,
-        missing=choice.missing,
         provisional=provisional,
         at=now(),
         by=name,
+        **asdict(replace(choice, key=key, measure=measure)),
     )
     earlier = publications(connection)
     kept = [publication for publication in earlier if _choice_of(publication) != _choice_of(made)]

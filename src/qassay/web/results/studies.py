@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,15 @@ from qassay.evaluation import Evaluation
 from qassay.matrix import Floats, none_for_nan
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
+from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (
     About,
     Choice,
     Finding,
+    Kind,
+    Name,
+    Names,
+    Page,
     Part,
     Progress,
     Window,
@@ -50,8 +55,7 @@ def leaderboard(
     scores = scored(evaluation, choice)
     if best:
         scores = scores.best_per_organisation()
-    shown = Part("leaderboard", _leaderboard(scores, intervals), "run", tuple(row.run for row in scores.runs), 1)
-    parts = [shown]
+    parts = [Part("leaderboard", _leaderboard(scores, intervals), "run", tuple(row.run for row in scores.runs), 1)]
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
         parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
@@ -102,9 +106,7 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     return Finding((*parts_of(more, "spread"), shown), document, answer, left_out)
 
 
-def agreement(
-    evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Sequence[str] | None = None
-) -> Finding:
+def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
     """Disagreement tables and agreement statistics."""
     from qassay.analysis import agreement as compared
     from qassay.meta.ratings import rate
@@ -127,8 +129,8 @@ def stability(
     choice: Choice,
     progress: Progress,
     *,
-    sets: Sequence[str] | None = None,
-    reference: str | None = None,
+    sets: Names = (),
+    reference: Name | None = None,
 ) -> Finding:
     """The rankings under different judgment sets, and the noise of identical responses."""
     from qassay.analysis.rankings import compare_sets
@@ -179,9 +181,9 @@ def compare(
     choice: Choice,
     progress: Progress,
     *,
-    a: str | None = None,
-    b: str | None = None,
-    method: str = "randomised-tukey",
+    a: Name | None = None,
+    b: Name | None = None,
+    method: Literal["randomised-tukey", "tukey", "holm", "bh"] = "randomised-tukey",
 ) -> Finding:
     """Two runs, with a verdict; or all pairs, corrected for their number."""
     from qassay.analysis import compare as two_runs
@@ -212,7 +214,7 @@ def _verdict(pair: Any) -> str:
     return f"{pair.a} is {pair.verdict} than {pair.b} {on}, by {apart}."
 
 
-def _sets(given: Sequence[str] | None, known: Sequence[str]) -> list[str] | None:
+def _sets(given: Names, known: Sequence[str]) -> list[str] | None:
     """The chosen sets; None where none were chosen."""
     if not given:
         return None
@@ -245,13 +247,13 @@ def units(
     choice: Choice,
     progress: Progress,
     *,
-    by: str = "unit",
-    kind: str | None = None,
-    series: str | None = None,
-    sort: str = "order",
+    by: Literal["unit", "question"] = "unit",
+    kind: Kind | None = None,
+    series: Name | None = None,
+    sort: Literal["order", "name", "mean", "median", "spread"] = "order",
     down: bool = False,
-    page: int = 1,
-    across: int = 1,
+    page: Page = 1,
+    across: Page = 1,
     whole: bool = False,
 ) -> Finding:
     """One row a unit (or question), one column a run, best run first."""
@@ -343,7 +345,5 @@ def _texts(evaluation: Evaluation, about: About) -> dict[str, str]:
     """The text of each row, its beginning where it is long."""
     if about == "series":
         return {series.id: series.target or "" for series in evaluation.questions.series}
-    texts = {
-        question.id: question.hypothesis or question.text or question.target or "" for question in evaluation.questions
-    }
+    texts = {question.id: asked_text(question) for question in evaluation.questions}
     return {name: text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…" for name, text in texts.items()}

@@ -8,25 +8,20 @@ bounded length.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from functools import cached_property
+from inspect import signature
+from typing import Any, Literal, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import Field, model_validator
+from pydantic import create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
 from qassay.scores import Missing, Unjudged
 from qassay.web.results import studies
-from qassay.web.results.finding import Choice, Study, StudyRequest
-from qassay.web.results.one_question import question
-from qassay.web.results.one_run import run
+from qassay.web.results.answers import question, run
+from qassay.web.results.finding import Choice, Name, Study, StudyRequest
 from qassay.web.routing import Input
 
-Name: TypeAlias = Annotated[str, Field(max_length=200)]
-Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
-Sort: TypeAlias = Literal["order", "name", "mean", "median", "spread"]
-Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]
-Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
-Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 ERRORS = (0.01, 0.05, 0.1)
 WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -79,23 +74,22 @@ def query(values: dict[str, Any]) -> str:
     return "?" + urlencode(plain, doseq=True) if plain else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """One results page.
 
     A heading may name a parameter, such as `{run}`. `about` describes the page to programs; the leaderboard has a view
-    of its own, which does that. A `windowed` study cuts its tables itself, and takes the option `whole`; a `slow` one
-    gives way to others.
+    of its own, which does that. `checked` is set where parameters are more than the options of the study. A `slow`
+    study gives way to others.
     """
 
     study: Study
     label: str
     heading: str
     about: str = ""
-    parameters: type[Parameters] = Parameters
+    checked: type[Parameters] | None = None
     template: str = "results.html"
     tab: bool = True
-    windowed: bool = False
     slow: bool = False
 
     @property
@@ -113,12 +107,30 @@ class View:
         """Where the CSV of its tables is."""
         return f"/results/{self.name}.csv"
 
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The options of the study with their types and defaults, as its signature names them."""
+        types = get_type_hints(self.study, include_extras=True)
+        named = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
+        return {
+            option.name: (types[option.name], ... if option.default is option.empty else option.default)
+            for option in named
+        }
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the study cuts its tables itself."""
+        return "whole" in self.options
+
+    @cached_property
+    def parameters(self) -> type[Parameters]:
+        """What the page takes: the parameters of all pages, and the options of its study."""
+        own = {name: option for name, option in self.options.items() if name != "whole"}
+        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
+
     def request(self, folder: str, parameters: Parameters, *, whole: bool = False, **csv: str | None) -> StudyRequest:
         """What the page asks of the evaluation in a folder; `csv` are the fields of a table to write."""
-        names = sorted(set(self.parameters.model_fields) - set(Parameters.model_fields))
-        values = ((name, getattr(parameters, name)) for name in names)
-        options = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
-        options |= {"whole": whole} if self.windowed else {}
+        options = {name: whole if name == "whole" else getattr(parameters, name) for name in sorted(self.options)}
         return StudyRequest(folder, self.study, parameters.choice(), tuple(options.items()), whole, self.slow, **csv)
 
 
@@ -129,19 +141,7 @@ class LeaderboardParameters(Parameters):
     best: bool = False
 
 
-LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", parameters=LeaderboardParameters)
-
-
-class UnitsParameters(Parameters):
-    """The score matrix: by unit or by question, some of them, in some order, a window at a time."""
-
-    by: Literal["unit", "question"] = "unit"
-    kind: Kind | None = None
-    series: Name | None = None
-    sort: Sort = "order"
-    down: bool = False
-    page: Page = 1
-    across: Page = 1
+LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters)
 
 
 UNITS = View(
@@ -149,9 +149,7 @@ UNITS = View(
     label="Scores",
     heading="Scores on every unit",
     about="Every run on every unit or question.",
-    parameters=UnitsParameters,
     template="results_units.html",
-    windowed=True,
 )
 
 SPREAD = View(
@@ -162,20 +160,11 @@ SPREAD = View(
 )
 
 
-class CompareParameters(Parameters):
-    """Two runs, or all pairs under a correction."""
-
-    a: Name | None = None
-    b: Name | None = None
-    method: Method = "randomised-tukey"
-
-
 COMPARE = View(
     studies.compare,
     label="Compare",
     heading="Compare runs",
     about="Two runs, or all pairs.",
-    parameters=CompareParameters,
     template="results_compare.html",
     slow=True,
 )
@@ -205,22 +194,10 @@ SENSITIVITY = View(
     label="Sensitivity",
     heading="Which difference can be trusted?",
     about="Error rates of comparisons and the minimum difference.",
-    parameters=SensitivityParameters,
+    checked=SensitivityParameters,
     template="results_sensitivity.html",
     slow=True,
 )
-
-
-class SetsParameters(Parameters):
-    """Agreement: the sets to compare."""
-
-    sets: list[Name] = Field(default_factory=list, max_length=50)
-
-
-class StabilityParameters(SetsParameters):
-    """Stability: the sets to compare, and the one that changes are measured from."""
-
-    reference: Name | None = None
 
 
 STABILITY = View(
@@ -228,7 +205,6 @@ STABILITY = View(
     label="Stability",
     heading="Would other judgments change the ranking?",
     about="Rankings under different judgment sets.",
-    parameters=StabilityParameters,
     template="results_sets.html",
     slow=True,
 )
@@ -237,19 +213,9 @@ AGREEMENT = View(
     label="Agreement",
     heading="How far do the assessors agree?",
     about="Disagreement tables and agreement statistics.",
-    parameters=SetsParameters,
     template="results_sets.html",
     slow=True,
 )
-
-
-class RunParameters(Parameters):
-    """One run: all answers, or those of an outcome or a type of question."""
-
-    run: Name
-    outcome: Outcome | None = None
-    kind: Kind | None = None
-    page: Page = 1
 
 
 RUN = View(
@@ -257,18 +223,9 @@ RUN = View(
     label="Run",
     heading="Run {run}",
     about="What one run got right and wrong.",
-    parameters=RunParameters,
     template="results_run.html",
     tab=False,
-    windowed=True,
 )
-
-
-class QuestionParameters(Parameters):
-    """One question."""
-
-    question: Name
-    page: Page = 1
 
 
 QUESTION = View(
@@ -276,9 +233,7 @@ QUESTION = View(
     label="Question",
     heading="Question {question}",
     about="All answers to one question, and all judgments of them.",
-    parameters=QuestionParameters,
     tab=False,
-    windowed=True,
 )
 
 # In the order of the tabs.
