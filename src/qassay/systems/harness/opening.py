@@ -37,9 +37,9 @@ class UnderTest:
     searches: bool = False
 
 
-def local(system: System, spelling: str = "python") -> UnderTest:
+def local(system: System) -> UnderTest:
     """A Python function in this process, as a system under test."""
-    return UnderTest(spelling, lambda: LocalCaller(system))
+    return UnderTest("python", lambda: LocalCaller(system))
 
 
 def open_system(

@@ -79,14 +79,7 @@ def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-SUFFIXES = {
-    "jsonl": ".jsonl",
-    "trec4": ".txt",
-    "trec7": ".txt",
-    "extract": ".txt",
-    "rte": ".rte",
-    "rag24": ".jsonl",
-}
+SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
 
 
 def write_run(
