@@ -167,8 +167,8 @@ class OpenSearchEngine:
                 return [], ""
             items = [item["create"] for item in answer["items"]]  # in the order in which they were sent
             sent = zip(self._waiting, items, strict=True)
-            failed = [(lines, one) for lines, one in sent if "error" in one and one["status"] != _THERE]
-            refused = [one["error"] for _, one in failed if one["status"] not in BUSY]
+            failed = [(lines, item) for lines, item in sent if "error" in item and item["status"] != _THERE]
+            refused = [item["error"] for _, item in failed if item["status"] not in BUSY]
             if refused:
                 raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
             return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""

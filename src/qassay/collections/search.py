@@ -138,15 +138,15 @@ def parse(text: str, analyser: Analyser) -> Query:
 
 def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
     """The clauses as they stand, each with whether it is a mere stop word."""
-    for found in _PART.finditer(text):
-        sign, phrase = found["sign"], found["phrase"]
-        word: str | None = found["word"]
+    for part in _PART.finditer(text):
+        sign, phrase = part["sign"], part["phrase"]
+        word: str | None = part["word"]
         if word is None and phrase is None:
             continue
         occur: Occur = "must" if sign == "+" else "should"
         if sign == "-" and not (word and word[0].isdigit()):  # -5 is a number
             occur = "not"
-        field: Field = "title" if found["title"] else "any"
+        field: Field = "title" if part["title"] else "any"
         word = None if word is None else _POSSESSIVE.sub("", word)
         words = analyser.words(phrase if word is None else word)
         if not words:
@@ -154,7 +154,7 @@ def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
         plain = not sign and field == "any" and phrase is None
         yield Clause(words, field, occur), plain and (word or "").strip("?!.,;:()[]'’").lower() in STOP_WORDS
         if plain and len(words) > 1:  # London-based: also London, and based
-            yield from ((Clause((part,)), part in STOP_WORDS) for part in words if len(part) > 2)
+            yield from ((Clause((piece,)), piece in STOP_WORDS) for piece in words if len(piece) > 2)
 
 
 def highlights(placed: Sequence[tuple[str, int, int]], query: Query) -> Iterator[tuple[int, int]]:
