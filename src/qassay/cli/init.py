@@ -94,13 +94,24 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
 
 def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
     """The text of `qassay.toml`: name and task, and in comments everything that can be changed."""
+    # Keys that only some tasks have a use for.
+    organiser = []
+    responses = {rules.get("response") for rules in keys["types"].values()}
+    if "justified" in responses:
+        organiser += [
+            "# Pairs whose justifications are judged, the same for every run:",
+            '# justified = ["75", "92"]',
+            "",
+        ]
+    if responses & {"decision", "justified"}:
+        organiser += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
     lines = [
         "# An evaluation. Only `task` is needed; a line without its # changes what it says.",
         "",
         f"name = {_toml(name)}",
         f"task = {_toml(task)}  # {keys['title']}",
         "",
-        *_organiser_keys(keys),
+        *organiser,
         "# The task's own rules, with their values. A changed one holds for this evaluation only.",
         f"# measure = {_toml(keys['measure'])}  # what runs are ranked by",
     ]
@@ -121,17 +132,6 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
         lines += ["", f"# [without.{missing}]  # weights where a series has no {missing} question"]
         lines += [f"# {key} = {_toml(value)}" for key, value in weights.items()]
     return "\n".join(lines) + "\n"
-
-
-def _organiser_keys(keys: dict[str, Any]) -> list[str]:
-    """Keys that only some tasks have a use for."""
-    lines = []
-    responses = {rules.get("response") for rules in keys["types"].values()}
-    if "justified" in responses:
-        lines += ["# Pairs whose justifications are judged, the same for every run:", '# justified = ["75", "92"]', ""]
-    if responses & {"decision", "justified"}:
-        lines += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
-    return lines
 
 
 def _meaning(key: str, rules: dict[str, Any]) -> str:

@@ -121,17 +121,11 @@ def _sentences(
         if touched or about:
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
-            share = _named(telling, f"{before} {lines[place]} {after}")
+            # The share of the target's words in these lines counts where it is at least half.
+            named = telling & question_stems(f"{before} {lines[place]} {after}")
+            share = len(named) / len(telling) if telling and 2 * len(named) >= len(telling) else 0.0
             best = max(touched, default=0.0)
             yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
-
-
-def _named(telling: frozenset[str], text: str) -> float:
-    """The share of the target's words in a text, where it is at least half; else 0."""
-    if not telling:
-        return 0.0
-    share = len(telling & {stem(word) for word in words(text)}) / len(telling)
-    return share if share >= 0.5 else 0.0
 
 
 NAMES = ("person", "organisation", "place", "name")
