@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.runs import RunInformation
     from qassay.systems.harness.driving import DriveOptions
-    from qassay.systems.harness.log import Log
     from qassay.systems.harness.opening import UnderTest
 
 
@@ -224,7 +223,20 @@ class RunJob:
                 raise
             written = self._write(answers)
             log.finish()
-            return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)
+        given = log.answers.values()
+        return {
+            "run": self.tag,
+            "system": self.system.spelling,
+            "file": written,
+            "stored": evaluation.folder.written is not None,
+            "log": evaluation.folder.name(log.path),
+            "questions": len(given),
+            "continued": kept,
+            "nil": sum(answer.nil for answer in given),
+            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in given),
+            "failed": [question for question in evaluation.questions.ids if question in log.failed],
+            "seconds": round(time.monotonic() - begun, 3),
+        }
 
     def _write(self, answers: Mapping[str, Any]) -> str:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
@@ -252,20 +264,3 @@ class RunJob:
             with closing(open_store(own)) as store:
                 import_folder(store, place, replace=True)
         return place.name(written)
-
-    def _result(self, written: str, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
-        answers = log.answers.values()
-        folder = self.evaluation.folder
-        return {
-            "run": self.tag,
-            "system": self.system.spelling,
-            "file": written,
-            "stored": folder.written is not None,
-            "log": folder.name(log.path),
-            "questions": len(log.answers),
-            "continued": kept,
-            "nil": sum(answer.nil for answer in answers),
-            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in answers),
-            "failed": [question for question in self.evaluation.questions.ids if question in log.failed],
-            "seconds": round(seconds, 3),
-        }

@@ -197,21 +197,15 @@ def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> I
         documents = _single(source, kind, folder, problems)
     try:
         for row in documents:
-            fault = _id_fault(row.document.id)
-            if fault is None:
-                yield row
+            if not row.document.id.strip():
+                problems.append(Problem("syntax", "a document has an empty doc-id", source.name, row.line))
+            elif row.document.id == "NIL":
+                message = "a document is called NIL, which in a run stands for no answer; give it another doc-id"
+                problems.append(Problem("syntax", message, source.name, row.line))
             else:
-                problems.append(Problem("syntax", fault, source.name, row.line))
+                yield row
     except InputError as error:
         problems.extend(error.problems)
-
-
-def _id_fault(name: str) -> str | None:
-    if not name.strip():
-        return "a document has an empty doc-id"
-    if name == "NIL":
-        return "a document is called NIL, which in a run stands for no answer; give it another doc-id"
-    return None
 
 
 def _json(source: Source, problems: list[Problem]) -> Iterator[Read]:

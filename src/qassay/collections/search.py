@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from qassay.collections.documents import Document, Hit, Unit
+from qassay.collections.documents import Hit, Unit
 from qassay.collections.store import Store
 
 Field = Literal["any", "title"]
@@ -217,18 +217,15 @@ def _hits(ordered: Iterator[Found], store: Store, query: Query, limit: int, anal
         document = store.numbered(unit.document)
         if document is None:  # an engine that knows another collection
             continue
-        hit = _hit(unit, document, query, analyser)
+        text = document.text[unit.start : unit.start + unit.length]
+        score = float(f"{unit.score:.6g}")
+        hit = Hit(document.id, unit.start, len(text), text, score, document.title, (), document.markup)
+        plain = hit.plain()
+        marks = highlights(analyser.placed(plain.text[:_MARKED]), query)
+        hit = hit._replace(highlights=tuple(plain.origin(start, end) for start, end in marks))
         if not any(_covers(better, hit) for better in hits):
             hits.append(hit)
     return hits
-
-
-def _hit(unit: Found, document: Document, query: Query, analyser: Analyser) -> Hit:
-    text = document.text[unit.start : unit.start + unit.length]
-    hit = Hit(document.id, unit.start, len(text), text, float(f"{unit.score:.6g}"), document.title, (), document.markup)
-    plain = hit.plain()
-    placed = analyser.placed(plain.text[:_MARKED])
-    return hit._replace(highlights=tuple(plain.origin(start, end) for start, end in highlights(placed, query)))
 
 
 def _covers(better: Hit, hit: Hit) -> bool:

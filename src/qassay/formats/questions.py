@@ -325,7 +325,11 @@ def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Prob
     """The pairs; their labels go to `labels`."""
     questions: list[NumberedQuestion] = []
     for pair in [root] if root.name == "pair" else root.find_all("pair"):
-        question = _pair(pair)
+        parts = (next(pair.find_all(name), None) for name in ("t", "h"))
+        text, hypothesis = (part.text.strip() if part else "" for part in parts)
+        extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
+        number = pair.attributes.get("id", "").strip()
+        question = Question(number, "pair", text, hypothesis=hypothesis, extra=extra)
         problems.extend(_pair_faults(pair, question, file))
         questions.append((pair.line, question))
         if (label := _label(pair)) is not None:
@@ -334,13 +338,6 @@ def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Prob
         message = "holds both NO ENTAILMENT (a two-way label) and CONTRADICTION or UNKNOWN (three-way labels)"
         problems.append(Problem("bad-label", message, file))
     return questions
-
-
-def _pair(pair: Element) -> Question:
-    parts = (next(pair.find_all(name), None) for name in ("t", "h"))
-    text, hypothesis = (part.text.strip() if part else "" for part in parts)
-    extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
-    return Question(pair.attributes.get("id", "").strip(), "pair", text, hypothesis=hypothesis, extra=extra)
 
 
 def _label(pair: Element) -> str | None:

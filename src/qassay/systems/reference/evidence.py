@@ -198,8 +198,11 @@ def rank(
             if suits <= 0:
                 continue
             score = suits * support(candidate, sentence, important, aimed=aimed)
-            mention = Ranked(candidate.text, score, sentence, candidate)
-            best[key] = _added(best[key], mention) if key in best else mention
+            better = Ranked(candidate.text, score, sentence, candidate)
+            if key in best:  # another mention of one answer: the better one, strengthened by the other
+                better, other = (better, best[key]) if score > best[key].score else (best[key], better)
+                better = replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))
+            best[key] = better
     return sorted(best.values(), key=lambda answer: -answer.score)
 
 
@@ -224,12 +227,6 @@ def _distances(candidate: Candidate, text: str) -> dict[str, int]:
     for distance, word in [*enumerate(reversed(before), 1), *enumerate(after, 1)]:
         near[word] = min(distance, near.get(word, distance))
     return near
-
-
-def _added(old: Ranked, new: Ranked) -> Ranked:
-    """Two mentions of one answer: the better one, strengthened by the other."""
-    better, other = (new, old) if new.score > old.score else (old, new)
-    return replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))
 
 
 def question_stems(*texts: str) -> frozenset[str]:
