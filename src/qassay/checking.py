@@ -16,7 +16,7 @@ from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging.keys import Key, check_known_answers, no_nuggets
 from qassay.judging.sets import check_nuggets
 
-Found = TypeVar("Found")
+Read = TypeVar("Read")
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Checked:
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
-    def attempt(self, read: Callable[[], Found]) -> Found | None:
+    def attempt(self, read: Callable[[], Read]) -> Read | None:
         """What reading gives, or nothing: its problems are noted and the check goes on."""
         try:
             return read()
@@ -67,12 +67,12 @@ def check_folder(path: Path) -> Checked:
     evaluation = checked.attempt(lambda: open_evaluation(path))
     if evaluation is None:
         return checked
-    found = checked.attempt(lambda: evaluation.question_file)
-    if found is None:
+    asked = checked.attempt(lambda: evaluation.question_file)
+    if asked is None:
         return checked
-    checked.questions = found.questions.counts()
-    checked.series = len(found.questions.series)
-    checked.warnings += found.warnings
+    checked.questions = asked.questions.counts()
+    checked.series = len(asked.questions.series)
+    checked.warnings += asked.warnings
     if unpublished := evaluation.folder.unpublished():
         checked.warnings.append(Problem("configuration", f"has {unpublished}", evaluation.folder.name()))
     runs = checked.attempt(lambda: evaluation.run_files)
@@ -91,19 +91,19 @@ def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encodi
     """Check files of runs against the questions, and the collection, of an evaluation."""
     evaluation = open_evaluation(folder)
     checked = Checked(questions=evaluation.questions.counts(), series=len(evaluation.questions.series))
-    found = read_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, encoding=encoding)
-    _check_runs(checked, evaluation, found)
+    runs = read_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, encoding=encoding)
+    _check_runs(checked, evaluation, runs)
     return checked.in_order()
 
 
-def _check_runs(checked: Checked, evaluation: Evaluation, found: RunFiles) -> None:
-    checked.runs = list(found.runs.tags)
-    checked.warnings += found.warnings
+def _check_runs(checked: Checked, evaluation: Evaluation, read: RunFiles) -> None:
+    checked.runs = list(read.runs.tags)
+    checked.warnings += read.warnings
     lengths = None
     if evaluation.folder.collection.is_dir():
         lengths = checked.attempt(lambda: open_collection(evaluation.folder.collection).lengths())
         checked.documents = None if lengths is None else len(lengths)
-    checked.errors += found.faults(lengths)
+    checked.errors += read.faults(lengths)
 
 
 def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:

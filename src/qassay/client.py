@@ -61,17 +61,17 @@ class Client:
 
     def evaluation(self) -> Served:
         """The task and the questions."""
-        found = self.request("GET", "/evaluation")
-        questions = TestSet(tuple(question_of_row(row) for row in found["questions"]))
-        return Served(found["name"], tasks.from_definition(found["task"], file="the server"), questions)
+        served = self.request("GET", "/evaluation")
+        questions = TestSet(tuple(question_of_row(row) for row in served["questions"]))
+        return Served(served["name"], tasks.from_definition(served["task"], file="the server"), questions)
 
     def items(self) -> Iterator[Item]:
         """Every item of the pool."""
         after: int | None = 0
         while after is not None:
             part = self.request("GET", f"/pool?{urlencode({'after': after})}")
-            for one in part["items"]:
-                yield Item(**one)
+            for row in part["items"]:
+                yield Item(**row)
             after = part["after"]
 
     def judged(self, name: str) -> set[str]:
@@ -134,8 +134,8 @@ def _raise(error: urllib.error.HTTPError) -> None:
     problems = answer.get("problems") if isinstance(answer, dict) else None
     if error.code == 422 and problems:
         raise InputError(
-            Problem("syntax", str(one.get("message")), one.get("file"), one.get("line"), one.get("question"))
-            for one in problems
+            Problem("syntax", str(row.get("message")), row.get("file"), row.get("line"), row.get("question"))
+            for row in problems
         )
     message = answer.get("message", "") if isinstance(answer, dict) else ""
     raise ServerError(f"the server refused ({error.code}): {message or error.reason}")

@@ -37,11 +37,11 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     >>> parse("nugget_f( beta = 3 )", "measure", example="nugget_f(beta=5)")
     Spelled(name='nugget_f', parameters={'beta': '3'}, called=True)
     """
-    found = _SPELLING.fullmatch(text)
-    if found is None:
+    match = _SPELLING.fullmatch(text)
+    if match is None:
         raise UsageError(f"cannot read the {kind} {text!r}; write it as in {example}")
     parameters: dict[str, str] = {}
-    given = _parts(text, (found["given"] or "()")[1:-1])
+    given = _parts(text, (match["given"] or "()")[1:-1])
     for part in (*given, *(f"{name}={value}" for name, value in (settings or {}).items())):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier() or not value:
@@ -49,13 +49,14 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
         if name in parameters:
             raise UsageError(f"{text}: {name} is given twice")
         parameters[name] = value
-    return Spelled(found["name"], parameters, found["given"] is not None)
+    return Spelled(match["name"], parameters, match["given"] is not None)
 
 
 def arguments(wanted: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
     """The parameters as the annotations of the factory's keyword-only parameters want them."""
     hints = get_type_hints(factory)
-    taken = [name for name, one in inspect.signature(factory).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    known = inspect.signature(factory).parameters.values()
+    taken = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
     values = {}
     for name, value in wanted.parameters.items():
         if name not in taken:
@@ -65,9 +66,8 @@ def arguments(wanted: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _value(spelled: str, name: str, text: str, kind: Any) -> Any:
-    """The text as a value of this type."""
     if get_origin(kind) in (Union, UnionType):
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        kind = next(part for part in get_args(kind) if part is not type(None))
     if get_origin(kind) is Literal:
         if text not in get_args(kind):
             raise unknown(f"value of {name}", text, get_args(kind))

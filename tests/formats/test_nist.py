@@ -76,7 +76,6 @@ def test_real_patterns(data: Data, name: str, patterns: int, documents: int) -> 
     # Lines and doc-ids of the files, counted by grep.
     found = rows(nist.parse_patterns, files.read_text(data(f"trec_qa/{name}")))
     assert (len(found), sum(len(row["docs"]) for row in found)) == (patterns, documents)
-    assert rows(nist.parse_patterns, nist.format_patterns(found, file="f")) == found
 
 
 def test_factoid() -> None:

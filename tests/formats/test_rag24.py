@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from qassay.errors import InputError
-from qassay.formats.rag24 import parse_assignments, read_assignments
+from qassay.formats import files
+from qassay.formats.rag24 import parse_assignments
 from qassay.questions import Question
 
 NUGGETS = [
@@ -34,7 +35,8 @@ def faults(*lines: dict[str, Any]) -> list[tuple[int | None, str]]:
 
 def test_real_assignments(data: Callable[[str], Path]) -> None:
     # Counts: README.md of the data.
-    found = read_assignments(data("trec_rag24/nugget_assignment.20241108.jl"))
+    file = data("trec_rag24/nugget_assignment.20241108.jl")
+    found = parse_assignments(files.read_text(file), file=str(file))
     assert (len(found.questions), len(found.runs)) == (21, 45)
     assert sum(map(len, found.runs.values())) == 927
     assert (len(found.nuggets), len(found.judgments)) == (298, 13_158)

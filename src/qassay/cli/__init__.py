@@ -42,7 +42,6 @@ VERBS = {
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}
 
 INTERRUPTED = 130
-EPILOG = "Start with: qassay demo. Every command has --help with examples."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,7 +94,7 @@ def application(arguments: Sequence[str]) -> Callable[..., object]:
     app = typer.Typer(
         name="qassay",
         help="Judge question-answering systems, score them, and find out what the scores are worth.",
-        epilog=EPILOG,
+        epilog="Start with: qassay demo. Every command has --help with examples.",
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption
+from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets
 from qassay.cli.output import print_json, print_tables, progress
-from qassay.cli.sets import SetsOption, named_sets
 
 # With more pairs of sets than this their matrices fill pages; --json has them all.
 MATRICES_SHOWN = 6

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 # Exit statuses of a gate.
 GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
-# Units shown that make the difference.
-TOP = 10
 
 
 @takes_scoring
@@ -87,7 +85,7 @@ def command(
     from qassay.analysis import compare
     from qassay.meta.intervals import FLIPS
 
-    shown = TOP if top is None else top
+    shown = 10 if top is None else top
     flips = permutations or FLIPS
     with progress("trials") as update:  # the error rate takes a while
         result = compare(matrix, a, b, alpha=alpha, permutations=flips, seed=seed, top=shown, progress=update)

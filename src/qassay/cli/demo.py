@@ -78,7 +78,12 @@ def command(
         raise UsageError("the story is about the question series; --which goes with --to")
     if to is not None:
         names = copy_demo(to, which)
-        print_json({"to": str(to), "files": names}) if as_json else _tell_copied(to, names)
+        if as_json:
+            print_json({"to": str(to), "files": names})
+            return
+        where = shlex.quote(str(to))
+        print(f"Copied {plural(len(names), 'file')} to {to}. Its README.md says what is in it.")
+        print(f"Next: qassay check {where}, qassay score {where}")
         return
     story = tell()
     print_json(story.as_json()) if as_json else print_story(story)
@@ -108,12 +113,6 @@ def _prepare(folder: Path, *, is_kept: bool) -> None:
     for person in people:
         print(f"  {person.name:{width}}  password {person.password}  {TO_SEE[person.name]}")
     print("Every start makes new passwords." + ("" if is_kept else " With --to FOLDER the copy is kept."))
-
-
-def _tell_copied(to: Path, names: list[str]) -> None:
-    where = shlex.quote(str(to))
-    print(f"Copied {plural(len(names), 'file')} to {to}. Its README.md says what is in it.")
-    print(f"Next: qassay check {where}, qassay score {where}")
 
 
 WIDTH = 90
@@ -157,21 +156,17 @@ def tell() -> Story:
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
+    # The two neighbours on the leaderboard that are nearest to each other.
+    neighbours = itertools.pairwise(scores.runs)
+    better, worse = min(neighbours, key=lambda pair: (pair[0].score or 0.0) - (pair[1].score or 0.0))
     return Story(
         evaluation=evaluation,
         scores=scores,
         agreement=agreement(evaluation)[0],
         stability=stability(evaluation),
         curves=sensitivity(scores, intervals=0),
-        closest=compare(scores, *_closest(scores)),
+        closest=compare(scores, better.run, worse.run),
     )
-
-
-def _closest(scores: Scores) -> tuple[str, str]:
-    """The two neighbours on the leaderboard that are nearest to each other, the better one first."""
-    neighbours = itertools.pairwise(scores.runs)
-    better, worse = min(neighbours, key=lambda pair: (pair[0].score or 0.0) - (pair[1].score or 0.0))
-    return better.run, worse.run
 
 
 def print_story(story: Story) -> None:
@@ -192,11 +187,11 @@ def print_story(story: Story) -> None:
     _say(
         f"{closest.a} is {closest.difference:.3f} above {closest.b}. Would other assessors say so, and other questions?"
     )
-    found = story.agreement
-    _chapter(f"2. What {len(found.sets)} assessors disagree on", [disagreements(story.evaluation, found)])
+    agreement = story.agreement
+    _chapter(f"2. What {len(agreement.sets)} assessors disagree on", [disagreements(story.evaluation, agreement)])
     _say(
-        f"They label {found.disagreements} of {found.items} answers to factoid questions differently. R is right, "
-        "X not exact, U not supported by its document, W wrong."
+        f"They label {agreement.disagreements} of {agreement.items} answers to factoid questions differently. "
+        "R is right, X not exact, U not supported by its document, W wrong."
     )
     measure = story.stability.measures[scores.measure]
     _chapter("3. The ranking under another assessor's judgments", [measure.rankings()])
@@ -205,7 +200,19 @@ def print_story(story: Story) -> None:
     _say(story.curves.summary())
     _say(_verdict(closest))
     print("\nWhat to try next\n")
-    print(_steps("demo", closest))
+    steps = {
+        "qassay demo --serve": "judge it in the browser",
+        "qassay demo --to demo": "a copy of this evaluation",
+        "qassay score demo --key first": "another assessor's judgments",
+        "qassay agree demo": "how far the assessors agree",
+        "qassay stability demo": "how far the ranking depends on them",
+        "qassay sensitivity demo": "error rates of comparisons",
+        f"qassay compare demo {closest.a} {closest.b}": "is one better?",
+        "qassay plan demo": "how many series it would take",
+        "qassay compare YOUR-SCORES.csv": "the same for any table of scores",
+    }
+    for step, meaning in steps.items():
+        print(f"  {step:36}  {meaning}")
 
 
 def _say(text: str) -> None:
@@ -218,19 +225,19 @@ def _chapter(title: str, tables: list[Table]) -> None:
     print()
 
 
-def disagreements(evaluation: Evaluation, found: Agreement) -> Table:
+def disagreements(evaluation: Evaluation, agreement: Agreement) -> Table:
     """One item for each combination of labels on which the assessors disagree, the most frequent first."""
     examples: dict[str, tuple[Cell, ...]] = {}
-    for question, item, *labels in evaluation.labels(found.sets).drop_nulls().iter_rows():
-        combination = "".join(sorted(labels, key=found.labels.index))
+    for question, item, *labels in evaluation.labels(agreement.sets).drop_nulls().iter_rows():
+        combination = "".join(sorted(labels, key=agreement.labels.index))
         answer = item.partition("\t")[2]
         examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
     rows = [
         (number, *examples[combination])
-        for combination, number in sorted(found.patterns.items(), key=lambda pair: -pair[1])
+        for combination, number in sorted(agreement.patterns.items(), key=lambda pair: -pair[1])
     ]
     columns = [Column("items"), Column("question", left=True), Column("answer, for example", left=True)]
-    return table("One of each kind", [*columns, *found.sets], rows)
+    return table("One of each kind", [*columns, *agreement.sets], rows)
 
 
 def _short(text: str) -> str:
@@ -239,7 +246,7 @@ def _short(text: str) -> str:
 
 def _movement(story: Story) -> str:
     measure = story.stability.measures[story.scores.measure]
-    swaps = [(name, swap) for name, found in measure.swapped.items() for swap in found]
+    swaps = [(name, swap) for name, swapped in measure.swapped.items() for swap in swapped]
     if not swaps:
         return "No two runs change places."
     assessor, swap = max(swaps, key=lambda pair: pair[1].difference)
@@ -259,18 +266,3 @@ def _verdict(closest: PairComparison) -> str:
         f"{closest.a} against {closest.b}: the difference of {closest.difference:.3f} has a 95% interval from "
         f"{low:.3f} to {high:.3f}. Verdict: {closest.verdict}.{needed}"
     )
-
-
-def _steps(folder: str, closest: PairComparison) -> str:
-    steps = {
-        "qassay demo --serve": "judge it in the browser",
-        f"qassay demo --to {folder}": "a copy of this evaluation",
-        f"qassay score {folder} --key first": "another assessor's judgments",
-        f"qassay agree {folder}": "how far the assessors agree",
-        f"qassay stability {folder}": "how far the ranking depends on them",
-        f"qassay sensitivity {folder}": "error rates of comparisons",
-        f"qassay compare {folder} {closest.a} {closest.b}": "is one better?",
-        f"qassay plan {folder}": "how many series it would take",
-        "qassay compare YOUR-SCORES.csv": "the same for any table of scores",
-    }
-    return "\n".join(f"  {step:36}  {meaning}" for step, meaning in steps.items())

@@ -55,13 +55,9 @@ def command(
         print_json({"to": str(target), "files": export.names, "notes": list(export.notes)})
         return
     print(f"Wrote {plural(len(export.names), 'file')} to {target}:")
-    for line in _by_place(export.names):
-        print(visible(f"  {line}"))
+    # One line per file at the top, one line per folder.
+    places = Counter(name.split("/")[0] + ("/" if "/" in name else "") for name in export.names)
+    for place, count in places.items():
+        print(visible(f"  {place} ({plural(count, 'file')})" if place.endswith("/") else f"  {place}"))
     for note in export.notes:
         print(visible(note))
-
-
-def _by_place(names: list[str]) -> list[str]:
-    """One line a file at the top, one line a folder."""
-    folders = Counter(name.split("/")[0] + ("/" if "/" in name else "") for name in names)
-    return [f"{place} ({plural(count, 'file')})" if place.endswith("/") else place for place, count in folders.items()]

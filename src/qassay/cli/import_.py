@@ -3,49 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.output import print_json, visible
 from qassay.cli.places import import_plan, writable
 from qassay.errors import unknown
 from qassay.questions import TYPES
 
-if TYPE_CHECKING:
-    from qassay.formats.importing import Plan
-
-FilesArgument: TypeAlias = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")
-]
-AsOption: TypeAlias = Annotated[
-    str | None, typer.Option("--as", metavar="KIND", help="What the files are, where it cannot be recognised.")
-]
-SetOption: TypeAlias = Annotated[
-    str | None, typer.Option("--set", metavar="NAME", help="Judgment set or nugget list to add to.")
-]
-EncodingOption: TypeAlias = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
-]
-TypeOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
-]
-ReplaceOption: TypeAlias = Annotated[
-    bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
-]
-
 
 def command(
     folder: FolderArgument,
-    paths: FilesArgument,
-    kind: AsOption = None,
-    set_name: SetOption = None,
-    encoding: EncodingOption = None,
-    default_type: TypeOption = None,
-    replace: ReplaceOption = False,
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files to add; their kind is recognised.")],
+    kind: Annotated[
+        str | None, typer.Option("--as", metavar="KIND", help="What the files are, where it cannot be recognised.")
+    ] = None,
+    set_name: Annotated[
+        str | None, typer.Option("--set", metavar="NAME", help="Judgment set or nugget list to add to.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
+    ] = None,
+    default_type: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add what files hold to an evaluation.
@@ -73,6 +61,7 @@ def command(
     """
     if default_type is not None and default_type not in TYPES:
         raise unknown("question type", default_type, TYPES)
+    from qassay.collections import open_collection
     from qassay.formats.importing import Options, plan_import
 
     opened, store = writable(folder)
@@ -81,24 +70,10 @@ def command(
         encoding=encoding,
         default_type=default_type,
         replace=replace,
-        lengths=(lambda: _lengths(opened.collection)) if opened.collection.is_dir() else None,
+        lengths=(lambda: open_collection(opened.collection).lengths()) if opened.collection.is_dir() else None,
     )
     plan = plan_import(opened, paths, kind=kind, options=options)
     import_plan(plan, store)
-    _show(plan, as_json=as_json, stored=store is not None)
-
-
-def _lengths(collection: Path) -> Mapping[str, int]:
-    """Length of every document that runs may name."""
-    from qassay.collections import open_collection
-
-    return open_collection(collection).lengths()
-
-
-def _show(plan: Plan, *, as_json: bool, stored: bool) -> None:
-    """What was added, one line per file; warnings go to stderr."""
-    from qassay.cli.output import print_json, visible
-
     if as_json:
         added = [file.as_json() for file in plan.added.values()]
         print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
@@ -107,5 +82,5 @@ def _show(plan: Plan, *, as_json: bool, stored: bool) -> None:
         print(visible(f"warning: {warning}"), file=sys.stderr)
     for file in plan.added.values():
         print(visible(f"{file.file}: {file.message}"))
-    if stored and plan.added:
+    if store is not None and plan.added:
         print("They are in the store of the evaluation; qassay export writes it out as files.")

@@ -14,8 +14,6 @@ from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json
 from qassay.errors import InputError, Problem, UsageError
 
-FOLDERS = ("runs", "judgments", "nuggets")
-
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to make it; the folder may exist.")],
@@ -43,7 +41,9 @@ def command(
       qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
     """
     if task is None:
-        raise UsageError(f"which task? name one with --task:\n{_task_list()}")
+        width = max(map(len, tasks.names()))
+        listed = "\n".join(f"  {known:{width}}  {tasks.task(known).title}" for known in tasks.names())
+        raise UsageError(f"which task? name one with --task:\n{listed}")
     made = make_evaluation(folder, task=task, name=name)
     if as_json:
         print_json({"folder": str(folder), "name": name or folder.resolve().name, "task": made.name})
@@ -82,7 +82,7 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
     if own is not None:
         contents[folder / called] = own
     try:
-        for sub in FOLDERS:
+        for sub in ("runs", "judgments", "nuggets"):
             (folder / sub).mkdir(parents=True, exist_ok=True)
         files.write_all(contents)
     except OSError as error:
@@ -94,13 +94,24 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
 
 def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
     """The text of `qassay.toml`: name and task, and in comments everything that can be changed."""
+    # Keys that only some tasks have a use for.
+    organiser = []
+    responses = {rules.get("response") for rules in keys["types"].values()}
+    if "justified" in responses:
+        organiser += [
+            "# Pairs whose justifications are judged, the same for every run:",
+            '# justified = ["75", "92"]',
+            "",
+        ]
+    if responses & {"decision", "justified"}:
+        organiser += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
     lines = [
         "# An evaluation. Only `task` is needed; a line without its # changes what it says.",
         "",
         f"name = {_toml(name)}",
         f"task = {_toml(task)}  # {keys['title']}",
         "",
-        *_organiser_keys(keys),
+        *organiser,
         "# The task's own rules, with their values. A changed one holds for this evaluation only.",
         f"# measure = {_toml(keys['measure'])}  # what runs are ranked by",
     ]
@@ -123,19 +134,7 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _organiser_keys(keys: dict[str, Any]) -> list[str]:
-    """Keys that only some tasks have a use for."""
-    lines = []
-    responses = {rules.get("response") for rules in keys["types"].values()}
-    if "justified" in responses:
-        lines += ["# Pairs whose justifications are judged, the same for every run:", '# justified = ["75", "92"]', ""]
-    if responses & {"decision", "justified"}:
-        lines += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
-    return lines
-
-
 def _meaning(key: str, rules: dict[str, Any]) -> str:
-    """What a key of a question type says."""
     meanings = {
         "response": tasks.RESPONSE_FORMS.get(str(rules.get("response")), ""),
         "score": "measure of one response",
@@ -145,11 +144,6 @@ def _meaning(key: str, rules: dict[str, Any]) -> str:
         "max_length": "most characters of an extract",
     }
     return f"  # {meanings[key]}" if meanings.get(key) else ""
-
-
-def _task_list() -> str:
-    width = max(map(len, tasks.names()))
-    return "\n".join(f"  {name:{width}}  {tasks.task(name).title}" for name in tasks.names())
 
 
 def _toml(value: object) -> str:

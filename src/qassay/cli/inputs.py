@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from qassay.errors import UsageError
+from qassay.errors import UsageError, unknown
 from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ SeriesFromOption: TypeAlias = Annotated[
         metavar="REGEX",
         help="Average units into series named by the first group of their ids; for ids like 141.2 '^([^.]+)'.",
     ),
+]
+SetsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--sets", metavar="A,B,...", help="Judgment sets to compare, separated by commas."),
 ]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -134,3 +138,17 @@ def refuse(kind: str, given: Mapping[str, object]) -> None:
     names = [name for name, value in given.items() if value]
     if names:
         raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")
+
+
+def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """The sets that the option names, in its order, each once; None where it was not given."""
+    if not given:
+        return None
+    names = list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
+    everything = list(known)
+    for name in names:
+        if name not in everything:
+            raise unknown("judgment set", name, everything)
+    if len(names) < 2:
+        raise UsageError("--sets takes two judgment sets or more, such as --sets first,second")
+    return names

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, takes_scoring
+from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SetsOption, named_sets, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress
-from qassay.cli.sets import SetsOption, named_sets
 from qassay.errors import QassayError, UsageError
 
 if TYPE_CHECKING:
@@ -77,9 +76,7 @@ def command(
     else:
         matrix = scoring.matrix(source)
         wanted = replace(wanted, differences=tuple(difference or differences_for(matrix)))
-        matrices = [matrix]
-        if sets:
-            matrices = _by_assessor(source, sets, scoring)
+        matrices = _by_assessor(source, sets, scoring) if sets else [matrix]
         result = _from_pilot(matrix, matrices, wanted, seed)
     print_json(result.as_json()) if as_json else print_tables(result.tables())
 

@@ -15,18 +15,22 @@ from qassay.formats.jsonl import write_rows
 from qassay.judging.pool import pool
 from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
-from qassay.tables import Column, Table, table
+from qassay.tables import Cell, Column, table
 
-SetOption = Annotated[
-    str | None, typer.Option("--set", metavar="SET", help="Count what this judgment set has (default: the key).")
-]
-SheetOption = Annotated[
-    Path | None, typer.Option("--sheet", metavar="FILE", help="Write what is left as JSONL, with verdicts to fill in.")
-]
+# What is counted of the assignments, and the fields of a workload that have it.
+ASSIGNED = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
 
 
 def command(
-    folder: FolderArgument, set_name: SetOption = None, sheet: SheetOption = None, as_json: JsonOption = False
+    folder: FolderArgument,
+    set_name: Annotated[
+        str | None, typer.Option("--set", metavar="SET", help="Count what this judgment set has (default: the key).")
+    ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option("--sheet", metavar="FILE", help="Write what is left as JSONL, with verdicts to fill in."),
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """What is to be judged, and how much of it is not yet.
 
@@ -47,16 +51,21 @@ def command(
     nuggets = evaluation.nugget_list(judged.name if judged else "development")
     asked = evaluation.questions
     if evaluation.task.has("justified") and evaluation.configuration.justified:
-        asked = TestSet(tuple(one for one in asked if one.id in evaluation.configuration.justified))
-    found = pool(evaluation.runs, asked, evaluation.task, judged, nuggets)
-    rows = found.sheet(evaluation.questions) if sheet is not None else []
+        asked = TestSet(tuple(pair for pair in asked if pair.id in evaluation.configuration.justified))
+    pooled = pool(evaluation.runs, asked, evaluation.task, judged, nuggets)
+    rows = pooled.sheet(evaluation.questions) if sheet is not None else []
     if rows and sheet is not None:
         write_rows(sheet, rows)
     assigned = _assigned(evaluation)
     if as_json:
-        print_json({**found.as_json(), **({"assigned": assigned} if assigned else {})})
+        print_json({**pooled.as_json(), **({"assigned": assigned} if assigned else {})})
         return
-    print_tables([found.table(), *([_assigned_table(assigned)] if assigned else [])])
+    tables = [pooled.table()]
+    if assigned:
+        title = "What is assigned in the application"
+        counts: list[tuple[Cell, ...]] = [(name, *counted.values()) for name, counted in assigned.items()]
+        tables.append(table(title, ["set", *map(Column, ASSIGNED)], counts))
+    print_tables(tables)
     if rows:
         print(f"Wrote {len(rows):,} rows to {sheet}. Fill in the verdicts, then: qassay import {folder} {sheet}")
     elif sheet is not None:
@@ -76,18 +85,12 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     with store.read() as connection:
         work = workloads(connection)
     store.close()
-    names = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
-    return {
-        name: {says: sum(getattr(one, field) for one in work if one.set == name) for says, field in names.items()}
-        for name in dict.fromkeys(one.set for one in work)
-    }
-
-
-def _assigned_table(assigned: dict[str, dict[str, int]]) -> Table:
-    names = ("questions", "finished", "items", "judged", "left")
-    columns: list[Column | str] = ["set", *(Column(name) for name in names)]
-    rows: list[tuple[str | int, ...]] = [(name, *(counts[one] for one in names)) for name, counts in assigned.items()]
-    return table("What is assigned in the application", columns, rows)
+    assigned: dict[str, dict[str, int]] = {}
+    for share in work:
+        counts = assigned.setdefault(share.set, dict.fromkeys(ASSIGNED, 0))
+        for name, field in ASSIGNED.items():
+            counts[name] += getattr(share, field)
+    return assigned
 
 
 def _judged(evaluation: Evaluation, name: str | None) -> JudgmentSet | None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.runs import RunInformation
     from qassay.systems.harness.driving import DriveOptions
-    from qassay.systems.harness.log import Log
     from qassay.systems.harness.opening import UnderTest
 
 
@@ -96,11 +95,14 @@ def command(
     from qassay.runs import RunInformation
     from qassay.systems.harness.driving import DriveOptions
     from qassay.systems.harness.opening import default_tag, open_system
+    from qassay.systems.harness.writing import SUFFIXES
 
     evaluation = open_evaluation(folder)
     given = _settings(settings or [])
     options = DriveOptions(workers, timeout, retries, backoff, on_failure, isolate)
-    _refuse_form(evaluation, form)
+    possible = [name for name in evaluation.task.forms if name in SUFFIXES]
+    if form not in possible:  # before anything is asked
+        raise unknown(f"form to write a run of task {evaluation.task.name} in", form, possible)
     collection = _documents(evaluation)
     under_test = open_system(
         system,
@@ -154,15 +156,6 @@ def _token(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
-def _refuse_form(evaluation: Evaluation, form: str) -> None:
-    """Stop at a form that cannot be written before anything is asked."""
-    from qassay.systems.harness.writing import SUFFIXES
-
-    possible = [name for name in evaluation.task.forms if name in SUFFIXES]
-    if form not in possible:
-        raise unknown(f"form to write a run of task {evaluation.task.name} in", form, possible)
-
-
 def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
     print(visible(f"Asked {result['system']} {plural(result['questions'], 'question')}{again}."))
@@ -193,12 +186,17 @@ class RunJob:
 
     def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
         """Ask, write the run, and tell what was done."""
-        from qassay.formats.names import file_name
+        from qassay.formats.names import file_name, name_fault
         from qassay.systems.harness.driving import drive
         from qassay.systems.harness.log import Log, header
 
         evaluation = self.evaluation
-        self._refuse_existing(force=force)
+        if fault := name_fault(self.tag):
+            raise UsageError(f"the run tag {self.tag!r} {fault}")
+        existing = evaluation.folder.files_of_run(self.tag)
+        if existing and not force:
+            message = "is there already; choose another --tag, or replace it with --force"
+            raise InputError(Problem("configuration", message, evaluation.folder.name(existing[0])))
         head = header(self.tag, self.system.spelling, evaluation.task.name, evaluation.questions)
         path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
         begun = time.monotonic()
@@ -206,7 +204,8 @@ class RunJob:
             # Before the first question, whose time-out the indexes are no part of.
             for passages in (True, False):
                 self.collection.index(passages=passages)
-        with Log(path, head, evaluation.questions, restart=restart or (force and _is_finished(path))) as log:
+        finished = path.exists() and b'\n{"finished"' in path.read_bytes()
+        with Log(path, head, evaluation.questions, restart=restart or (force and finished)) as log:
             kept = len(log.answers)
             try:
                 with progress(f"asking {self.tag}") as update:
@@ -224,7 +223,20 @@ class RunJob:
                 raise
             written = self._write(answers)
             log.finish()
-            return self._result(written, log, kept=kept, seconds=time.monotonic() - begun)
+        given = log.answers.values()
+        return {
+            "run": self.tag,
+            "system": self.system.spelling,
+            "file": written,
+            "stored": evaluation.folder.written is not None,
+            "log": evaluation.folder.name(log.path),
+            "questions": len(given),
+            "continued": kept,
+            "nil": sum(answer.nil for answer in given),
+            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in given),
+            "failed": [question for question in evaluation.questions.ids if question in log.failed],
+            "seconds": round(time.monotonic() - begun, 3),
+        }
 
     def _write(self, answers: Mapping[str, Any]) -> str:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
@@ -252,35 +264,3 @@ class RunJob:
             with closing(open_store(own)) as store:
                 import_folder(store, place, replace=True)
         return place.name(written)
-
-    def _refuse_existing(self, *, force: bool) -> None:
-        from qassay.formats.names import name_fault
-
-        if fault := name_fault(self.tag):
-            raise UsageError(f"the run tag {self.tag!r} {fault}")
-        existing = self.evaluation.folder.files_of_run(self.tag)
-        if existing and not force:
-            name = self.evaluation.folder.name(existing[0])
-            message = "is there already; choose another --tag, or replace it with --force"
-            raise InputError(Problem("configuration", message, name))
-
-    def _result(self, written: str, log: Log, *, kept: int, seconds: float) -> dict[str, Any]:
-        answers = log.answers.values()
-        folder = self.evaluation.folder
-        return {
-            "run": self.tag,
-            "system": self.system.spelling,
-            "file": written,
-            "stored": folder.written is not None,
-            "log": folder.name(log.path),
-            "questions": len(log.answers),
-            "continued": kept,
-            "nil": sum(answer.nil for answer in answers),
-            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in answers),
-            "failed": [question for question in self.evaluation.questions.ids if question in log.failed],
-            "seconds": round(seconds, 3),
-        }
-
-
-def _is_finished(path: Path) -> bool:
-    return path.exists() and b'\n{"finished"' in path.read_bytes()

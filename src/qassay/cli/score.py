@@ -12,7 +12,7 @@ import typer
 from qassay.cli.inputs import EvaluationOptions, FolderArgument, JsonOption, takes_scoring
 from qassay.cli.output import print_json, print_tables, visible
 from qassay.errors import UsageError
-from qassay.evaluation import Evaluation, open_evaluation
+from qassay.evaluation import open_evaluation
 from qassay.matrix import ScoreMatrix
 from qassay.scores import Scores
 from qassay.tables import Table
@@ -61,7 +61,14 @@ def command(
     if beta is not None:
         if scoring.measure is not None or scoring.component is not None or as_csv:
             raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
-        _sweep(evaluation, beta, scoring, as_json=as_json)
+        from qassay.meta.fidelity import beta_sweep
+
+        matrices: dict[float, ScoreMatrix] = {
+            value: _means(replace(scoring, measure=f"nugget_f(beta={value})").scores(evaluation))
+            for value in _range(beta)
+        }
+        sweep = beta_sweep(matrices)
+        print_json(sweep.as_json()) if as_json else print_tables([sweep.table()])
         return
     scores = scoring.scores(evaluation)
     if best_per_organisation:
@@ -91,17 +98,6 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
     from qassay.analysis import leaderboard
 
     return leaderboard(scores)
-
-
-def _sweep(evaluation: Evaluation, betas: str, scoring: EvaluationOptions, *, as_json: bool) -> None:
-    """Mean F for several betas, with the rank of every run at each."""
-    from qassay.meta.fidelity import beta_sweep
-
-    matrices: dict[float, ScoreMatrix] = {
-        beta: _means(replace(scoring, measure=f"nugget_f(beta={beta})").scores(evaluation)) for beta in _range(betas)
-    }
-    result = beta_sweep(matrices)
-    print_json(result.as_json()) if as_json else print_tables([result.table()])
 
 
 def _means(scores: Scores) -> ScoreMatrix:

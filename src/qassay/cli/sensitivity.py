@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.errors import UsageError
-
-if TYPE_CHECKING:
-    from qassay.meta.sensitivity import SensitivityCurves
 
 
 @takes_scoring
@@ -91,15 +88,13 @@ def command(
             floor=_floor(source, scoring),
             progress=update,
         )
-    print_json(curves.as_json()) if as_json else _show(curves)
-
-
-def _show(curves: SensitivityCurves) -> None:
-    """The plain answer first, then what it rests on."""
+    if as_json:
+        print_json(curves.as_json())
+        return
     print(visible(headline(curves.summary())))
     print()
-    found = curves.findings()
-    print_tables([*curves.tables(), *([] if found is None else [found.table()])])
+    findings = curves.findings()
+    print_tables([*curves.tables(), *([] if findings is None else [findings.table()])])
 
 
 def _floor(source: Path, scoring: ScoringOptions) -> float | None:
@@ -116,10 +111,10 @@ def _floor(source: Path, scoring: ScoringOptions) -> float | None:
 
 def _sizes(text: str) -> range:
     """The sizes of `A-B`, or of a single `A`."""
-    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
+    if match is None:
         raise UsageError(f"--sizes takes a range such as 5-32, not {text!r}")
-    first, last = int(found[1]), int(found[2] or found[1])
+    first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
         raise UsageError(f"--sizes {text}: the first size is larger than the last")
     return range(first, last + 1)

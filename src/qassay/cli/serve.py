@@ -20,7 +20,6 @@ from qassay.errors import UsageError
 from qassay.tables import plural
 
 if TYPE_CHECKING:
-    from qassay.formats.folder import Folder
     from qassay.store.engine import Store
     from qassay.web.site import Settings
 
@@ -92,10 +91,15 @@ def serve_folder(
             before()
         from qassay.formats.folder import open_folder
         from qassay.store.engine import open_store
+        from qassay.store.folder.importing import import_folder
+        from qassay.store.folder.snapshot import is_new
 
         opened = open_folder(folder)
         with closing(open_store(opened, create=True)) as store:
-            _import_files(opened, store)
+            # Only into a new store: later the store is ahead, and an old file would undo what was changed since.
+            if is_new(store) and (imported := import_folder(store, opened)):
+                files = plural(len(imported), "file")
+                print(f"Took {files} of {opened.path} into its store, which holds the evaluation from now on.")
             _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
 
 
@@ -107,19 +111,6 @@ def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, earlier)
-
-
-def _import_files(folder: Folder, store: Store) -> None:
-    """Import the files of the folder into a new store.
-
-    Only a new one: later the store is ahead of the files, and an old file would undo what was changed since.
-    """
-    from qassay.store.folder.importing import import_folder
-    from qassay.store.folder.snapshot import is_new
-
-    if is_new(store) and (imported := import_folder(store, folder)):
-        files = plural(len(imported), "file")
-        print(f"Took {files} of {folder.path} into its store, which holds the evaluation from now on.")
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -8,39 +8,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.output import print_json, progress, visible
 from qassay.errors import UsageError, few
+from qassay.tables import plural
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
-    from qassay.web.sheet import Content
-
-AssessorOption = Annotated[
-    str,
-    typer.Option(
-        "--assessor", metavar="NAME", help="Who judges; import makes it the set of this name, or that of --set."
-    ),
-]
-ToOption = Annotated[Path | None, typer.Option("--to", metavar="FILE", help="The file to write (default: NAME.html).")]
-QuestionsOption = Annotated[
-    str | None, typer.Option("--questions", metavar="IDS", help="Only these questions or series, by comma.")
-]
-HolisticOption = Annotated[
-    bool, typer.Option("--holistic", help="Ask also for content and organization of nugget responses.")
-]
-CitationsOption = Annotated[bool, typer.Option("--citations", help="Ask also whether cited documents support answers.")]
-DocumentsOption = Annotated[
-    bool, typer.Option("--documents/--no-documents", help="Put the documents of the items into the file.")
-]
 
 
 def command(
     folder: FolderArgument,
-    assessor: AssessorOption,
-    to: ToOption = None,
-    questions: QuestionsOption = None,
-    holistic: HolisticOption = False,
-    citations: CitationsOption = False,
-    documents: DocumentsOption = True,
+    assessor: Annotated[
+        str,
+        typer.Option(
+            "--assessor", metavar="NAME", help="Who judges; import makes it the set of this name, or that of --set."
+        ),
+    ],
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="The file to write (default: NAME.html).")
+    ] = None,
+    questions: Annotated[
+        str | None, typer.Option("--questions", metavar="IDS", help="Only these questions or series, by comma.")
+    ] = None,
+    holistic: Annotated[
+        bool, typer.Option("--holistic", help="Ask also for content and organization of nugget responses.")
+    ] = False,
+    citations: Annotated[
+        bool, typer.Option("--citations", help="Ask also whether cited documents support answers.")
+    ] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents/--no-documents", help="Put the documents of the items into the file.")
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Write a judging sheet for an assessor without the server.
@@ -67,7 +65,6 @@ def command(
       qassay import my-eval ada-3f2a9c81d07e.jsonl
       qassay import my-eval ada-3f2a9c81d07e.jsonl --set first
     """
-    from qassay.cli.output import progress
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import file_name, name_fault
     from qassay.formats.sheets import write_key
@@ -81,33 +78,10 @@ def command(
     names = [name.strip() for name in (questions or "").split(",") if name.strip()]
     wanted = Wanted(assessor, names, holistic=holistic, citations=citations, documents=documents)
     evaluation = open_evaluation(folder)
-    with progress("Making the sheet") as told:
-        content = make_content(evaluation, wanted, seed=_seed(evaluation), progress=told)
+    with progress("Making the sheet") as update:
+        content = make_content(evaluation, wanted, seed=_seed(evaluation), progress=update)
     size = write_page(content, path)
-    key = write_key(evaluation.folder, content.key)
-    _say(content, path, size, evaluation.folder.name(key), as_json=as_json)
-
-
-def _seed(evaluation: Evaluation) -> str:
-    """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
-    from qassay.formats.sheets import kept_seed
-    from qassay.store.folder.snapshot import existing_store
-    from qassay.store.pool.items import order_seed
-
-    store = existing_store(evaluation.folder, evaluation.configuration)
-    if store is None:
-        return kept_seed(evaluation.folder)
-    try:
-        with store.write() as connection:
-            return order_seed(connection)
-    finally:
-        store.close()
-
-
-def _say(content: Content, path: Path, size: int, key: str, *, as_json: bool) -> None:
-    from qassay.cli.output import print_json, visible
-    from qassay.tables import plural
-
+    key = evaluation.folder.name(write_key(evaluation.folder, content.key))
     if as_json:
         print_json(
             {
@@ -125,7 +99,22 @@ def _say(content: Content, path: Path, size: int, key: str, *, as_json: bool) ->
     counts = f"{plural(len(content.questions), 'question')}, {plural(content.items, 'item')}"
     print(visible(f"{path}: {counts}, {plural(len(content.texts), 'document')}, {size / 1e6:.1f} MB"))
     if content.waiting:
-        these = few(content.waiting)
-        count = plural(len(content.waiting), "question")
-        print(visible(f"Left out, because their nuggets are not written yet: {count} ({these})"))
+        waiting = f"{plural(len(content.waiting), 'question')} ({few(content.waiting)})"
+        print(visible(f"Left out, because their nuggets are not written yet: {waiting}"))
     print(visible(f"What its numbers stand for is in {key}: keep it until the judgments are back."))
+
+
+def _seed(evaluation: Evaluation) -> str:
+    """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
+    from qassay.formats.sheets import kept_seed
+    from qassay.store.folder.snapshot import existing_store
+    from qassay.store.pool.items import order_seed
+
+    store = existing_store(evaluation.folder, evaluation.configuration)
+    if store is None:
+        return kept_seed(evaluation.folder)
+    try:
+        with store.write() as connection:
+            return order_seed(connection)
+    finally:
+        store.close()

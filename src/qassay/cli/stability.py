@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,17 +15,16 @@ from qassay.cli.inputs import (
     RunsAsRowsOption,
     ScoringOptions,
     SeriesFromOption,
+    SetsOption,
     UnjudgedOption,
+    named_sets,
     refuse,
 )
 from qassay.cli.output import print_json, print_tables, progress
-from qassay.cli.sets import SetsOption, named_sets
 from qassay.errors import InputError, Problem, UsageError, unknown
 
 if TYPE_CHECKING:
-    from qassay.matrix import ScoreMatrix
     from qassay.meta.noise import Noise
-    from qassay.meta.stability import Stability
 
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
@@ -65,6 +64,7 @@ def command(
       qassay stability my-eval --measure cws --measure accuracy
       qassay stability human.csv model.csv
     """
+    noise: Sequence[Noise] | None = None
     if _is_folder(sources):
         refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
         from qassay.analysis.rankings import compare_sets
@@ -82,7 +82,6 @@ def command(
                 missing=missing,
                 progress=update,
             )
-        _show(result, noise, as_json=as_json)
     else:
         given = {"--sets": sets, "--measure": measure, "--component": component, "--unjudged": unjudged != "stop"}
         refuse("score matrices", given)
@@ -90,7 +89,19 @@ def command(
             raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
         scoring = ScoringOptions(missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
         matrices = [scoring.matrix(source) for source in sources]
-        _show(_compare(dict(zip(matrix_names(sources), matrices, strict=True)), reference), None, as_json=as_json)
+        names = matrix_names(sources)
+        if reference is not None and reference not in names:
+            raise unknown("score matrix", reference, names)
+        from qassay.meta.stability import stability
+
+        named = {matrices[0].measure: dict(zip(names, matrices, strict=True))}
+        with progress("comparing rankings") as update:
+            result = stability(named, reference=reference or names[0], progress=update)
+    if as_json:
+        extra = {} if noise is None else {"noise": {part.component: part.as_json() for part in noise}}
+        print_json(result.as_json() | extra)
+    else:
+        print_tables([*result.tables(), *(part.table() for part in noise or () if part.pairs)])
 
 
 def _is_folder(sources: Sequence[Path]) -> bool:
@@ -102,24 +113,6 @@ def _is_folder(sources: Sequence[Path]) -> bool:
     if folders and len(sources) > 1:
         raise UsageError("stability takes one evaluation, or several score matrices")
     return bool(folders)
-
-
-def _show(result: Stability, noise: Sequence[Noise] | None, *, as_json: bool) -> None:
-    if as_json:
-        extra = {} if noise is None else {"noise": {part.component: part.as_json() for part in noise}}
-        print_json(result.as_json() | extra)
-    else:
-        print_tables([*result.tables(), *(part.table() for part in noise or () if part.pairs)])
-
-
-def _compare(matrices: Mapping[str, ScoreMatrix], reference: str | None) -> Stability:
-    from qassay.meta.stability import stability
-
-    names = list(matrices)
-    if reference is not None and reference not in names:
-        raise unknown("score matrix", reference, names)
-    with progress("comparing rankings") as update:
-        return stability({matrices[names[0]].measure: matrices}, reference=reference or names[0], progress=update)
 
 
 def matrix_names(sources: Sequence[Path]) -> list[str]:

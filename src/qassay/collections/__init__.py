@@ -30,7 +30,6 @@ from qassay.errors import InputError, Problem
 
 __all__ = ["Collection", "Document", "Hit", "open_collection"]
 
-SERVER = "QASSAY_OPENSEARCH"
 # Characters of text after which an index is committed: so much is lost by a break.
 _COMMIT = 256 << 20
 _STEP = 500
@@ -45,7 +44,7 @@ def open_collection(folder: Path | str, *, progress: Progress | None = None, ser
     """
     path = Path(folder)
     store, place, mark = open_store(path, progress)
-    return Collection(path, store, place, mark, progress=progress, server=server or os.environ.get(SERVER))
+    return Collection(path, store, place, mark, progress=progress, server=server or os.environ.get("QASSAY_OPENSEARCH"))
 
 
 class Collection:
@@ -58,8 +57,8 @@ class Collection:
         place: Place | None,
         mark: str,
         *,
-        progress: Progress | None = None,
-        server: str | None = None,
+        progress: Progress | None,
+        server: str | None,
     ) -> None:
         self.folder = folder
         self._store, self._place, self._mark = store, place, mark
@@ -141,21 +140,16 @@ class Collection:
             return self._engines[kind]
 
     def _opened(self, kind: UnitKind) -> Engine:
+        """The index on the server, in memory, or in its place: made to its end where it is not yet complete."""
         if self._server:
             from qassay.collections.opensearch import OpenSearchEngine
 
-            engine: Engine = OpenSearchEngine(self._server, f"qassay-{self._mark}-{kind}")
-            return self._filled(engine, kind)
+            return self._filled(OpenSearchEngine(self._server, f"qassay-{self._mark}-{kind}"), kind)
         from qassay.collections.tantivy_engine import TantivyEngine
 
-        if self._place is None:
+        place = self._place
+        if place is None:
             return self._filled(TantivyEngine(None, _analyser()), kind)
-        return self._on_disk(self._place, kind)
-
-    def _on_disk(self, place: Place, kind: UnitKind) -> Engine:
-        """The index in its place, made or made to its end where it is not yet complete."""
-        from qassay.collections.tantivy_engine import TantivyEngine
-
         name = f"{kind}-{version('tantivy')}"
         path = place.path / name
         try:

@@ -21,7 +21,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,16 +116,6 @@ def find_place(folder: Path, mark: str) -> Place:
     return Place(path)
 
 
-def remove_old(place: Place) -> None:
-    """Remove what was made of earlier states of the collection."""
-    if place.temporary:
-        return
-    for other in place.path.parent.glob(f"{_PREFIX}*"):
-        if other != place.path:
-            # Another process may still read it: where files in use cannot be removed, the next time will do.
-            shutil.rmtree(other, ignore_errors=True)
-
-
 def _temporary(made: Path) -> Place:
     """A folder of our own, with links to what is there already and complete."""
     path = Path(tempfile.mkdtemp(prefix="qassay-"))
@@ -187,7 +177,11 @@ def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress 
             finally:
                 store.close()
             place.mark_complete(STORE)
-            remove_old(place)
+            # What was made of earlier states of the collection goes. Another process may still read it: where files in
+            # use cannot be removed, the next time will do.
+            for other in place.path.parent.glob(f"{_PREFIX}*") if not place.temporary else ():
+                if other != place.path:
+                    shutil.rmtree(other, ignore_errors=True)
     except sqlite3.Error as error:
         raise InputError(Problem("configuration", f"cannot be written: {error}", str(place.path))) from None
     return Store(place.path / STORE, read_only=True)
@@ -197,13 +191,22 @@ def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress 
     """Read all files that are not yet in the store; all faults are reported, and no faulty file is kept."""
     problems: list[Problem] = []
     writer = Writer(store)
-    meter = _Meter(files, progress)
+    total = sum(path.stat().st_size for path in files)
+    before = shown = 0  # bytes of the files read to their end, and what was last reported
+
+    def show(position: int, step: int = _STEP) -> None:
+        nonlocal shown
+        if progress is not None and before + position >= shown + step:
+            shown = before + position
+            progress(shown, total)
+
     begun = store.files()
     for number, path in enumerate(files):
         name = str(Path(folder.name or str(folder), path.relative_to(folder)))
         if number >= begun:
-            _take(Source(path, name), folder, writer, problems, meter)
-        meter.file_done(path)
+            _take(Source(path, name), folder, writer, problems, show)
+        before += path.stat().st_size
+        show(0, 0 if before == total else _STEP)
         if len(problems) + len(writer.twice) > _MOST_PROBLEMS:
             break
     writer.flush()
@@ -213,7 +216,7 @@ def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress 
     writer.commit()
 
 
-def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem], meter: _Meter) -> None:
+def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem], show: Callable[[int], None]) -> None:
     """Read one file into the store."""
     try:
         kind = kind_of(source)
@@ -224,27 +227,6 @@ def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem],
     if kind is not None:
         for row in read(source, kind, folder, problems):
             writer.add(row.document, row.line)
-            meter.show(source.bytes_read)
+            show(source.bytes_read)
     if not problems:  # else the file must be read again the next time, so that its faults are found again
         writer.end()
-
-
-class _Meter:
-    """Reports how many bytes of all files are read, a mebibyte at a time."""
-
-    def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
-        self._progress = progress
-        self._total = sum(path.stat().st_size for path in files)
-        self._before = self._shown = 0
-
-    def show(self, position: int, *, last: bool = False) -> None:
-        """Report that this many bytes of the current file are read."""
-        done = self._before + position
-        if self._progress is not None and (last or done >= self._shown + _STEP):
-            self._shown = done
-            self._progress(done, self._total)
-
-    def file_done(self, path: Path) -> None:
-        """Report that this file is read to its end."""
-        self._before += path.stat().st_size
-        self.show(0, last=self._before == self._total)

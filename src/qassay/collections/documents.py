@@ -15,6 +15,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 Markup = Literal["none", "sgml", "html"]
@@ -76,17 +77,10 @@ def plain(text: str, markup: Markup) -> Plain:
     if markup == "none":
         return Plain(text)
     pieces = list(_pieces(text, markup))
-    here: list[int] = []
-    position = 0
-    for piece, _, _ in pieces:
-        here.append(position)
-        position += len(piece)
-    return Plain(
-        "".join(piece for piece, _, _ in pieces),
-        tuple(here),
-        tuple(start for _, start, _ in pieces),
-        tuple(length for _, _, length in pieces),
-    )
+    if not pieces:
+        return Plain("")
+    texts, starts, lengths = zip(*pieces, strict=True)
+    return Plain("".join(texts), tuple(accumulate(map(len, texts[:-1]), initial=0)), starts, lengths)
 
 
 def title(text: str, markup: Markup) -> str | None:
@@ -141,7 +135,8 @@ def _scan(text: str, position: int, end: int, markup: Markup) -> Iterator[tuple[
         if match[2]:
             yield _entity(match[2]), stop, position - stop
         elif match[0] == "<!--":
-            position = _after("-->", text, position, end)
+            close = text.find("-->", position, end)
+            position = end if close < 0 else close + 3
         elif match[1]:
             name = match[1].lower()
             if name in _HIDDEN[markup] and not match[0].startswith("</") and not match[0].endswith("/>"):
@@ -157,11 +152,6 @@ def _entity(name: str) -> str:
         if character != f"&{spelling};":
             return character or " "
     return " "
-
-
-def _after(mark: str, text: str, position: int, end: int) -> int:
-    begin = text.find(mark, position, end)
-    return end if begin < 0 else begin + len(mark)
 
 
 def _after_element(name: str, text: str, position: int, end: int, open_ended: set[str]) -> int:

@@ -32,7 +32,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request
 
 from qassay.collections.documents import Unit
-from qassay.collections.search import TITLE_WEIGHT, Analyser, Clause, Found, Query
+from qassay.collections.search import TITLE_WEIGHT, Analyser, Found, Query
 from qassay.direct import BUSY, direct
 from qassay.errors import InputError, Problem, UsageError
 
@@ -78,7 +78,9 @@ class OpenSearchEngine:
     def __init__(self, url: str, index: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{_hidden(url)!r} is no URL of a search server; it looks like http://localhost:9200")
+            before, _, host = url.rpartition("@")  # the part before the @ may be a password
+            shown = f"...@{host}" if before else url
+            raise UsageError(f"{shown!r} is no URL of a search server; it looks like http://localhost:9200")
         host = parts.netloc.rpartition("@")[2]
         name = quote(f"{index}-{version('tantivy')}", safe="")
         self._base = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")) + "/" + name
@@ -167,8 +169,8 @@ class OpenSearchEngine:
                 return [], ""
             items = [item["create"] for item in answer["items"]]  # in the order in which they were sent
             sent = zip(self._waiting, items, strict=True)
-            failed = [(lines, one) for lines, one in sent if "error" in one and one["status"] != _THERE]
-            refused = [one["error"] for _, one in failed if one["status"] not in BUSY]
+            failed = [(lines, item) for lines, item in sent if "error" in item and item["status"] != _THERE]
+            refused = [item["error"] for _, item in failed if item["status"] not in BUSY]
             if refused:
                 raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
             return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""
@@ -228,7 +230,11 @@ class OpenSearchEngine:
                 text = ""
         if any(name in text for name in allowed):
             return {}
-        message = f"answers {error.code}: {_error_text(text) or error.reason}"
+        try:  # JSON with a cause, or the text of some proxy as it is
+            cause = _reason(json.loads(text)["error"])
+        except (KeyError, TypeError, ValueError):
+            cause = text.strip()[:300]
+        message = f"answers {error.code}: {cause or error.reason}"
         if error.code in BUSY:
             raise _BusyError(message)
         raise self._fault(message + (_LOGIN if error.code == 401 else ""))
@@ -249,24 +255,14 @@ def _boolean(query: Query) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {}
     for clause in query.clauses:
         name = "must_not" if clause.occur == "not" else clause.occur
-        parts.setdefault(name, []).append(_clause(clause))
+        title = f"title^{TITLE_WEIGHT}"
+        fields = [title] if clause.field == "title" else ["text", title]
+        match: dict[str, Any] = {"query": " ".join(clause.words), "fields": fields, "type": "most_fields"}
+        if len(clause.words) > 1:
+            # Scores of the fields are added up; without the tie breaker a phrase is worth what its better field gives.
+            match |= {"type": "phrase", "tie_breaker": 1.0}
+        parts.setdefault(name, []).append({"multi_match": match})
     return parts
-
-
-def _clause(clause: Clause) -> dict[str, Any]:
-    title = f"title^{TITLE_WEIGHT}"
-    # Scores of the fields are added up; a phrase would be worth what its better field gives, without the tie breaker.
-    form: dict[str, Any] = {"type": "most_fields"} if len(clause.words) == 1 else {"type": "phrase", "tie_breaker": 1.0}
-    fields = [title] if clause.field == "title" else ["text", title]
-    return {"multi_match": {"query": " ".join(clause.words), "fields": fields, **form}}
-
-
-def _error_text(text: str) -> str:
-    """What the body of an error says: JSON with a cause, or the text of some proxy as it is."""
-    try:
-        return _reason(json.loads(text)["error"])
-    except (KeyError, TypeError, ValueError):
-        return text.strip()[:300]
 
 
 def _reason(error: object) -> str:
@@ -277,9 +273,3 @@ def _reason(error: object) -> str:
     first = roots[0] if isinstance(roots, list) and roots else error
     reasons = [part for part in (first, cause) if isinstance(part, dict) and part.get("reason")] or [error]
     return "; ".join(dict.fromkeys(f"{part.get('type')}: {part.get('reason')}" for part in reasons))[:500]
-
-
-def _hidden(url: str) -> str:
-    """A URL without the part before the @."""
-    before, at, host = url.rpartition("@")
-    return f"...@{host}" if at and before else url

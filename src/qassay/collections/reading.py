@@ -197,21 +197,15 @@ def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> I
         documents = _single(source, kind, folder, problems)
     try:
         for row in documents:
-            fault = _id_fault(row.document.id)
-            if fault is None:
-                yield row
+            if not row.document.id.strip():
+                problems.append(Problem("syntax", "a document has an empty doc-id", source.name, row.line))
+            elif row.document.id == "NIL":
+                message = "a document is called NIL, which in a run stands for no answer; give it another doc-id"
+                problems.append(Problem("syntax", message, source.name, row.line))
             else:
-                problems.append(Problem("syntax", fault, source.name, row.line))
+                yield row
     except InputError as error:
         problems.extend(error.problems)
-
-
-def _id_fault(name: str) -> str | None:
-    if not name.strip():
-        return "a document has an empty doc-id"
-    if name == "NIL":
-        return "a document is called NIL, which in a run stands for no answer; give it another doc-id"
-    return None
 
 
 def _json(source: Source, problems: list[Problem]) -> Iterator[Read]:
@@ -280,54 +274,36 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
 
 
 def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
-    """Everything from each <DOC> to its </DOC>, with the line where it begins."""
-    scan = _Scan(source, problems)
+    """Everything from each <DOC> to its </DOC>, with the line where it begins; no more than one is kept in memory."""
+    kept = bytearray()
+    line = 1  # where `kept` begins
+    looked = 0  # how far `kept` has no further tag
+    inside = False
+    unclosed = "a document has no </DOC>"
+
+    def advance(position: int) -> None:
+        nonlocal line, looked
+        line += kept.count(b"\n", 0, position)
+        looked -= position
+        del kept[:position]
+
     for piece in source.pieces():
-        yield from scan.more(piece)
-    scan.end()
-
-
-class _Scan:
-    """Looks for documents in bytes that come piece by piece, and holds no more than the one it is in."""
-
-    def __init__(self, source: Source, problems: list[Problem]) -> None:
-        self.source, self.problems = source, problems
-        self.held = bytearray()
-        self.begin = 0  # of the document in `held`, where one has begun; else how far everything is done with
-        self.line = 1  # of `begin`
-        self.inside = False
-        self.looked = 0  # how far `held` has no further tag
-
-    def more(self, piece: bytes) -> Iterator[tuple[bytes, int]]:
-        """The documents that end in this piece."""
-        self.held += piece
-        while tag := _DOCUMENT.search(self.held, self.looked):
-            self.looked = tag.end()
-            if tag[1] and self.inside:
-                yield bytes(self.held[self.begin : tag.end()]), self.line
-                self._advance(tag.end())
-                self.inside = False
-            elif not tag[1]:
-                if self.inside:
-                    self._unclosed()
-                self._advance(tag.start())
-                self.inside = True
-        self.looked = max(self.looked, len(self.held) - _TAG)
-        if not self.inside:
-            self._advance(self.looked)
-        del self.held[: self.begin]
-        self.looked -= self.begin
-        self.begin = 0
-        self.source.limit(len(self.held), self.line)
-
-    def end(self) -> None:
-        """Say what is missing where the file ends."""
-        if self.inside:
-            self._unclosed()
-
-    def _unclosed(self) -> None:
-        self.problems.append(Problem("syntax", "a document has no </DOC>", self.source.name, self.line))
-
-    def _advance(self, position: int) -> None:
-        self.line += self.held.count(b"\n", self.begin, position)
-        self.begin = position
+        kept += piece
+        while tag := _DOCUMENT.search(kept, looked):
+            looked, (start, end), closing = tag.end(), tag.span(), bool(tag[1])
+            del tag  # bytes that a match looks at cannot be removed
+            if closing and inside:
+                yield bytes(kept[:end]), line
+                advance(end)
+                inside = False
+            elif not closing:
+                if inside:
+                    problems.append(Problem("syntax", unclosed, source.name, line))
+                advance(start)
+                inside = True
+        looked = max(looked, len(kept) - _TAG)
+        if not inside:
+            advance(looked)
+        source.limit(len(kept), line)
+    if inside:
+        problems.append(Problem("syntax", unclosed, source.name, line))

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from qassay.collections.documents import Document, Hit, Unit
+from qassay.collections.documents import Hit, Unit
 from qassay.collections.store import Store
 
 Field = Literal["any", "title"]
@@ -138,15 +138,15 @@ def parse(text: str, analyser: Analyser) -> Query:
 
 def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
     """The clauses as they stand, each with whether it is a mere stop word."""
-    for found in _PART.finditer(text):
-        sign, phrase = found["sign"], found["phrase"]
-        word: str | None = found["word"]
+    for part in _PART.finditer(text):
+        sign, phrase = part["sign"], part["phrase"]
+        word: str | None = part["word"]
         if word is None and phrase is None:
             continue
         occur: Occur = "must" if sign == "+" else "should"
         if sign == "-" and not (word and word[0].isdigit()):  # -5 is a number
             occur = "not"
-        field: Field = "title" if found["title"] else "any"
+        field: Field = "title" if part["title"] else "any"
         word = None if word is None else _POSSESSIVE.sub("", word)
         words = analyser.words(phrase if word is None else word)
         if not words:
@@ -154,7 +154,7 @@ def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
         plain = not sign and field == "any" and phrase is None
         yield Clause(words, field, occur), plain and (word or "").strip("?!.,;:()[]'’").lower() in STOP_WORDS
         if plain and len(words) > 1:  # London-based: also London, and based
-            yield from ((Clause((part,)), part in STOP_WORDS) for part in words if len(part) > 2)
+            yield from ((Clause((piece,)), piece in STOP_WORDS) for piece in words if len(piece) > 2)
 
 
 def highlights(placed: Sequence[tuple[str, int, int]], query: Query) -> Iterator[tuple[int, int]]:
@@ -217,18 +217,15 @@ def _hits(ordered: Iterator[Found], store: Store, query: Query, limit: int, anal
         document = store.numbered(unit.document)
         if document is None:  # an engine that knows another collection
             continue
-        hit = _hit(unit, document, query, analyser)
+        text = document.text[unit.start : unit.start + unit.length]
+        score = float(f"{unit.score:.6g}")
+        hit = Hit(document.id, unit.start, len(text), text, score, document.title, (), document.markup)
+        plain = hit.plain()
+        marks = highlights(analyser.placed(plain.text[:_MARKED]), query)
+        hit = hit._replace(highlights=tuple(plain.origin(start, end) for start, end in marks))
         if not any(_covers(better, hit) for better in hits):
             hits.append(hit)
     return hits
-
-
-def _hit(unit: Found, document: Document, query: Query, analyser: Analyser) -> Hit:
-    text = document.text[unit.start : unit.start + unit.length]
-    hit = Hit(document.id, unit.start, len(text), text, float(f"{unit.score:.6g}"), document.title, (), document.markup)
-    plain = hit.plain()
-    placed = analyser.placed(plain.text[:_MARKED])
-    return hit._replace(highlights=tuple(plain.origin(start, end) for start, end in highlights(placed, query)))
 
 
 def _covers(better: Hit, hit: Hit) -> bool:

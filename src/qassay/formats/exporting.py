@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import polars as pl
 
@@ -34,9 +33,6 @@ from qassay.tables import plural
 MANIFEST = "export.json"
 # The responses of runs, as (document, string), by question and run.
 Items = Mapping[tuple[str, str], list[tuple[str | None, str]]]
-
-# The kinds of judgment for which NIST has a form.
-_WITH_FORM = ("item", "list", "match")
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,8 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     else:
         sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
         contents |= _copied(folder, [folder.answers, *sets])
-    documents = _documents(folder)
+    paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
+    documents = {path.relative_to(folder.path).as_posix(): path for path in paths}
     if documents and not collection:
         many = plural(len(documents), "file")
         notes.append(f"collection/ is left out ({many}); scores do not need it. With it: --collection")
@@ -85,12 +82,17 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     A target that is new, empty, or holds nothing but an earlier export is replaced. Into any other only `force`
     writes: then files of the same names are replaced, and all others stay.
     """
-    _refuse_own_places(target, folder)
-    if target.resolve() == folder.path.resolve():
+    own, place = folder.path.resolve(), target.resolve()
+    inside = [own / name for name in ("runs", "judgments", "nuggets", "collection")]
+    if (place == own and folder.written is None) or any(place.is_relative_to(path) for path in inside):
+        raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")
+    if place == own:
         _write_over(export, folder, force=force)
         return
     earlier = _earlier(target)
-    foreign = sorted(set(_listed(target)) - earlier)
+    # Every file below the folder, and every folder without one.
+    paths = [path for path in target.rglob("*") if not path.is_dir() or not any(path.iterdir())]
+    foreign = sorted({path.relative_to(target).as_posix() for path in paths} - earlier)
     if target.exists() and not target.is_dir():
         raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
     if foreign and not force:
@@ -143,21 +145,10 @@ def _own_task(folder: Folder) -> list[Path]:
     return [folder.path / task]
 
 
-def _documents(folder: Folder) -> dict[str, Path]:
-    paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
-    return {path.relative_to(folder.path).as_posix(): path for path in paths}
-
-
 def _copy_documents(export: Export, target: Path) -> None:
     for name, path in export.documents.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / name)
-
-
-def _listed(target: Path) -> list[str]:
-    """Every file below a folder, and every folder without one."""
-    paths = [path for path in target.rglob("*") if not path.is_dir() or not any(path.iterdir())]
-    return [path.relative_to(target).as_posix() for path in paths]
 
 
 def _earlier(target: Path) -> set[str]:
@@ -191,15 +182,6 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
         place = path.parent.relative_to(own.path).as_posix()
         if path.is_file() and written.get((place, set_name(path)), path.name) != path.name:
             path.unlink()
-
-
-def _refuse_own_places(target: Path, folder: Folder) -> None:
-    """Stop at the places of the evaluation itself; with a store, its own folder may take the export."""
-    own = folder.path.resolve()
-    place = target.resolve()
-    inside = [own / name for name in ("runs", "judgments", "nuggets", "collection")]
-    if (place == own and folder.written is None) or any(place.is_relative_to(path) for path in inside):
-        raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")
 
 
 # ---- the forms of NIST ----------------------------------------------------------------------------------------------
@@ -237,11 +219,13 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
     }
     matched = any(judged.kind("match").height for judged in sets.values())
     items = _items(folder, configuration, questions) if matched else {}
-    for name, judged in sets.items():
-        _add_judgments(made, file_name(name), judged, items)
-        made.add(f"{file_name(name)}-answers.txt", nist.format_answers, known_answers(judged, answers), titles)
-    if not sets:
-        made.add("answers.txt", nist.format_answers, known_answers(JudgmentSet("", {}), answers), titles)
+    for name, judged in (sets or {"": JudgmentSet("", {})}).items():
+        if name:
+            _add_judgments(made, file_name(name), judged, items)
+        # The answers that list questions are scored against: those of development, and what the runs added. In JSON
+        # lines the second part is derived. NIST's form of list judgments does not name them, so here they are listed.
+        known = Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
+        made.add(f"{file_name(name)}-answers.txt" if name else "answers.txt", nist.format_answers, known, titles)
     for name, path in folder.nugget_lists().items():
         table = read_nuggets(path, questions, file=folder.name(path))
         made.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
@@ -250,15 +234,6 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
     if made.problems:
         raise InputError(made.problems)
     return made
-
-
-def known_answers(judged: JudgmentSet, answers: pl.DataFrame) -> list[dict[str, Any]]:
-    """The answers that list questions are scored against: those of development, and what the runs added.
-
-    In JSON lines the second part is derived. NIST's form of list judgments does not name the answers, so here they
-    stand in the list.
-    """
-    return Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
 
 
 def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:
@@ -273,8 +248,8 @@ def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items
     if matches.filter(pl.col("item").is_null() & (pl.col("nuggets").list.len() > 0)).height:
         made.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
     for kind, record in ROW_KINDS.items():
-        count = judged.kind(kind).height if kind not in _WITH_FORM else 0
-        if count:
+        count = judged.kind(kind).height
+        if count and kind not in ("item", "list", "match"):
             made.notes.append(f"{name}: {count:,} {record.nouns[1]} are left out; NIST has no form for them.")
 
 

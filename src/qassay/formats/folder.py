@@ -223,7 +223,11 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
     name = keys.get("task")
     base: Mapping[str, Any] = {}
     if name is not None and name.endswith(".toml"):
-        base = _task_file(folder.path / name)
+        try:
+            base = files.parse_toml(files.read_text(folder.path / name), file=Path(name).name)
+        except OSError as error:
+            message = f"task: cannot read {Path(name).name}: {error.strerror}"
+            raise InputError(Problem("configuration", message, CONFIGURATION)) from None
     elif name is not None:
         try:
             base = tasks.definition(name)
@@ -235,15 +239,6 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
     if "labels" in changes:  # other labels, not more of them
         definition["labels"] = changes["labels"]
     return tasks.from_definition(definition, file=CONFIGURATION)
-
-
-def _task_file(path: Path) -> Mapping[str, Any]:
-    try:
-        return files.parse_toml(files.read_text(path), file=path.name)
-    except OSError as error:
-        raise InputError(
-            Problem("configuration", f"task: cannot read {path.name}: {error.strerror}", CONFIGURATION)
-        ) from None
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ Numbered = tuple[int, Row]
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 
-def read_rows(path: Path, *, file: str | None = None, encoding: str = "utf-8") -> list[Numbered]:
+def read_rows(path: Path, *, file: str | None = None) -> list[Numbered]:
     """The objects of a file with their line numbers; blank lines are passed over."""
-    return parse_rows(files.read_text(path, encoding=encoding), file=file or str(path))
+    return parse_rows(files.read_text(path), file=file or str(path))
 
 
 def parse_rows(text: str, *, file: str) -> list[Numbered]:

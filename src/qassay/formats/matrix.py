@@ -134,15 +134,14 @@ def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
     allowed = RUN_HEADERS if runs_as_rows else UNIT_HEADERS
     named = header[0].lower() in allowed
     if runs_as_rows and not named:
-        raise InputError(
-            grid.problem(
-                f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
-            )
-        )
+        message = f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
+        raise InputError(grid.problem(message))
     rows = [row[0].strip() for row in grid.rows] if named else [str(i + 1) for i in range(len(grid.rows))]
     columns = header[1:] if named else header
-    problems = [*_names(grid, columns, "column", runs=not runs_as_rows)]
-    problems += _names(grid, rows, "row", runs=runs_as_rows)
+    problems = [
+        *_names(grid, columns, "column", runs=not runs_as_rows),
+        *_names(grid, rows, "row", runs=runs_as_rows),
+    ]
     if not columns:
         problems.append(grid.problem(f"there are no {'units' if runs_as_rows else 'runs'}: only one column"))
     if not rows:
@@ -212,7 +211,12 @@ def _denominator(values: Floats, digits: int, *, units: int) -> int | None:
 def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool, runs_as_rows: bool) -> None:
     """Stop at a column that holds text where scores are due and, unless told otherwise, at every bad cell."""
     problems = []
-    text = _text_columns(grid, labelled, bad)
+    # Columns without a number in which two cells or more say something, each with the row of the first.
+    text: dict[int, int] = {}
+    for j in np.flatnonzero(bad.all(axis=0)).tolist():
+        saying = [i for i, row in enumerate(grid.rows) if not is_absent(row[labelled.first + j])]
+        if len(saying) > 1:
+            text[j] = saying[0]
     names = not runs_as_rows and bad[:, 0].all() and any(row[labelled.first].strip() for row in grid.rows)
     if names and labelled.first == 0:
         problems.append(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
@@ -227,16 +231,6 @@ def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool, runs_
         problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
     if problems:
         raise InputError(problems)
-
-
-def _text_columns(grid: Grid, labelled: _Labelled, bad: Booleans) -> dict[int, int]:
-    """The columns without a number in which two cells or more say something, each with the row of the first."""
-    found = {}
-    for j in np.flatnonzero(bad.all(axis=0)).tolist():
-        saying = [i for i, row in enumerate(grid.rows) if not is_absent(row[labelled.first + j])]
-        if len(saying) > 1:
-            found[j] = saying[0]
-    return found
 
 
 def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans) -> None:
@@ -282,15 +276,11 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
         raise UsageError(f"series pattern {pattern!r} is not a regular expression: {error}") from None
     if compiled.groups < 1:
         raise UsageError(f"series pattern {pattern!r} has no group; for ids such as 141.2 write '^([^.]+)'")
-    found = [compiled.search(unit) for unit in units]
-    lost = [unit for unit, match in zip(units, found, strict=True) if match is None or match[1] is None]
+    matches = [compiled.search(unit) for unit in units]
+    lost = [unit for unit, match in zip(units, matches, strict=True) if match is None or match[1] is None]
     if lost:
         raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {few(lost)}")
-    return [match[1] for match in found if match is not None]
-
-
-_PARQUET = b"PAR1"
-_ZIP = b"PK\x03\x04"
+    return [match[1] for match in matches if match is not None]
 
 
 @dataclass(frozen=True)
@@ -315,9 +305,9 @@ class Grid:
 def read_grid(path: Path) -> Grid:
     """Read a CSV file, plain or compressed, or a Parquet file; told apart by content."""
     content = read_bytes(path)
-    if content.startswith(_PARQUET):
+    if content.startswith(b"PAR1"):
         return _parquet(path, content)
-    if content.startswith(_ZIP):
+    if content.startswith(b"PK\x03\x04"):
         message = "is no CSV file but an archive, perhaps an Excel workbook; save it as CSV"
         raise InputError(Problem("syntax", message, str(path)))
     return _csv(path, decode(content, file=str(path)))
@@ -381,10 +371,6 @@ def _parquet(path: Path, content: bytes) -> Grid:
 
 # How tables say that there is no value. What else is no number was meant to say something.
 ABSENT = frozenset({"", "-", "–", "na", "n/a", "n-a", "nan", "null", "none"})
-YES_OR_NO = frozenset({"true", "false", "yes", "no"})
-
-_PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%")
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def is_absent(cell: str) -> bool:
@@ -400,11 +386,11 @@ def way_out(cell: str) -> str:
     """
     if is_absent(cell):
         return "see --missing"
-    if cell.lower() in YES_OR_NO:
+    if cell.lower() in ("true", "false", "yes", "no"):
         return "write 1 for yes and 0 for no"
-    if percent := _PERCENT.fullmatch(cell):
+    if percent := re.fullmatch(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%", cell):
         return f"write {float(percent[1].replace(',', '.')) / 100:g}"
-    return f"write {cell.replace(',', '.')}" if _COMMA.fullmatch(cell) else ""
+    return f"write {cell.replace(',', '.')}" if re.fullmatch(r"[+-]?[0-9]+,[0-9]+", cell) else ""
 
 
 def complaint(cell: str) -> str:

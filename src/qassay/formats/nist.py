@@ -85,10 +85,10 @@ def parse_factoid(text: str, *, file: str, warnings: list[Problem] | None = None
         parts = lines.fields(line, 3)
         question = parts[0]
         if len(parts) > 1 and parts[1] == NIL:
-            _warn(warnings, f"question {question}: NIL needs no judgment; it follows from the others", file, number)
-        elif len(parts) < 3:
-            problems.append(_short(file, number, question, "qid docid judgment string"))
-        elif parts[2] not in LABELS:
+            if warnings is not None:
+                message = f"question {question}: NIL needs no judgment; it follows from the others"
+                warnings.append(Problem("syntax", message, file, number))
+        elif len(parts) > 2 and parts[2] not in LABELS:
             problems.append(_bad_label(file, number, question, parts[2]))
         elif len(parts) < 4:
             problems.append(_short(file, number, question, "qid docid judgment string"))
@@ -115,7 +115,8 @@ def parse_list(text: str, *, file: str, warnings: list[Problem] | None = None) -
         parts = lines.fields(line, 5)
         question = parts[0]
         if len(parts) > 2 and parts[2] == NIL:
-            _warn(warnings, f"question {question}: NIL needs no judgment", file, number)
+            if warnings is not None:
+                warnings.append(Problem("syntax", f"question {question}: NIL needs no judgment", file, number))
             continue
         if len(parts) < 6:
             problems.append(_short(file, number, question, "qid tag docid judgment distinct string"))
@@ -225,11 +226,6 @@ def _bad_label(file: str, number: int, question: str, code: str) -> Problem:
     return Problem("bad-label", message, file, number, question)
 
 
-def _warn(warnings: list[Problem] | None, message: str, file: str, number: int) -> None:
-    if warnings is not None:
-        warnings.append(Problem("syntax", message, file, number))
-
-
 def _whole(rows: list[Numbered], problems: list[Problem]) -> list[Numbered]:
     if problems:
         raise InputError(problems)
@@ -238,7 +234,6 @@ def _whole(rows: list[Numbered], problems: list[Problem]) -> list[Numbered]:
 
 HEADING = re.compile(r"Qid[ \t]+([^ \t:]+)[ \t]*(?::|$)")
 NUGGET = re.compile(r"([^ \t]+)[ \t]+([^ \t]+)[ \t]+(vital|okay)(?:[ \t]+(.*))?", re.DOTALL | re.IGNORECASE)
-_LINE_ENDS = re.compile(r"[\r\n]+")
 ANSWERS_HEADING = re.compile(r"#[ \t]+([^ \t]+)")
 
 
@@ -280,7 +275,7 @@ def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str],
         writer.raw(f"Qid {question}: {_flat(titles.get(question, ''))}".rstrip())
         for row in nuggets:
             # The text is for people: it may lose its line ends and the blanks around it.
-            text = _LINE_ENDS.sub(" ", row["text"] or "").strip(lines.BLANKS)
+            text = re.sub(r"[\r\n]+", " ", row["text"] or "").strip(lines.BLANKS)
             writer.check(question, text)
             writer.check_fields(question, [row["nugget"]])
             writer.raw(f"{question} {row['nugget']}\t{'vital' if row['vital'] else 'okay'}\t{text}")
@@ -306,10 +301,10 @@ def parse_answers(text: str, *, file: str, warnings: list[Problem] | None = None
             message = "an answer before the first question; a question begins with a line: # qid"
             problems.append(Problem("syntax", message, file, number))
             continue
-        if may_ask and line.startswith("Q:"):
-            may_ask = False
-            continue
+        is_text = may_ask and line.startswith("Q:")
         may_ask = False
+        if is_text:
+            continue
         answer, count = line, 1
         while (question, answer) in seen:
             count += 1
@@ -354,7 +349,6 @@ _DOC = re.compile(
 )
 # Longer ones take seconds to compile, and nobody writes them.
 LONGEST_PATTERN = 10_000
-_FIELD = re.compile(r"[^ \t]+")
 
 
 def looks_like_doc(field: str) -> bool:
@@ -366,9 +360,7 @@ def looks_like_doc(field: str) -> bool:
     return _DOC.fullmatch(field) is not None
 
 
-def parse_patterns(
-    text: str, *, file: str, documents: Container[str] = (), warnings: list[Problem] | None = None
-) -> list[Numbered]:
+def parse_patterns(text: str, *, file: str, documents: Container[str] = ()) -> list[Numbered]:
     """Rows of `qid regex` and `qid regex docid docid ...`: question, pattern, docs.
 
     Doc-ids are the last fields that look like one or are in `documents`; at least one field stays the pattern. A
@@ -390,17 +382,9 @@ def parse_patterns(
     return _whole(rows, problems)
 
 
-def format_patterns(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
-    """The text of patterns, with documents where there are any."""
-    writer = Writer(file)
-    for row in rows:
-        writer.line(row["question"], [row["question"]], " ".join([row["pattern"], *row.get("docs", ())]))
-    return writer.text()
-
-
 def _split(rest: str, documents: Container[str]) -> tuple[str, list[str]]:
     """The pattern, and the doc-ids behind it."""
-    fields = list(_FIELD.finditer(rest))
+    fields = list(re.finditer(r"[^ \t]+", rest))
     first = len(fields)
     while first > 1 and (looks_like_doc(fields[first - 1][0]) or fields[first - 1][0] in documents):
         first -= 1

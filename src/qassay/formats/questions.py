@@ -6,7 +6,7 @@ The form is told by the content. All faults of a file are reported at once, each
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,21 +34,19 @@ class QuestionFile:
     warnings: tuple[Problem, ...] = ()
 
 
-def read_questions(
-    path: Path, *, default_type: str | None = None, encoding: str | None = None, file: str | None = None
-) -> QuestionFile:
-    """The questions of a file, in its order.
-
-    `default_type` is the type of questions that do not tell theirs; else it is `factoid` in TREC topics and `other`
-    in TREC RAG topics. `file` is how messages call the file.
-    """
-    return parse_questions(files.read_bytes(path), default_type=default_type, encoding=encoding, file=file or str(path))
+def read_questions(path: Path, *, file: str | None = None) -> QuestionFile:
+    """The questions of a file, in its order; `file` is how messages call it."""
+    return parse_questions(files.read_bytes(path), file=file or str(path))
 
 
 def parse_questions(
     data: bytes, *, default_type: str | None = None, encoding: str | None = None, file: str
 ) -> QuestionFile:
-    """The questions in these bytes; see `read_questions`."""
+    """The questions in these bytes.
+
+    `default_type` is the type of questions that do not tell theirs; else it is `factoid` in TREC topics and `other`
+    in TREC RAG topics.
+    """
     if looks_like_xml(data):
         return xml_questions(xml.parse(xml.decode(data, file=file, encoding=encoding), file=file), file=file)
     text = files.decode(data, file=file, encoding=encoding or "utf-8")
@@ -84,9 +82,9 @@ def question_of_row(row: jsonl.Row) -> Question:
     return question
 
 
-def reference_rows(found: QuestionFile) -> list[jsonl.Row]:
+def reference_rows(read: QuestionFile) -> list[jsonl.Row]:
     """The labels of a file of pairs as rows of a judgment set."""
-    return [{"question": pair, "judgment": label} for pair, label in found.reference.items()]
+    return [{"question": pair, "judgment": label} for pair, label in read.reference.items()]
 
 
 def looks_like_xml(data: bytes) -> bool:
@@ -97,9 +95,8 @@ def looks_like_xml(data: bytes) -> bool:
     return start.startswith(b"<") and not start.startswith((b"<top>", b"<doc>"))
 
 
-def _gathered(found: Iterable[NumberedQuestion], file: str) -> TestSet:
+def _gathered(numbered: Sequence[NumberedQuestion], file: str) -> TestSet:
     """The test set; what only the whole can show is reported with the line of its question."""
-    numbered = list(found)
     lines = {question.id: line for line, question in numbered}
     try:
         return gather((question for _, question in numbered), file=file)
@@ -168,7 +165,6 @@ def _gold(value: Any, fault: Callable[[str], None]) -> tuple[str, ...]:
 
 _TAG = re.compile(r"<(/?)(top|num|type|desc|narr|title)>", re.IGNORECASE)
 _LABEL = re.compile(r"\A\s*(?:number|type|description|narrative|title)\s*:", re.IGNORECASE)
-_WANTED = {"num": "<num>", "desc": "<desc>"}
 
 
 @dataclass
@@ -184,7 +180,7 @@ def trec_topics(text: str, *, default_type: str, file: str) -> list[NumberedQues
     for topic in _topics(text.replace("\r\n", "\n"), file, problems):
         number = topic.fields.get("num", "")
         kind = topic.fields.get("type", default_type).lower()
-        missing = [tag for name, tag in _WANTED.items() if not topic.fields.get(name)]
+        missing = [f"<{name}>" for name in ("num", "desc") if not topic.fields.get(name)]
         if missing:
             message = f"this topic has no {' and no '.join(missing)}"
             problems.append(Problem("syntax", message, file, topic.line, number or None))
@@ -218,59 +214,41 @@ def rag_topics(text: str, *, default_type: str, file: str) -> list[NumberedQuest
 
 def _topics(text: str, file: str, problems: list[Problem]) -> list[_Topic]:
     """Cut the text at its tags. Closing tags of fields are as good as none, as SGML has it."""
-    reader = _Reader(lines.line_finder(text), file, problems)
-    end = 0
-    for tag in _TAG.finditer(text):
-        reader.text(text[end : tag.start()], end)
-        reader.tag(tag[2].lower(), tag.start(), closing=bool(tag[1]))
-        end = tag.end()
-    reader.text(text[end:], end)
-    reader.finish(len(text))
-    return reader.topics
+    line_of = lines.line_finder(text)
 
+    def fault(message: str, position: int) -> None:
+        problems.append(Problem("syntax", message, file, line_of(position)))
 
-@dataclass
-class _Reader:
-    """Where the reading of topics stands: in which topic, and in which of its fields."""
-
-    line: Callable[[int], int]
-    file: str
-    problems: list[Problem]
-    topics: list[_Topic] = field(default_factory=list)
+    topics: list[_Topic] = []
     topic: _Topic | None = None
     open_field: str | None = None
-
-    def text(self, between: str, position: int) -> None:
-        """Take the text between two tags."""
-        if self.topic is not None and self.open_field is not None:
-            self.topic.fields.setdefault(self.open_field, _LABEL.sub("", between, count=1).strip())
+    end = 0
+    for tag in [*_TAG.finditer(text), None]:
+        start = len(text) if tag is None else tag.start()
+        between = text[end:start]
+        if topic is not None and open_field is not None:
+            topic.fields.setdefault(open_field, _LABEL.sub("", between, count=1).strip())
         elif between.strip():
-            first = position + len(between) - len(between.lstrip())
-            self._fault("there is text outside the fields of a topic", first)
-
-    def tag(self, name: str, position: int, *, closing: bool) -> None:
-        """Begin or end a topic, or a field of it."""
-        self.open_field = None
+            fault("there is text outside the fields of a topic", start - len(between.lstrip()))
+        open_field = None
+        name = "" if tag is None else tag[2].lower()
+        closing = tag is not None and bool(tag[1])
         if name == "top" and closing:
-            if self.topic is None:
-                self._fault("</top> without <top>", position)
-            self.topic = None
-        elif name == "top":
-            self.finish(position)
-            self.topic = _Topic(self.line(position))
-            self.topics.append(self.topic)
+            if topic is None:
+                fault("</top> without <top>", start)
+            topic = None
+        elif name in ("", "top"):  # another topic, or the end of the text
+            if topic is not None:
+                fault(f"the topic of line {topic.line} is not closed by </top>", start)
+            if tag is not None:
+                topic = _Topic(line_of(start))
+                topics.append(topic)
         elif not closing:
-            self.open_field = name
-            if self.topic is None:
-                self._fault(f"<{name}> stands outside <top> and </top>", position)
-
-    def finish(self, position: int) -> None:
-        """Note a topic that is still open."""
-        if self.topic is not None:
-            self._fault(f"the topic of line {self.topic.line} is not closed by </top>", position)
-
-    def _fault(self, message: str, position: int) -> None:
-        self.problems.append(Problem("syntax", message, self.file, self.line(position)))
+            open_field = name
+            if topic is None:
+                fault(f"<{name}> stands outside <top> and </top>", start)
+        end = start if tag is None else tag.end()
+    return topics
 
 
 # What the files of RTE write, and what it is called here. NO ENTAILMENT is the NO of a two-way decision.
@@ -347,7 +325,11 @@ def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Prob
     """The pairs; their labels go to `labels`."""
     questions: list[NumberedQuestion] = []
     for pair in [root] if root.name == "pair" else root.find_all("pair"):
-        question = _pair(pair)
+        parts = (next(pair.find_all(name), None) for name in ("t", "h"))
+        text, hypothesis = (part.text.strip() if part else "" for part in parts)
+        extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
+        number = pair.attributes.get("id", "").strip()
+        question = Question(number, "pair", text, hypothesis=hypothesis, extra=extra)
         problems.extend(_pair_faults(pair, question, file))
         questions.append((pair.line, question))
         if (label := _label(pair)) is not None:
@@ -356,13 +338,6 @@ def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Prob
         message = "holds both NO ENTAILMENT (a two-way label) and CONTRADICTION or UNKNOWN (three-way labels)"
         problems.append(Problem("bad-label", message, file))
     return questions
-
-
-def _pair(pair: Element) -> Question:
-    parts = (next(pair.find_all(name), None) for name in ("t", "h"))
-    text, hypothesis = (part.text.strip() if part else "" for part in parts)
-    extra = {name: value for name, value in pair.attributes.items() if name not in ("id", "entailment")}
-    return Question(pair.attributes.get("id", "").strip(), "pair", text, hypothesis=hypothesis, extra=extra)
 
 
 def _label(pair: Element) -> str | None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from qassay.errors import InputError, Problem, Rule
-from qassay.formats import files, jsonl
+from qassay.formats import jsonl
 from qassay.formats.names import name_fault
 from qassay.questions import Question, TestSet, gather
 
@@ -45,11 +44,6 @@ class _Line:
     def listed(self) -> list[tuple[str, bool]]:
         """The nuggets without what is said of the answer."""
         return [(text, vital) for text, vital, _ in self.nuggets]
-
-
-def read_assignments(path: Path, *, encoding: str = "utf-8", file: str | None = None) -> Assignments:
-    """The assignments of a file."""
-    return parse_assignments(files.read_text(path, encoding=encoding), file=file or str(path))
 
 
 def parse_assignments(text: str, *, file: str) -> Assignments:
@@ -127,10 +121,8 @@ def _contradictions(line: _Line, first: _Line, earlier: int | None, *, whole: bo
         whole = False
         yield "syntax", f"question {question} reads differently here than before: {line.query!r}"
     if whole and first.listed != line.listed:
-        message = (
-            f"the nuggets of question {question} are not those of line {first.number}; one list holds for all runs"
-        )
-        yield "syntax", message
+        what = f"the nuggets of question {question} are not those of line {first.number}"
+        yield "syntax", f"{what}; one list holds for all runs"
 
 
 def _nuggets(value: object, faults: list[tuple[Rule, str]]) -> Iterator[tuple[str, bool, str]]:

@@ -83,7 +83,11 @@ def kind_of(data: bytes, *, questions: Container[str] = ()) -> str | None:
         return "questions"
     # Latin-1 takes every byte: faults of the encoding are reported where the file is read.
     whole = len(data) <= _HEAD
-    text = data[:_HEAD].removeprefix(files.BOM).decode("utf-8" if whole and _is_utf8(data) else "latin-1")
+    start_of_file = data[:_HEAD].removeprefix(files.BOM)
+    try:
+        text = start_of_file.decode("utf-8" if whole else "latin-1")
+    except UnicodeDecodeError:
+        text = start_of_file.decode("latin-1")
     if "\0" in text:
         return None
     head = [line for _, line in lines.numbered(text)]
@@ -147,7 +151,9 @@ def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
     if all(_TABBED.match(line) for line in head):
         if len(head) > 1 and all(line.count("\t") > 1 for line in head):
             # A table with more columns than a topic has: judgments or a run with tabs for blanks, or a stranger's.
-            return _field_kind(split, questions) if _is_fixed(split) else None
+            one_tag = len({p[1] for p in split}) == 1
+            labelled = any(all(len(p) > place and p[place] in LABELS for p in split) for place in (2, 3))
+            return _field_kind(split, questions) if one_tag or labelled else None
         return "questions"
     return _field_kind(split, questions)
 
@@ -158,35 +164,18 @@ def _field_kind(split: Fields, questions: Container[str]) -> str | None:
         return "nist-list"
     if _is_other(split):
         return "nist-other"
-    one_tag = _has_one_tag(split)
+    # Most lines of a run have the same second field: its tag.
+    seconds = Counter(p[1] for p in split if len(p) > 1)
+    one_tag = bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
     if _share(len(p) > 3 and p[2] in LABELS for p in split) >= 0.5:
-        # `q1 x 1 Paris`: a run named x, or a document x that was judged; nobody can tell.
-        return "nist-factoid" if not one_tag or _is_surely_judged(split) else None
-    if one_tag and _is_run(split):
+        # `q1 x 1 Paris`: a run named x, or a document x that was judged. But -1 is no rank, and a document is no tag.
+        judged = any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])
+        return "nist-factoid" if judged or not one_tag else None
+    pattern = len(split) == 1 and looks_like_doc(split[0][-1])  # a single line that ends with a document
+    if one_tag and not pattern and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5:
         return "run"
-    return "patterns" if _are_patterns(split, questions) else None
-
-
-def _has_one_tag(split: Fields) -> bool:
-    """Whether most lines have the same second field, as those of a run have its tag."""
-    seconds = Counter(parts[1] for parts in split if len(parts) > 1)
-    return bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
-
-
-def _is_surely_judged(split: Fields) -> bool:
-    """Whether lines with labels cannot be those of a run: -1 is no rank, and a document is no tag."""
-    return any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])
-
-
-def _is_run(split: Fields) -> bool:
-    """Whether lines with one tag are responses; a single line that ends with a document is a pattern."""
-    alone = len(split) == 1 and looks_like_doc(split[0][-1])
-    return not alone and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5
-
-
-def _are_patterns(split: Fields, questions: Container[str]) -> bool:
-    """Whether every line has a question and something after it."""
-    return all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split)
+    asked = all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split)
+    return "patterns" if asked else None
 
 
 def _is_other(split: Fields) -> bool:
@@ -206,12 +195,6 @@ def _is_other(split: Fields) -> bool:
     return len(first_part) < len(split) or max(last.values()) > 1
 
 
-def _is_fixed(split: Fields) -> bool:
-    """Whether tab-separated lines are those of one run, or have NIST's labels in their place."""
-    seconds = {parts[1] for parts in split}
-    return len(seconds) == 1 or any(all(len(p) > place and p[place] in LABELS for p in split) for place in (2, 3))
-
-
 def _share(marks: Iterable[bool]) -> float:
     """How many of the marks are true, as a share."""
     counted = list(marks)
@@ -220,14 +203,6 @@ def _share(marks: Iterable[bool]) -> float:
 
 def _begins(data: bytes) -> bytes:
     return data.removeprefix(files.BOM).lstrip()[:200]
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _refusal(data: bytes) -> str:

@@ -81,7 +81,8 @@ def import_assignments(plan: Plan, source: Source) -> None:
     Questions and runs of the evaluation stay: a run that was handed in with its citations says more than the text that
     was judged.
     """
-    read = rag24.read_assignments(source.path, encoding=plan.options.encoding or "utf-8", file=source.name)
+    text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
+    read = rag24.parse_assignments(text, file=source.name)
     check_types(read.questions, plan.configuration.task, source.name)
     new = _merge(plan, read.questions, source, keep=not plan.options.replace)
     plan.report(source, f"{plural(len(read.questions), 'question')}, {new} of them new", count=new)

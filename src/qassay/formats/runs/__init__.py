@@ -28,13 +28,13 @@ from qassay.runs import Batch, RunInformation, Runs, check, check_documents, mis
 from qassay.tasks import RunForm, Task
 
 BATCH_BYTES = 8 << 20
-LINE_FORMS = {
+PARSERS = {
     "trec4": forms.parse_trec4,
     "trec7": forms.parse_trec7,
     "extract": forms.parse_extract,
     "rte": forms.parse_rte,
+    "rag24": forms.parse_rag24,
 }
-OBJECT_FORMS = {"jsonl": forms.parse_jsonl, "rag24": forms.parse_rag24}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +52,14 @@ class RunFiles:
     warnings: tuple[Problem, ...] = ()
     refused: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def faults(self, lengths: Mapping[str, int] | None = None) -> list[Problem]:
+    def faults(self, lengths: Mapping[str, int] | None) -> list[Problem]:
         """All that is wrong, missing questions included; `lengths` are those of the documents, where there are any."""
-        found = [*self.problems, *self.missing]
+        problems = [*self.problems, *self.missing]
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
         for table, named in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
-                found += check_documents(table, named, lengths)
-        return found
+                problems += check_documents(table, named, lengths)
+        return problems
 
 
 def read_runs(
@@ -90,8 +90,8 @@ def read_runs(
             counts[settled.index] = settled.counts
             tables.append(settled.table)
             refused.append(settled.refused)
-    found = _gathered(tables, tags, counts, called, questions, problems, information or {})
-    return replace(found, refused=pl.concat(refused, how="diagonal")) if refused else found
+    read = _gathered(tables, tags, counts, called, questions, problems, information or {})
+    return replace(read, refused=pl.concat(refused, how="diagonal")) if refused else read
 
 
 def recognise(data: bytes, task: Task) -> RunForm:
@@ -164,7 +164,7 @@ class _Settled:
 def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     """Parse and check a batch, and bring its rows into the schema of the table; faulty runs are left out."""
     form = batch[0].form
-    parsed = LINE_FORMS[form](batch) if form in LINE_FORMS else OBJECT_FORMS[form](batch, task)
+    parsed = forms.parse_jsonl(batch, task) if form == "jsonl" else PARSERS[form](batch)
     rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
     names = tuple(source.name for source in batch)
     problems = [*parsed.problems, *_check_tags(rows, names)]
@@ -264,19 +264,17 @@ def _gathered(
     if len(kept) < len(tags):  # a run whose tag another one has is faulty
         table, run = table.filter(pl.Series(run < len(kept))), run[run < len(kept)]
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
+    unread = {problem.file for problem in problems if problem.line is None}
+    reported = {(problem.file, problem.question) for problem in problems}
     return RunFiles(
         runs=Runs(tuple(order), table, information),
         files={tag: called[index] for tag, index in order.items()},
         problems=tuple(problems),
-        missing=tuple(_not_told(missing(counts, called, questions), problems)),
+        # Not those of files that were not read, and those whose line is at fault.
+        missing=tuple(
+            gap
+            for gap in missing(counts, called, questions)
+            if gap.file not in unread and (gap.file, gap.question) not in reported
+        ),
         warnings=tuple(warnings),
     )
-
-
-def _not_told(gaps: list[Problem], problems: list[Problem]) -> Iterator[Problem]:
-    """Missing questions, but not those of files that were not read and those whose line is at fault."""
-    unread = {problem.file for problem in problems if problem.line is None}
-    reported = {(problem.file, problem.question) for problem in problems}
-    for gap in gaps:
-        if gap.file not in unread and (gap.file, gap.question) not in reported:
-            yield gap

@@ -32,6 +32,11 @@ class Source:
     data: bytes
 
 
+TREC4 = ("asked", "tag", "doc", "text")
+TREC7 = ("asked", "q0", "doc", "rank", "score", "tag", "text")
+EXTRACT = ("asked", "tag", "doc", "start", "length", "rest")
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Parsed:
     """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written."""
@@ -39,11 +44,6 @@ class Parsed:
     rows: pl.DataFrame
     problems: tuple[Problem, ...]
     objects: bool = False
-
-
-TREC4 = ("asked", "tag", "doc", "text")
-TREC7 = ("asked", "q0", "doc", "rank", "score", "tag", "text")
-EXTRACT = ("asked", "tag", "doc", "start", "length", "rest")
 
 
 def parse_trec4(batch: Sequence[Source]) -> Parsed:
@@ -213,7 +213,6 @@ Row = dict[str, Any]
 _ROW = {"run": pl.UInt32, "line": pl.UInt32, "tag": pl.String, "asked": pl.String}
 # What items have besides, by the form of the response.
 _BESIDE: tuple[tuple[str, ResponseForm], ...] = (("citations", "answer"), ("contexts", "text"))
-_ITEM = {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "confidence": pl.Float64}
 
 
 def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
@@ -227,12 +226,12 @@ def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
         schema |= {"doc": pl.String, "start": pl.UInt32, "length": pl.UInt32, "nil": pl.Boolean}
     else:
         read = _items
-        schema |= _ITEM
+        schema |= {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "confidence": pl.Float64}
         schema |= {name: ITEM_COLUMNS[name] for name, form in _BESIDE if task.has(form)}
     return _parse(batch, Response, read, schema)
 
 
-def parse_rag24(batch: Sequence[Source], task: Task) -> Parsed:
+def parse_rag24(batch: Sequence[Source]) -> Parsed:
     """The TREC RAG 2024 generation output: a sentence is an item, its citations are documents."""
     schema = _ROW | {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "citations": pl.List(pl.String)}
     return _parse(batch, RagAnswer, _sentences, schema)
@@ -276,7 +275,10 @@ def _decision(response: Response) -> Iterator[Row]:
 
 def _items(response: Response) -> Iterator[Row]:
     items, nil = _without_nil(response)
-    contexts = [_context(passage) for passage in response.contexts]
+    contexts = [
+        {"doc": None, "text": passage} if isinstance(passage, str) else {"doc": passage.doc, "text": passage.text}
+        for passage in response.contexts
+    ]
     for item in items:
         if item.text is None:
             raise ValueError('an item has no "text"')
@@ -290,13 +292,6 @@ def _items(response: Response) -> Iterator[Row]:
         }
     if not items:
         yield {"nil": nil, "confidence": response.confidence, "citations": [], "contexts": contexts}
-
-
-def _context(passage: str | Passage) -> Row:
-    """A context: a text, with its document where that is named."""
-    if isinstance(passage, str):
-        return {"doc": None, "text": passage}
-    return {"doc": passage.doc, "text": passage.text}
 
 
 def _extracts(response: Response) -> Iterator[Row]:
@@ -326,11 +321,11 @@ def _sentences(answer: RagAnswer) -> Iterator[Row]:
 def _without_nil(response: Response) -> tuple[list[Item], bool]:
     """The items, and whether the response says NIL (as a key, or as an item with the doc-id NIL)."""
     items = [item for item in response.items if item.doc != NIL]
-    said = [item for item in response.items if item.doc == NIL]
-    if any(item.text for item in said):
+    nils = [item for item in response.items if item.doc == NIL]
+    if any(item.text for item in nils):
         raise NilError("NIL has no answer string")
-    nil = response.nil or bool(said)
-    if nil and (items or len(said) > 1):
+    nil = response.nil or bool(nils)
+    if nil and (items or len(nils) > 1):
         raise NilError("NIL and items; NIL stands alone")
     return items, nil
 

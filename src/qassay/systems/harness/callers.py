@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 from qassay.errors import QassayError, UsageError
@@ -89,16 +89,15 @@ CLOSING = 5.0
 class CommandCaller(Caller):
     """One running command, started when first asked and again after a failure."""
 
-    def __init__(self, arguments: Sequence[str], *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, arguments: Sequence[str]) -> None:
         self._arguments = list(arguments)
-        self._environment = dict(environment or {})
         self._process: _Process | None = None
         self._over = False
 
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Write one line and read one."""
         if self._process is None:
-            self._process = _Process(self._arguments, self._environment)
+            self._process = _Process(self._arguments)
         process = self._process
         if self._over or process is None:  # ended from another thread, perhaps just before it was started
             self._end()
@@ -131,14 +130,13 @@ class CommandCaller(Caller):
 class _Process:
     """A started command with threads that read what it writes."""
 
-    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, arguments: list[str]) -> None:
         try:
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command, without a shell
                 arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, **environment},
                 start_new_session=sys.platform != "win32",
             )
         except OSError as error:
@@ -171,9 +169,7 @@ class _Process:
 
     def finish(self) -> None:
         """Close the input and read to the end."""
-        with contextlib.suppress(OSError):
-            if self._process.stdin:
-                self._process.stdin.close()
+        self._close_input()
         try:
             self._process.wait(CLOSING)
         except subprocess.TimeoutExpired:
@@ -190,6 +186,9 @@ class _Process:
             else:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._close_input()
+
+    def _close_input(self) -> None:
         with contextlib.suppress(OSError):
             if self._process.stdin:
                 self._process.stdin.close()

@@ -67,7 +67,9 @@ def drive(
     progress: Progress | None = None,
 ) -> dict[str, Answer]:
     """Ask every question that the log has no answer for; the answers to all questions, in their order."""
-    _refuse_nil(options, task)
+    for kind, rules in task.types.items() if options.on_failure == "nil" else ():
+        if rules.response in ("decision", "justified", "ranked") or (rules.response == "one" and not rules.nil):
+            raise UsageError(f"--on-failure nil does not apply: in task {task.name} a {kind} has no empty response")
     crew = _Crew(system, task, log, collection, options)
     for unit in units(questions):
         missing = [question for question in unit if question.id not in log.answers]
@@ -77,15 +79,6 @@ def drive(
             crew.waiting.put(unit)
     crew.run(len(questions), progress)
     return {question.id: log.answers[question.id] for question in questions}
-
-
-def _refuse_nil(options: DriveOptions, task: Task) -> None:
-    """NIL in place of an answer is only for tasks that have such a response."""
-    if options.on_failure == "stop":
-        return
-    for kind, rules in task.types.items():
-        if rules.response in ("decision", "justified", "ranked") or (rules.response == "one" and not rules.nil):
-            raise UsageError(f"--on-failure nil does not apply: in task {task.name} a {kind} has no empty response")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +104,10 @@ class _Crew:
         busy = number
         try:
             while busy:
-                news = self._next()
+                try:
+                    news = self.news.get(timeout=0.2)  # in short turns, which let an interruption through
+                except queue.Empty:
+                    continue
                 if isinstance(news, BaseException):
                     raise news
                 busy -= news is None
@@ -124,14 +120,6 @@ class _Crew:
                     caller.abort()
             for thread in threads:
                 thread.join(1.0)
-
-    def _next(self) -> str | BaseException | None:
-        """What happens next; waiting in short turns lets an interruption through."""
-        while True:
-            try:
-                return self.news.get(timeout=0.2)
-            except queue.Empty:
-                continue
 
 
 class _Worker:

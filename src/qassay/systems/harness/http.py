@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from qassay.direct import PASSING, direct
-from qassay.errors import UsageError
+from qassay.spelling import number
 from qassay.systems import Answer, Asked, Documents
 from qassay.systems.harness.callers import Caller
 from qassay.systems.harness.wire import CallError, read_answer, request
@@ -30,7 +30,6 @@ from qassay.systems.text import one_line
 from qassay.tasks import Task
 
 LONGEST_BODY = 16 << 20
-_LONGEST_WAIT = 60.0
 
 
 class HttpCaller(Caller):
@@ -91,14 +90,11 @@ def _refused(error: urllib.error.HTTPError) -> CallError:
         return CallError("refused", message, again=False, fatal=True)
     message = f"{status}{': ' + text[:200] if text else ''}"
     if error.code in PASSING:
-        return CallError("unreachable", message, wait=_seconds(error.headers.get("Retry-After")))
+        # The wait that the other side asks for, where it gives seconds.
+        after = error.headers.get("Retry-After", "").strip()
+        return CallError("unreachable", message, wait=min(float(after), 60.0) if after.isdigit() else None)
     fatal = error.code in (401, 403, 404, 405, 407)
     return CallError("refused", message, again=False, fatal=fatal)
-
-
-def _seconds(value: str | None) -> float | None:
-    """The wait that the other side asks for, where it gives seconds."""
-    return min(float(value), _LONGEST_WAIT) if value and value.strip().isdigit() else None
 
 
 PASSAGES = 8
@@ -124,12 +120,12 @@ class ChatCaller(Caller):
         url: str,
         *,
         task: Task,
-        collection: Documents | None = None,
-        parameters: Mapping[str, str] | None = None,
-        token: str | None = None,
+        collection: Documents | None,
+        parameters: Mapping[str, str],
+        token: str | None,
     ) -> None:
-        given = dict(parameters or {})
-        self._passages = _whole_number(given.pop("passages", str(PASSAGES)))
+        given = dict(parameters)
+        self._passages = int(number("passages", given.pop("passages", str(PASSAGES)), int))
         self._http = HttpCaller(url, token=token)
         self._task = task
         self._collection = collection
@@ -195,9 +191,3 @@ def _literal(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _whole_number(text: str) -> int:
-    if not text.isdigit():
-        raise UsageError(f"passages takes a whole number from 0, not {text!r}")
-    return int(text)

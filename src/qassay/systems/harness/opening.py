@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -37,9 +37,9 @@ class UnderTest:
     searches: bool = False
 
 
-def local(system: System, spelling: str = "python") -> UnderTest:
+def local(system: System) -> UnderTest:
     """A Python function in this process, as a system under test."""
-    return UnderTest(spelling, lambda: LocalCaller(system))
+    return UnderTest("python", lambda: LocalCaller(system))
 
 
 def open_system(
@@ -56,7 +56,10 @@ def open_system(
     if re.match(r"https?://", text, re.IGNORECASE):
         return _address(text, task, collection, given, token)
     if _CALLABLE.fullmatch(text):
-        return _callable(spelled(text, given), documents)
+        wanted = spelled(text, given)
+        wanted = replace(wanted, called=wanted.called or bool(wanted.parameters))
+        command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
+        return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
     if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
         return _reference(spelled(text, given), collection)
     return _command(text, given)
@@ -76,13 +79,6 @@ def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
         raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
     system = make_reference(wanted, collection)
     return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
-
-
-def _callable(wanted: Spelled, documents: Path | None) -> UnderTest:
-    if wanted.parameters and not wanted.called:
-        wanted = Spelled(wanted.name, wanted.parameters, called=True)
-    command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
-    return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
 
 
 def _address(

@@ -22,8 +22,6 @@ from qassay.systems.harness.callers import Caller
 from qassay.systems.harness.opening import UnderTest
 from qassay.systems.harness.wire import CallError
 
-# An actor has to be placed and started before it can answer; that is no part of the system's time.
-STARTING = 120.0
 LOCAL = "local"
 
 
@@ -101,19 +99,19 @@ class RayCaller(Caller):
 
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Ask the actor."""
-        found = self._get("ask", asked, timeout, seconds=timeout + 5.0)
-        if isinstance(found, Answer):
-            return found
-        raise CallError(**found)
+        outcome = self._get("ask", asked, timeout, seconds=timeout + 5.0)
+        if isinstance(outcome, Answer):
+            return outcome
+        raise CallError(**outcome)
 
     def close(self) -> None:
         """End the connection on its node."""
         if self._actor is None:
             return
-        found = self._get("close", seconds=30.0)
+        failure = self._get("close", seconds=30.0)
         self._leave()
-        if found is not None:
-            raise CallError(**found)
+        if failure is not None:
+            raise CallError(**failure)
 
     def abort(self) -> None:
         """End the actor, and with it what it has started."""
@@ -129,7 +127,8 @@ class RayCaller(Caller):
                 # As many as there are workers, spread over the nodes: the user says how many are good.
                 host = self._ray.remote(_Host).options(num_cpus=0, max_concurrency=2, scheduling_strategy="SPREAD")
                 self._actor = host.remote(self._connect)
-                self._ray.get(self._actor.ready.remote(), timeout=STARTING)
+                # It has to be placed and started before it can answer; that is no part of the system's time.
+                self._ray.get(self._actor.ready.remote(), timeout=120.0)
             return self._ray.get(getattr(self._actor, method).remote(*arguments), timeout=seconds)
         except errors.GetTimeoutError:
             self.abort()

@@ -79,14 +79,7 @@ def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-SUFFIXES = {
-    "jsonl": ".jsonl",
-    "trec4": ".txt",
-    "trec7": ".txt",
-    "extract": ".txt",
-    "rte": ".rte",
-    "rag24": ".jsonl",
-}
+SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
 
 
 def write_run(
@@ -102,14 +95,19 @@ def write_run(
 ) -> Path:
     """Write a run whole, with what it says of itself; nothing is written where it breaks a rule."""
     data = run_text(tag, answers, task=task, questions=questions, form=form).encode()
-    check_run(tag, data, task=task, questions=questions, form=form, lengths=lengths)
+    with tempfile.TemporaryDirectory() as place:  # checked by the rules for runs; all problems are reported at once
+        draft = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
+        draft.write_bytes(data)
+        run = read_runs([draft], task=task, questions=questions, form=form, names={draft: f"runs/{draft.name}"})
+    if problems := run.faults(lengths):
+        raise InputError(problems)
     path = folder.run_file(tag, SUFFIXES[form])
     contents = {path: data}
     if information is not None:
         contents[folder.run_information] = _described(folder, tag, information)
-    old = [file for file in folder.files_of_run(tag) if file != path]
+    old = folder.files_of_run(tag)
     files.write_all(contents)
-    for file in old:
+    for file in set(old) - {path}:
         file.unlink()
     return path
 
@@ -153,18 +151,6 @@ def in_order(answers: Sequence[tuple[Question, Answer]], task: Task) -> list[tup
     return sorted(filled, key=lambda pair: -(pair[1].confidence or 0.0))
 
 
-def check_run(
-    tag: str, data: bytes, *, task: Task, questions: TestSet, form: str, lengths: Mapping[str, int] | None
-) -> None:
-    """Check the bytes of a run by the rules for runs; all problems are reported at once."""
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
-        path.write_bytes(data)
-        run = read_runs([path], task=task, questions=questions, form=form, names={path: f"runs/{path.name}"})
-    if problems := run.faults(lengths):
-        raise InputError(problems)
-
-
 def _items(question: Question, answer: Answer, form: str) -> Iterator[str]:
     """Doc-id and string of every item, where a line can hold them."""
     for item in answer.items:
@@ -200,9 +186,9 @@ def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
     names = ("organisation", "description", "manual", "priority")
     given = {name: getattr(information, name) for name in names}
     new = {"run": tag, **{name: value for name, value in given.items() if value is not None}}
-    place = next((number for number, row in enumerate(rows) if row.get("run") == tag), None)
-    if place is None:
+    row = next((row for row in rows if row.get("run") == tag), None)
+    if row is None:
         rows.append(new)
     else:
-        rows[place] = {**rows[place], **new}
+        row |= new
     return jsonl.dump_rows(rows).encode()

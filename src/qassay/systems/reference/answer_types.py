@@ -14,11 +14,6 @@ from dataclasses import dataclass
 from qassay.systems.reference.candidates import Candidate
 from qassay.systems.text import CONTINENTS, COUNTRIES, ORGANISATIONS, PERSONS, PLACES, STOP_WORDS, stem, words
 
-KINDS = (
-    *("person", "organisation", "place", "name", "date", "year", "time"),
-    *("count", "measure", "age", "money", "percent", "thing"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerType:
@@ -83,9 +78,7 @@ def answer_type(question: str) -> AnswerType:
             focus = match.groupdict().get("focus")
             return AnswerType(kind, _head(focus) if focus else None, dimension)
     match = _NAME_OF.search(lowered) or _WHICH.search(lowered)
-    if match is None:
-        return AnswerType("name")
-    return _by_focus(noun_phrase(match["rest"]))
+    return _by_focus(noun_phrase(match["rest"]) if match else [])
 
 
 def noun_phrase(text: str) -> list[str]:

@@ -62,7 +62,7 @@ _AGE = re.compile(
 def quantities(sentence: str) -> Iterator[Candidate]:
     """Everything in a sentence that is a date, a number or a quantity.
 
-    >>> [(one.text, *one.kinds) for one in quantities("The mirror, 2.4 metres wide, left on 24 April 1990.")]
+    >>> [(date.text, *date.kinds) for date in quantities("The mirror, 2.4 metres wide, left on 24 April 1990.")]
     [('24 April 1990', 'date'), ('2.4 metres', 'measure'), ('1990', 'year', 'date')]
     """
     taken: list[tuple[int, int]] = []
@@ -98,12 +98,11 @@ _ENUMERATION = re.compile(r"(?:[^,;:.]+, )+[^,;:.]+? and [^,;:.]+|[^,;:.]+ and [
 def nouns(sentence: str) -> Iterator[Candidate]:
     """What follows a verb of being or naming, without the small words around it.
 
-    >>> [one.text for one in nouns("When it was cleaned in 1999 it proved to be granodiorite.")]
+    >>> [noun.text for noun in nouns("When it was cleaned in 1999 it proved to be granodiorite.")]
     ['granodiorite']
     """
     for match in _IS.finditer(sentence):
-        kept = _without_small(match["noun"])
-        if kept:
+        if kept := _without_small(match["noun"]):
             begin = match.start("noun")
             yield Candidate(kept, begin, begin + len(kept), {"thing": 0.6})
 
@@ -122,7 +121,7 @@ def enumerated(sentence: str) -> list[list[tuple[int, int]]]:
     """The enumerations of a sentence, each as the spans of its members.
 
     >>> text = "They set up a seismometer, a laser reflector and a foil."
-    >>> [[text[begin:end] for begin, end in one] for one in enumerated(text)]
+    >>> [[text[begin:end] for begin, end in spans] for spans in enumerated(text)]
     [['They set up a seismometer', 'a laser reflector', 'a foil']]
     """
     enumerations = []
@@ -140,7 +139,7 @@ def enumerated(sentence: str) -> list[list[tuple[int, int]]]:
 def members(sentence: str) -> Iterator[Candidate]:
     """Members of enumerations of three or more that are common nouns: the words after their article.
 
-    >>> [one.text for one in members("They set up a seismometer, a laser reflector and a foil.")]
+    >>> [member.text for member in members("They set up a seismometer, a laser reflector and a foil.")]
     ['seismometer', 'laser reflector', 'foil']
     """
     for spans in enumerated(sentence):
@@ -148,11 +147,8 @@ def members(sentence: str) -> Iterator[Candidate]:
             continue
         for begin, end in spans:
             piece = sentence[begin:end]
-            article = list(re.finditer(r"\b(?:an?|the|in|of) (?=[a-z])", piece))
-            first = article[0].end() if article else 0
+            article = re.search(r"\b(?:an?|the|in|of) (?=[a-z])", piece)
+            first = article.end() if article else 0
             noun = re.match(r"[a-z][\w-]+(?: [a-z][\w-]+){0,2}", piece[first:])
-            if noun is None:
-                continue
-            kept = _without_small(noun[0])
-            if kept:
+            if noun and (kept := _without_small(noun[0])):
                 yield Candidate(kept, begin + first, begin + first + len(kept), {"thing": 0.8})

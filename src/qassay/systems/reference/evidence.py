@@ -121,17 +121,11 @@ def _sentences(
         if touched or about:
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
-            share = _named(telling, f"{before} {lines[place]} {after}")
+            # The share of the target's words in these lines counts where it is at least half.
+            named = telling & question_stems(f"{before} {lines[place]} {after}")
+            share = len(named) / len(telling) if telling and 2 * len(named) >= len(telling) else 0.0
             best = max(touched, default=0.0)
             yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
-
-
-def _named(telling: frozenset[str], text: str) -> float:
-    """The share of the target's words in a text, where it is at least half; else 0."""
-    if not telling:
-        return 0.0
-    share = len(telling & {stem(word) for word in words(text)}) / len(telling)
-    return share if share >= 0.5 else 0.0
 
 
 NAMES = ("person", "organisation", "place", "name")
@@ -204,8 +198,11 @@ def rank(
             if suits <= 0:
                 continue
             score = suits * support(candidate, sentence, important, aimed=aimed)
-            mention = Ranked(candidate.text, score, sentence, candidate)
-            best[key] = _added(best[key], mention) if key in best else mention
+            better = Ranked(candidate.text, score, sentence, candidate)
+            if key in best:  # another mention of one answer: the better one, strengthened by the other
+                better, other = (better, best[key]) if score > best[key].score else (best[key], better)
+                better = replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))
+            best[key] = better
     return sorted(best.values(), key=lambda answer: -answer.score)
 
 
@@ -230,12 +227,6 @@ def _distances(candidate: Candidate, text: str) -> dict[str, int]:
     for distance, word in [*enumerate(reversed(before), 1), *enumerate(after, 1)]:
         near[word] = min(distance, near.get(word, distance))
     return near
-
-
-def _added(old: Ranked, new: Ranked) -> Ranked:
-    """Two mentions of one answer: the better one, strengthened by the other."""
-    better, other = (new, old) if new.score > old.score else (old, new)
-    return replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))
 
 
 def question_stems(*texts: str) -> frozenset[str]:

@@ -187,7 +187,6 @@ def count(collection: Documents, docs: list[str], asked: Asked) -> tuple[Counter
     return counts, places
 
 
-FRACTION = 0.7
 TOGETHER = 0.95
 
 
@@ -243,19 +242,15 @@ def together(ranked: Sequence[Ranked]) -> list[Ranked]:
 def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Without names that are part of a longer one further up or down: `Astor` beside `John Jacob Astor`."""
     own = {name.text: set(words(name.text)) for name in ranked}
-    longer = {
-        name.text: next(
-            (other for other in ranked if own[name.text] < own[other.text] and _same_end(name.text, other.text)), None
-        )
-        for name in ranked
-    }
+    last = {name.text: words(name.text)[-1:] for name in ranked}
     best: dict[str, Ranked] = {}
     for name in ranked:
-        whole = longer[name.text]
-        text = whole.text if whole else name.text
-        shown = replace(whole, score=max(whole.score, name.score)) if whole else name
-        if text not in best or best[text].score < shown.score:
-            best[text] = shown
+        # A short name is the end of a long one, as a surname is.
+        longer = (o for o in ranked if own[name.text] < own[o.text] and last[name.text] == last[o.text])
+        whole = next(longer, name)
+        shown = replace(whole, score=max(whole.score, name.score))
+        if whole.text not in best or best[whole.text].score < shown.score:
+            best[whole.text] = shown
     return sorted(best.values(), key=lambda name: -name.score)
 
 
@@ -263,10 +258,5 @@ def cut(ranked: Sequence[Ranked], *, threshold: float | None, fraction: float | 
     """The candidates that reach the threshold, or the fraction of the top score."""
     if not ranked:
         return []
-    least = threshold if threshold is not None else (FRACTION if fraction is None else fraction) * ranked[0].score
+    least = threshold if threshold is not None else (0.7 if fraction is None else fraction) * ranked[0].score
     return [candidate for candidate in ranked if candidate.score >= least]
-
-
-def _same_end(short: str, long: str) -> bool:
-    """Whether a short name is the end of a long one, as a surname is."""
-    return words(long)[-1] == words(short)[-1]

@@ -49,11 +49,6 @@ _PLACE_OPENINGS = ("Cape", "Lake", "Mount", "Port", "Point", "San", "Santa")
 _VAGUE = ("to ", "from ", "of ", "to the ", "from the ", "of the ")
 
 
-def kinds_of(sentence: str, first: int, last: int) -> dict[str, float]:
-    """How surely the name from `first` to `last` is of which kinds."""
-    return {"name": 0.8, **_kinds(sentence[first:last], sentence[:first], sentence[last:])}
-
-
 def _kinds(text: str, before: str, after: str) -> dict[str, float]:
     """The kinds of a name, by itself and by the text before and after it; the first condition that holds decides."""
     words = text.split()
@@ -69,7 +64,8 @@ def _kinds(text: str, before: str, after: str) -> dict[str, float]:
         return {"organisation": 0.9}
     if cue.rstrip(".") in TITLES or cue.lower() in PERSONS or words[0] in NOBLE or "Pasha" in words:
         return {"person": 1.0}
-    if _is_followed_like_a_person(after):
+    apposed = _APPOSITIVE.match(after)  # `, the physicist`
+    if (apposed and apposed[1] and apposed[1].lower() in PERSONS) or _PERSON_VERBS.match(after):
         return {"person": 0.8 if single else 0.95}
     if cue.lower() in PLACES or (cue == "of" and _CITY_OF.search(before)):
         return {"place": 1.0}
@@ -80,14 +76,6 @@ def _kinds(text: str, before: str, after: str) -> dict[str, float]:
     if 2 <= len(words) <= 4 and not text.isupper() and not any(word[0].isdigit() for word in words):
         return {"person": 0.8, "organisation": 0.3, "place": 0.2}
     return {"person": 0.35, "organisation": 0.35, "place": 0.35}
-
-
-def _is_followed_like_a_person(after: str) -> bool:
-    """`, the physicist`, or `was born`."""
-    apposed = _APPOSITIVE.match(after)
-    if apposed and apposed[1] and apposed[1].lower() in PERSONS:
-        return True
-    return _PERSON_VERBS.match(after) is not None
 
 
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w-]*(?:['’](?!s\b)\w+)*"
@@ -110,7 +98,7 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
     `known` holds words that are capitalised elsewhere within a sentence: a single capitalised word that opens a
     sentence is a name only if it is one of them.
 
-    >>> [(one.text, [*one.kinds][1]) for one in names("At Oslo the tenor Enrico Caruso sang.")]
+    >>> [(name.text, [*name.kinds][1]) for name in names("At Oslo the tenor Enrico Caruso sang.")]
     [('Oslo', 'place'), ('Enrico Caruso', 'person')]
     """
     position = 0
@@ -119,11 +107,10 @@ def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Can
         end += _longer(sentence, begin, end)
         position = end
         for first, last in _parts(sentence, begin, end):
-            kinds = kinds_of(sentence, first, last)
             text = sentence[first:last]
-            if not kinds or (first == 0 and " " not in text and text not in known):
-                continue
-            yield Candidate(text, first, last, kinds)
+            if first or " " in text or text in known:
+                kinds = {"name": 0.8, **_kinds(text, sentence[:first], sentence[last:])}
+                yield Candidate(text, first, last, kinds)
 
 
 def inner_capitals(sentence: str) -> Iterator[str]:
@@ -138,11 +125,11 @@ def _longer(sentence: str, begin: int, end: int) -> int:
     if more is None:
         return 0
     own, rest = sentence[begin:end].split(), more["more"].split()
-    if "of" in own and own[0] in ORGANISATION_HEADS and rest[-1] not in ORGANISATION_HEADS and len(rest) == 2:
-        return more.end()
-    if rest[-1] in ORGANISATION_HEADS and len(rest) > 2 and len(own) <= 2 and own[-1] not in ORGANISATION_HEADS:
-        return more.end()
-    return 0
+    if rest[-1] in ORGANISATION_HEADS:
+        goes_on = len(rest) > 2 and len(own) <= 2 and own[-1] not in ORGANISATION_HEADS
+    else:
+        goes_on = len(rest) == 2 and "of" in own and own[0] in ORGANISATION_HEADS
+    return more.end() if goes_on else 0
 
 
 class _Token(NamedTuple):
@@ -183,7 +170,8 @@ def _trimmed(tokens: list[_Token]) -> list[_Token]:
         tokens = tokens[1:]
     while tokens and not tokens[0].bears:
         tokens = tokens[1:]
-    while tokens and not _closing(tokens[-1]):
+    # A name can end with a number, `Apollo 11`, but not with a month, `Oslo in March`.
+    while tokens and (not (tokens[-1].bears or tokens[-1].text.isdigit()) or tokens[-1].text in MONTHS):
         tokens = tokens[:-1]
     # `Ptolemy V. It`: a full stop that the splitter took for an initial's.
     while len(tokens) > 1 and tokens[-1].text.lower() in STOP_WORDS and tokens[-2].text.endswith("."):
@@ -194,11 +182,6 @@ def _trimmed(tokens: list[_Token]) -> list[_Token]:
     return tokens
 
 
-def _closing(token: _Token) -> bool:
-    """Whether a name can end with a token: `Apollo 11` can, `Oslo in March` cannot."""
-    return (token.bears or token.text.isdigit()) and token.text not in MONTHS
-
-
 def _joined(head: str) -> bool:
     """Whether `head of X` is one name: an organisation, a place, a title, or a single word."""
     last = head.split()[-1]
@@ -207,11 +190,8 @@ def _joined(head: str) -> bool:
 
 def _opening(token: str, *, first: bool, alone: bool) -> bool:
     """Whether a token in front of a name is no part of it."""
-    if token.rstrip(".") in TITLES and not alone:
-        return True
-    if token in MONTHS or token in DAYS:
-        return True
-    return first and token.lower() in _OPENINGS
+    title = token.rstrip(".") in TITLES and not alone
+    return title or token in MONTHS or token in DAYS or (first and token.lower() in _OPENINGS)
 
 
 Entities = Literal["auto", "patterns", "spacy"]
@@ -239,7 +219,7 @@ def entity_finder(entities: Entities) -> Callable[[str], Iterable[Candidate]] | 
                 " (python -m spacy download en_core_web_sm), or use entities=patterns"
             )
         return None
-    return lambda sentence: _found(model, sentence)
+    return lambda sentence: _entities(model, sentence)
 
 
 @lru_cache(maxsize=1)
@@ -253,7 +233,7 @@ def english_model() -> Any:
 
 
 @lru_cache(maxsize=1 << 14)
-def _found(model: Any, sentence: str) -> tuple[Candidate, ...]:
+def _entities(model: Any, sentence: str) -> tuple[Candidate, ...]:
     candidates = []
     for entity in model(sentence).ents:
         if entity.label_ in _KINDS:
