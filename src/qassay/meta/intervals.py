@@ -14,7 +14,7 @@ to the score of a run. What the part of a unit is, the summary of the matrix say
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -143,7 +143,6 @@ def score_intervals(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
 ) -> ScoreIntervals:
     """An interval for the score of every run.
 
@@ -162,7 +161,7 @@ def score_intervals(
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
     notes = list(matrix.notes)
     if len(sizes) > 1 and not few.all():
-        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed, progress=progress)
+        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed)
         low, high = bca_limits(scores, resampled, scores_without(matrix), level=level)
         limits = [(float(a), float(b), "BCa") for a, b in zip(low, high, strict=True)]
     elif len(sizes) < 2 and not few.all():
@@ -203,13 +202,11 @@ def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))
 
 
-def bootstrap_scores(
-    matrix: ScoreMatrix, *, resamples: int, seed: int, progress: Callable[[int, int], None] | None = None
-) -> Floats:
+def bootstrap_scores(matrix: ScoreMatrix, *, resamples: int, seed: int) -> Floats:
     """Scores of every run on resampled units, resamples x runs.
 
     Units are drawn with replacement, whole series where `matrix.clusters` names them; the summary of the matrix
-    is computed anew on every draw.
+    is computed again on every draw.
     """
     rng = np.random.default_rng(seed)
     index, sizes = block_index(matrix)
@@ -217,8 +214,6 @@ def bootstrap_scores(
     for start, stop in chunks(resamples, max(len(matrix.units), 1)):
         times = _draw(rng, stop - start, len(sizes))
         scores[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
-        if progress is not None:
-            progress(stop, resamples)
     return scores
 
 

@@ -130,21 +130,17 @@ class Plan:
 
     def as_json(self) -> dict[str, object]:
         """The document of `plan --json`."""
-        rows = [
-            {
-                "difference": row.difference,
-                "units": document(row, "power", "power_hard", "fit", "predicted"),
-                "power_now": row.power_now,
-            }
-            for row in self.differences
-        ]
+        units = [document(row, "power", "power_hard", "fit", "predicted") for row in self.differences]
+        rows = zip(self.differences, units, strict=True)
         return {
             **document(self, "measure", "runs", "units"),
             **document(self.wanted, "error", "alpha", "power", "coefficient"),
             **document(self, "deviation", "deviation_hard", "detectable"),
-            "differences": rows,
+            "differences": [
+                {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
+            ],
             "generalizability": self.study and self.study.as_json(),
-            "units_for_coefficient": [document(row, "assessors", "e_rho2", "phi") for row in self.coefficients],
+            "units_for_coefficient": [document(row) for row in self.coefficients],
             "notes": [*self.notes, *self._unreachable()],
         }
 

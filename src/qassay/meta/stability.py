@@ -38,10 +38,6 @@ class ScoreChange:
     reference_score: float
     score: float
 
-    def as_json(self) -> dict[str, object]:
-        """Run, set, size, and the two scores."""
-        return document(self, "run", "set", "change", "reference_score", "score")
-
 
 @dataclass(frozen=True, slots=True)
 class MeasureStability:
@@ -185,7 +181,7 @@ class MeasureStability:
             **document(self, "unit_tau", "unit_tau_units"),
             "runs": len(self.runs),
             "pairs": self.comparisons[0][0].pairs,
-            "swapped": [{"set": name, **s.as_json()} for name, found in self.swapped.items() for s in found],
+            "swapped": [{"set": name, **document(swap)} for name, swaps in self.swapped.items() for swap in swaps],
             "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
             "ranks": {name: dict(zip(self.runs, ranks[name], strict=True)) for name in self.sets},
             "notes": list(self.notes),

@@ -118,7 +118,6 @@ class Scores:
             summary=self.units.summary.on_units(units),
             denominator=self.units.denominator,
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
-            organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
         ).select([tag for tag in self.tags if tag in shown])

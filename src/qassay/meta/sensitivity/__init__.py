@@ -97,7 +97,7 @@ def sensitivity(
     width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
-    counts = Counts(count(study, path=path, threads=threads, progress=first))
+    counts = count(study, path=path, threads=threads, progress=first)
     moments, wider = pair_moments(matrix), wider_bins(matrix, counts, width)
     limits = (
         rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)

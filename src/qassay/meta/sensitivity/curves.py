@@ -111,11 +111,6 @@ class BinCurve:
     extrapolated: float | None
     predicted_at_target: float | None
 
-    def as_json(self) -> dict[str, object]:
-        """The row of `bins`."""
-        names = ("low", "high", "error_rate", "comparisons", "interval", "predicted", "fit", "not_fitted")
-        return document(self, *names, "extrapolated", "predicted_at_target")
-
 
 @dataclass(frozen=True, eq=False)
 class SensitivityCurves:

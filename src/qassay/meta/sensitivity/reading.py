@@ -57,10 +57,6 @@ class RankRange:
     best: float
     worst: float
 
-    def as_json(self) -> dict[str, object]:
-        """The row of `rank_ranges`."""
-        return document(self, "run", "score", "rank", "best", "worst")
-
 
 @dataclass(frozen=True, slots=True)
 class Findings:

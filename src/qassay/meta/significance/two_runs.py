@@ -128,9 +128,8 @@ class PairComparison:
         """The document of `compare X A B --json`."""
         names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
         more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
-        units = [document(unit, "unit", "a", "b", "part") for unit in self.deciding]
         counts = document(self, *names, *more, "units_better", "units_worse")
-        return {**counts, "deciding_units": units, **document(self, "notes")}
+        return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
 
 
 def compare(
