@@ -100,13 +100,19 @@ def compare_sets(
     notes += _further_rules(evaluation, names, sets)
     kinds = evaluation.task.types if component is None else [component]
     noise = [component_noise(evaluation, base, kind, unjudged=unjudged, missing=missing) for kind in kinds]
-    return replace(result, notes=tuple(dict.fromkeys(notes))), [one for one in noise if one is not None]
+    return replace(result, notes=tuple(dict.fromkeys(notes))), [part for part in noise if part is not None]
 
 
 def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[str]:
-    """The sets that are compared unless told; where justifications are rated, those that hold ratings."""
-    names = _all_sets(evaluation)
-    if evaluation.task.has("justified") and all(one in RATED for one in measures or RATED[:1]):
+    """The sets that are compared by default, without two-way ones beside others: scores of another task do not compare.
+
+    Where justifications are rated, the sets that contain ratings.
+    """
+    if not evaluation.sets:
+        message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    names = [name for name in evaluation.sets if name not in evaluation.two_way_sets] or list(evaluation.sets)
+    if evaluation.task.has("justified") and all(measure in RATED for measure in measures or RATED[:1]):
         return [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
     return names
 
@@ -131,15 +137,6 @@ def _scored(
         names = list(matrices)
         notes += left_out
     return {measure: {name: matrices[name] for name in names} for measure, matrices in scored.items()}, notes
-
-
-def _all_sets(evaluation: Evaluation) -> list[str]:
-    """All sets, without two-way ones beside others: scores of another task do not compare."""
-    if not evaluation.sets:
-        message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    two_way = evaluation.two_way_sets
-    return [name for name in evaluation.sets if name not in two_way] or list(evaluation.sets)
 
 
 def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:

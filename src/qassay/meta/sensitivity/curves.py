@@ -228,13 +228,13 @@ class SensitivityCurves:
             "predicted": none_for_nan(self._predicted_at_target[1:LIMITED_BINS]),
         }
 
-    def size_needed(self, error: float | None = None, *, every: bool = False) -> dict[str, Both]:
-        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
+    def size_needed(self, *, every: bool = False) -> dict[str, Both]:
+        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within the level.
 
         Sizes up to ten times the units at hand are looked at; None where none of them is enough. With `every`,
         bins without a fit are there too, but for the first and the open one: the closed form needs none.
         """
-        level, furthest = self.error if error is None else checked_error(error), FURTHEST * self.units
+        level, furthest = self.error, FURTHEST * self.units
         fitted = {k: fit for k, fit in enumerate(self.fits) if isinstance(fit, Fit)}
         return {
             format(limit, "f"): Both(
@@ -315,11 +315,11 @@ class SensitivityCurves:
             "preset": self.schedule.preset,
             **document(self, "measure", "units"),
             "runs": len(self.runs),
-            "pairs": self.pairs,
+            **document(self, "pairs"),
             "trials": self.schedule.trials,
             **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
-            "minimum_difference": self.minimum_difference().as_json(),
-            "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
+            "minimum_difference": self.minimum_difference()._asdict(),
+            "size_needed": {limit: sizes._asdict() for limit, sizes in self.size_needed().items()},
             **document(self, "pairs_at_least_minimum", "groups"),
             "by": {way: found and found.as_json() for way in get_args(Way) for found in [self.findings(way)]},
             "floor": self.floor,

@@ -42,10 +42,6 @@ class Both(NamedTuple):
         """The fit's, or the prediction's where the fit gives none."""
         return self.predicted if self.fit is None else self.fit
 
-    def as_json(self) -> dict[str, float | None]:
-        """Both under their names."""
-        return {"fit": self.fit, "predicted": self.predicted}
-
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
