@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, whole_numbers
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
 from qassay.tables import Column, Table, plural, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
@@ -126,15 +126,11 @@ class ScoreIntervals:
     def as_json(self) -> dict[str, object]:
         """Level, and score and interval of every run."""
         rows = zip(self.runs, self.scores, self.low, self.high, self.methods, strict=True)
-        return {
-            "level": self.level,
-            "over": self.over,
-            "runs": [
-                {"run": run, "score": score, "interval": None if low is None else [low, high], "method": method}
-                for run, score, low, high, method in rows
-            ],
-            "notes": list(self.notes),
-        }
+        runs = [
+            {"run": run, "score": score, "interval": None if low is None else [low, high], "method": method}
+            for run, score, low, high, method in rows
+        ]
+        return {**document(self, "level", "over"), "runs": runs, **document(self, "notes")}
 
 
 def score_intervals(
@@ -192,12 +188,10 @@ def wilson(successes: int, total: int, *, level: float = 0.95) -> tuple[float, f
 
 def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which runs have a proportion of few questions for a score."""
-    none = np.zeros(len(matrix.runs), dtype=np.bool_)
     units = len(matrix.units)
-    if not matrix.summary.is_mean or matrix.clusters is not None or units == 0:
-        return none
-    if not np.isin(matrix.values, (0.0, 1.0)).all():
-        return none
+    proportions = matrix.summary.is_mean and matrix.clusters is None and units > 0
+    if not proportions or not np.isin(matrix.values, (0.0, 1.0)).all():
+        return np.zeros(len(matrix.runs), dtype=np.bool_)
     right = matrix.values.sum(axis=1)
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))
 
@@ -286,7 +280,6 @@ class FlipTest:
     p: float
     flips: int
     exact: bool
-    level: float
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -337,7 +330,6 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
         p=hits / count if exact else (1 + hits) / (1 + count),
         flips=count,
         exact=exact,
-        level=level,
     )
 
 
