@@ -160,11 +160,6 @@ class Labels:
     sets: Mapping[str, pl.Series]
     notes: tuple[str, ...] = ()
 
-    @property
-    def items(self) -> int:
-        """Number of things judged by all."""
-        return len(next(iter(self.sets.values())))
-
 
 def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: bool) -> list[Labels]:
     """The labels of each kind of judgment, those of items and pairs first; kinds that do not occur are absent.
@@ -186,7 +181,7 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
         if len(having) > 1:
             labels = joined({name: tables[name] for name in having})
             compared.append(_side_by_side(record.compared, labels, having, chosen=False))
-    return [labels for labels in compared if labels.items] or compared[:1]
+    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
 
 
 def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:

@@ -61,20 +61,6 @@ class Scoring:
             raise InputError(Problem("unjudged", message))
         return ScoreMatrix(runs, tuple(units), values, measure=scale)
 
-    def matrices(
-        self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]
-    ) -> tuple[dict[str, ScoreMatrix], list[str]]:
-        """The matrices by set, and notes on the sets left out: those outside `keep` that do not judge everything."""
-        scored, left_out = {}, []
-        for name in names:
-            try:
-                scored[name] = self.matrix(name, measure)
-            except InputError as error:
-                if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
-                    raise
-                left_out.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
-        return scored, left_out
-
 
 def compare_sets(
     evaluation: Evaluation,
@@ -127,15 +113,24 @@ def _reference(names: Sequence[str], wanted: str | None) -> str:
 def _scored(
     scoring: Scoring, names: Sequence[str], measures: Sequence[str], base: str, *, keep: Sequence[str]
 ) -> tuple[dict[str, dict[str, ScoreMatrix]], list[str]]:
-    """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others."""
+    """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others.
+
+    A set outside `keep` that does not judge everything is left out.
+    """
     scored: dict[str, dict[str, ScoreMatrix]] = {}
     notes: list[str] = []
     wanted: Sequence[str | None] = measures or [None]
     for measure in wanted:
-        matrices, left_out = scoring.matrices(names, measure, keep=keep)
+        matrices = {}
+        for name in names:
+            try:
+                matrices[name] = scoring.matrix(name, measure)
+            except InputError as error:
+                if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
+                    raise
+                notes.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
         scored[matrices[base].measure] = matrices
         names = list(matrices)
-        notes += left_out
     return {measure: {name: matrices[name] for name in names} for measure, matrices in scored.items()}, notes
 
 

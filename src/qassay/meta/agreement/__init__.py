@@ -96,6 +96,10 @@ def agreement(
     intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
     disagreements = sum(patterns.values())
+    given = {}
+    for column, name in enumerate(kinds.sets):
+        counts = np.bincount(kinds.codes[:, column], weights=kinds.counts, minlength=kinds.labels)
+        given[name] = {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
     return Agreement(
         sets=kinds.sets,
@@ -104,7 +108,7 @@ def agreement(
         disagreements=disagreements,
         not_all_wrong=None if wrong is None else int(kinds.counts[(view.codes != wrong).any(axis=1)].sum()),
         patterns=patterns,
-        given={name: _given(kinds, i, scheme) for i, name in enumerate(kinds.sets)},
+        given=given,
         fold={label: into for label, into in scheme.fold.items() if label != into},
         wrong=scheme.wrong,
         **{name: values.get(name) for name in OVERALL},
@@ -294,11 +298,6 @@ def _notes(
             f"No disagreement seen; among {items} items a true rate of up to {min(1, 3 / items):.1%} can stay unseen."
         )
     return notes
-
-
-def _given(kinds: _Kinds, which: int, scheme: Scheme) -> dict[str, int]:
-    counts = np.bincount(kinds.codes[:, which], weights=kinds.counts, minlength=kinds.labels)
-    return {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
 
 
 def _pairs(kinds: _Kinds) -> list[tuple[int, int]]:

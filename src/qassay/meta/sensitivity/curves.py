@@ -20,7 +20,7 @@ from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
-from qassay.meta.sensitivity.trials import BINS, LIMITED_BINS, Scale, bin_limits
+from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
 from qassay.tables import Table
 
 # Where the search for a fit starts, and the points it needs.
@@ -158,22 +158,21 @@ class SensitivityCurves:
         """One curve for each bin."""
         rates = self.counts.rates(self.ties)
         denominators = self.counts.denominators(self.ties)
-        predicted = np.array([*(self.predicted_at(size) for size in self.sizes), self._predicted_at_target])
-        return tuple(self._bin(k, rates[:, k], denominators[:, k].tolist(), predicted[:, k]) for k in range(BINS))
-
-    def _bin(self, k: int, rates: Floats, comparisons: list[int], predicted: Floats) -> BinCurve:
-        fit = self.fits[k]
-        return BinCurve(
-            low=self.limits[k],
-            high=self.limits[k + 1] if k < LIMITED_BINS else None,
-            error_rate=tuple(none_for_nan(rates)),
-            comparisons=tuple(comparisons),
-            interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
-            predicted=tuple(none_for_nan(predicted[:-1])),
-            fit=fit if isinstance(fit, Fit) else None,
-            not_fitted=fit if isinstance(fit, str) else None,
-            extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
-            predicted_at_target=defined(predicted[-1]),
+        predicted = np.array([self.predicted_at(size) for size in self.sizes])
+        return tuple(
+            BinCurve(
+                low=self.limits[k],
+                high=self.limits[k + 1] if k < LIMITED_BINS else None,
+                error_rate=tuple(none_for_nan(rates[:, k])),
+                comparisons=tuple(denominators[:, k].tolist()),
+                interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
+                predicted=tuple(none_for_nan(predicted[:, k])),
+                fit=fit if isinstance(fit, Fit) else None,
+                not_fitted=fit if isinstance(fit, str) else None,
+                extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
+                predicted_at_target=defined(self._predicted_at_target[k]),
+            )
+            for k, fit in enumerate(self.fits)
         )
 
     @cached_property
