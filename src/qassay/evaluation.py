@@ -86,19 +86,19 @@ class Evaluation:
     def question_file(self) -> QuestionFile:
         """The file of questions."""
         path = self.folder.questions()
-        found = read_questions(path, file=self.folder.name(path))
-        strange = sorted({question.type for question in found.questions} - set(self.task.types))
+        file = read_questions(path, file=self.folder.name(path))
+        strange = sorted({question.type for question in file.questions} - set(self.task.types))
         if strange:
             message = f"has questions of type {strange[0]}, which task {self.task.name} does not have"
             raise InputError(Problem("configuration", message, self.folder.name(path)))
-        alone = [question.id for question in found.questions if question.series is None]
+        alone = [question.id for question in file.questions if question.series is None]
         if alone and self.task.unit == "series":
             message = f"has no series; task {self.task.name} scores series"
             raise InputError(
-                Problem("configuration", f"question {one} {message}", self.folder.name(path), None, one)
-                for one in alone
+                Problem("configuration", f"question {question} {message}", self.folder.name(path), None, question)
+                for question in alone
             )
-        return found
+        return file
 
     @property
     def questions(self) -> TestSet:
@@ -126,13 +126,13 @@ class Evaluation:
     @property
     def runs(self) -> Runs:
         """The runs; an error that lists everything wrong with them, where something is."""
-        found = self.run_files
-        if found.problems:
-            raise InputError(found.problems)
-        if not found.runs.tags:
+        files = self.run_files
+        if files.problems:
+            raise InputError(files.problems)
+        if not files.runs.tags:
             message = "there are no runs; add them with: qassay import FOLDER RUN..."
             raise InputError(Problem("configuration", message, self.folder.name()))
-        return found.runs
+        return files.runs
 
     @cached_property
     def sets(self) -> tuple[str, ...]:
@@ -259,11 +259,11 @@ class Evaluation:
     @cached_property
     def _judged_by_assessors(self) -> frozenset[str]:
         """The questions that any assessor has judged; a set that cannot be read is none's."""
-        found: set[str] = set()
+        judged: set[str] = set()
         for name in self.assessor_sets:
             with suppress(InputError):
-                found.update(*(table["question"] for table in self.judgment_set(name).kinds.values()))
-        return frozenset(found)
+                judged.update(*(table["question"] for table in self.judgment_set(name).kinds.values()))
+        return frozenset(judged)
 
     def _judgment_sets(self, names: Sequence[str] | None) -> list[JudgmentSet]:
         """The sets with these names; those of the assessors where none are named."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -39,13 +39,17 @@ def none_for_nan(values: Floats) -> list[float | None]:
 
 
 def document(record: object, *names: str) -> dict[str, object]:
-    """These fields and properties of a result as JSON has them: records within it as their own documents."""
+    """These fields and properties of a result as JSON has them, or all its fields; records within it likewise."""
+    if not names and is_dataclass(record):
+        names = tuple(field.name for field in fields(record))
     return {name: _plain(getattr(record, name)) for name in names}
 
 
 def _plain(value: Any) -> object:
     if hasattr(value, "as_json"):
         return value.as_json()
+    if is_dataclass(value):
+        return document(value)
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
@@ -405,7 +409,6 @@ class ScoreMatrix:
     summary: Summary = field(default_factory=Mean)
     denominator: int | None = None
     clusters: tuple[str, ...] | None = None
-    organisations: Mapping[str, str] = field(default_factory=dict)
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 

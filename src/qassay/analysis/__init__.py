@@ -17,7 +17,7 @@ from qassay.judging import ROW_KINDS
 from qassay.judging.sets import joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.matrix import ScoreMatrix
-from qassay.scores import Missing, Scores, Unjudged
+from qassay.scores import Scores
 from qassay.tables import Table
 
 if TYPE_CHECKING:
@@ -83,22 +83,14 @@ def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
     return all_pairs(as_matrix(scores), **options)
 
 
-def stability(
-    evaluation: Evaluation,
-    *,
-    sets: Sequence[str] | None = None,
-    measures: Sequence[str] = (),
-    reference: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-) -> Stability:
-    """Would the ranking be the same under other judgments? All sets, or those named."""
+def stability(evaluation: Evaluation, *, sets: Sequence[str] | None = None, **options: Any) -> Stability:
+    """Would the ranking be the same under other judgments? All sets, or those named.
+
+    See `qassay.analysis.rankings.compare_sets` for the options.
+    """
     from qassay.analysis.rankings import compare_sets
 
-    result, _ = compare_sets(
-        evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
-    )
-    return result
+    return compare_sets(evaluation, sets, **options)[0]
 
 
 def agreement(
@@ -117,8 +109,7 @@ def agreement(
 
     names = list(sets) if sets is not None else _assessors(evaluation)
     results = []
-    found = compared_labels(evaluation, names, chosen=sets is not None)
-    for labels in found:
+    for labels in compared_labels(evaluation, names, chosen=sets is not None):
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
         result = compare_labels(labels.sets, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
@@ -134,8 +125,8 @@ def _assessors(evaluation: Evaluation) -> list[str]:
     wanted = {*evaluation.assessor_sets, *evaluation.two_way_sets}
     names = [name for name in evaluation.sets if name in wanted]
     if len(names) < 2:
-        there = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
-        message = f"agreement takes the judgment sets of two assessors or more ({there}); name any two with --sets"
+        sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
+        message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     return names
 
@@ -151,12 +142,10 @@ def _error_rate(
         curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
-    rate = curves.error_rate_at(difference)
-    rates: dict[str, float | None] = {"fit": rate.fit, "predicted": rate.predicted}
-    if rate.fit is None and rate.predicted is None:
+    rates = curves.error_rate_at(difference)._asdict()
+    if rates["fit"] is None and rates["predicted"] is None:
         return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
-    largest = max(curves.sizes)
-    notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {largest}."]
+    notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {max(curves.sizes)}."]
     reason = why_not_fitted(curves, difference)
     if reason is not None:
         notes.append(f"No fitted error rate: {reason}.")
@@ -170,11 +159,6 @@ class Labels:
     about: str
     sets: Mapping[str, pl.Series]
     notes: tuple[str, ...] = ()
-
-    @property
-    def items(self) -> int:
-        """Number of things judged by all."""
-        return len(next(iter(self.sets.values())))
 
 
 def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: bool) -> list[Labels]:
@@ -197,7 +181,7 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
         if len(having) > 1:
             labels = joined({name: tables[name] for name in having})
             compared.append(_side_by_side(record.compared, labels, having, chosen=False))
-    return [labels for labels in compared if labels.items] or compared[:1]
+    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
 
 
 def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:

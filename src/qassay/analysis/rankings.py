@@ -61,20 +61,6 @@ class Scoring:
             raise InputError(Problem("unjudged", message))
         return ScoreMatrix(runs, tuple(units), values, measure=scale)
 
-    def matrices(
-        self, names: Sequence[str], measure: str | None, *, keep: Sequence[str]
-    ) -> tuple[dict[str, ScoreMatrix], list[str]]:
-        """The matrices by set, and notes on the sets left out: those outside `keep` that do not judge everything."""
-        scored, left_out = {}, []
-        for name in names:
-            try:
-                scored[name] = self.matrix(name, measure)
-            except InputError as error:
-                if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
-                    raise
-                left_out.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
-        return scored, left_out
-
 
 def compare_sets(
     evaluation: Evaluation,
@@ -100,13 +86,19 @@ def compare_sets(
     notes += _further_rules(evaluation, names, sets)
     kinds = evaluation.task.types if component is None else [component]
     noise = [component_noise(evaluation, base, kind, unjudged=unjudged, missing=missing) for kind in kinds]
-    return replace(result, notes=tuple(dict.fromkeys(notes))), [one for one in noise if one is not None]
+    return replace(result, notes=tuple(dict.fromkeys(notes))), [part for part in noise if part is not None]
 
 
 def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[str]:
-    """The sets that are compared unless told; where justifications are rated, those that hold ratings."""
-    names = _all_sets(evaluation)
-    if evaluation.task.has("justified") and all(one in RATED for one in measures or RATED[:1]):
+    """The sets that are compared by default, without two-way ones beside others: scores of another task do not compare.
+
+    Where justifications are rated, the sets that contain ratings.
+    """
+    if not evaluation.sets:
+        message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    names = [name for name in evaluation.sets if name not in evaluation.two_way_sets] or list(evaluation.sets)
+    if evaluation.task.has("justified") and all(measure in RATED for measure in measures or RATED[:1]):
         return [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
     return names
 
@@ -121,25 +113,25 @@ def _reference(names: Sequence[str], wanted: str | None) -> str:
 def _scored(
     scoring: Scoring, names: Sequence[str], measures: Sequence[str], base: str, *, keep: Sequence[str]
 ) -> tuple[dict[str, dict[str, ScoreMatrix]], list[str]]:
-    """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others."""
+    """Matrices by measure and set, for the sets that every measure can be computed from; with notes on the others.
+
+    A set outside `keep` that does not judge everything is left out.
+    """
     scored: dict[str, dict[str, ScoreMatrix]] = {}
     notes: list[str] = []
     wanted: Sequence[str | None] = measures or [None]
     for measure in wanted:
-        matrices, left_out = scoring.matrices(names, measure, keep=keep)
+        matrices = {}
+        for name in names:
+            try:
+                matrices[name] = scoring.matrix(name, measure)
+            except InputError as error:
+                if name in keep or any(problem.rule != "unjudged" for problem in error.problems):
+                    raise
+                notes.append(f"Left out: set {name} ({error.problems[0].message.split(';')[0]}).")
         scored[matrices[base].measure] = matrices
         names = list(matrices)
-        notes += left_out
     return {measure: {name: matrices[name] for name in names} for measure, matrices in scored.items()}, notes
-
-
-def _all_sets(evaluation: Evaluation) -> list[str]:
-    """All sets, without two-way ones beside others: scores of another task do not compare."""
-    if not evaluation.sets:
-        message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    two_way = evaluation.two_way_sets
-    return [name for name in evaluation.sets if name not in two_way] or list(evaluation.sets)
 
 
 def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:

@@ -102,7 +102,7 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
             curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=update)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
-    sizes = {} if curves is None else {limit: both.as_json() for limit, both in curves.size_needed(every=True).items()}
+    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed(every=True).items()}
     result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width_for(matrix)), study=study)
     if curves is not None:
         notes += notes_on_curves(curves, result)

@@ -97,20 +97,12 @@ class ScoreDistributions:
 
     def as_json(self) -> dict[str, object]:
         """Boxes and counts."""
-        names = ("low", "q1", "median", "q3", "high", "mean")
+        names = ("low", "q1", "median", "q3", "high", "mean", "outliers")
         return {
             **document(self, "measure", "runs"),
-            "units": [
-                {
-                    "unit": box.unit,
-                    "type": box.kind,
-                    **document(box, *names),
-                    "outliers": [document(outlier, "run", "score") for outlier in box.outliers],
-                }
-                for box in self.boxes
-            ],
+            "units": [{"unit": box.unit, "type": box.kind, **document(box, *names)} for box in self.boxes],
             "zero_medians": {z.kind: document(z, "zero", "units", "share") for z in self.zero_medians},
-            "notes": list(self.notes),
+            **document(self, "notes"),
         }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import Floats, ScoreMatrix, document
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
 from qassay.tables import Cell, Column, Table, table
 
@@ -40,7 +40,7 @@ class BetaSweep:
     @property
     def tau(self) -> tuple[float | None, ...]:
         """Kendall's tau of each ranking with the last."""
-        return tuple(found.tau for found in self.agreement)
+        return tuple(agreed.tau for agreed in self.agreement)
 
     def table(self) -> Table:
         """One row a run: score and rank at each beta."""
@@ -53,13 +53,13 @@ class BetaSweep:
     def as_json(self) -> dict[str, object]:
         """Scores and ranks of every run in the order of `betas`."""
         return {
-            "betas": list(self.betas),
+            **document(self, "betas"),
             "runs": _runs_json(self),
-            "tau_with_last": list(self.tau),
-            "swaps_with_last": [found.swaps for found in self.agreement],
-            "tied_with_last": [found.tied for found in self.agreement],
-            "concordant_with_last": [found.concordant for found in self.agreement],
-            "notes": list(self.notes),
+            **{
+                f"{name}_with_last": [getattr(agreed, name) for agreed in self.agreement]
+                for name in ("tau", "swaps", "tied", "concordant")
+            },
+            **document(self, "notes"),
         }
 
 
@@ -156,34 +156,31 @@ class MovedWeights:
         columns += [Column(name, ".3f") for name in self.components] + [Column("tau", ".3f")]
         columns += [Column("concordant"), Column("swaps"), Column("tied")]
         rows = [
-            (move.component, move.weight, *move.weights, found.tau, found.concordant, found.swaps, found.tied)
+            (move.component, move.weight, *move.weights, agreed.tau, agreed.concordant, agreed.swaps, agreed.tied)
             for move in self.moves
-            for found in [move.agreement]
+            for agreed in [move.agreement]
         ]
-        said = dict.fromkeys(note for move in self.moves for note in move.agreement.notes)
-        return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, (*said, *self.notes))
+        notes = dict.fromkeys(note for move in self.moves for note in move.agreement.notes)
+        return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, (*notes, *self.notes))
 
     def as_json(self) -> dict[str, object]:
         """Weights, and one row a move."""
         return {
-            "weights": dict(zip(self.components, self.weights, strict=True)),
+            "weights": self._named(self.weights),
             "step": self.step,
             "moves": [
-                {
-                    "component": move.component,
-                    "weights": dict(zip(self.components, move.weights, strict=True)),
-                    **move.agreement.as_json(),
-                }
+                {"component": move.component, "weights": self._named(move.weights), **move.agreement.as_json()}
                 for move in self.moves
             ],
-            "notes": list(self.notes),
+            **document(self, "notes"),
         }
 
+    def _named(self, weights: tuple[float, ...]) -> dict[str, float]:
+        return dict(zip(self.components, weights, strict=True))
 
-def moved_weights(
-    components: Mapping[str, ArrayLike], weights: Mapping[str, float], *, step: float = STEP
-) -> MovedWeights:
-    """Kendall's tau of the final ranking when each weight moves by `step` either way ([SERIES05] left it open).
+
+def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, float]) -> MovedWeights:
+    """Kendall's tau of the final ranking when each weight moves by STEP either way ([SERIES05] left it open).
 
     `components` holds each component's scores, one a run. The other weights are scaled in proportion so that the
     sum stays 1; a move below 0 or above 1 is left out and said.
@@ -199,12 +196,12 @@ def moved_weights(
     moves, notes = [], []
     for i, name in enumerate(names):
         for sign in (-1, 1):
-            moved = float(base[i]) + sign * step
+            moved = float(base[i]) + sign * STEP
             if not -1e-9 <= moved <= 1 + 1e-9 or base[i] >= 1:
                 notes.append(f"The weight of {name} cannot move to {moved:.2f}.")
                 continue
             moves.append(_move(scores, base, names, i, moved))
-    return MovedWeights(names, tuple(base.tolist()), step, tuple(moves), tuple(notes))
+    return MovedWeights(names, tuple(base.tolist()), STEP, tuple(moves), tuple(notes))
 
 
 def _move(scores: Floats, base: Floats, names: Sequence[str], which: int, moved: float) -> WeightMove:

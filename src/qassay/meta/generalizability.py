@@ -93,9 +93,9 @@ class Generalizability:
             size = f"{plural(self.runs, 'run')} x {plural(self.units, 'unit')}"
         if self.assessors is not None:
             size += f" x {plural(self.assessors, 'assessor')}"
-        found = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]
-        said = [f"{name} {value:.3f}" for name, value in found if value is not None]
-        notes = [f"At this size: {', '.join(said)}."] if said else []
+        coefficients = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]
+        shown = [f"{name} {value:.3f}" for name, value in coefficients if value is not None]
+        notes = [f"At this size: {', '.join(shown)}."] if shown else []
         columns = [Column("source", left=True), Column("variance", ".6f"), Column("share", ".1%")]
         return table(f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes))
 
@@ -147,20 +147,19 @@ def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> General
         raise UsageError(f"variance components need at least two of runs, units (and assessors), not {shape}")
     squares = _mean_squares(scores)
     sizes = dict(zip(FACETS, scores.shape, strict=False))
-    raw = {source: _component(source, squares, sizes) for source in squares}
     names = TWO_WAY if scores.ndim == 2 else THREE_WAY
-    named = dict(zip(names, (raw[source] for source in squares), strict=True))
+    estimated = {name: _component(source, squares, sizes) for name, source in zip(names, squares, strict=True)}
     # Rounding alone is not a negative variance.
     tiny = 1e-12 * max(float((scores**2).mean()), 1e-300)
-    zeroed = tuple(name for name, value in named.items() if value < -tiny)
-    said = [f"Estimated below 0 and set to 0: {', '.join(zeroed)}."] if zeroed else []
+    zeroed = tuple(name for name, value in estimated.items() if value < -tiny)
+    zero_notes = [f"Estimated below 0 and set to 0: {', '.join(zeroed)}."] if zeroed else []
     return Generalizability(
-        variances={name: max(value, 0.0) for name, value in named.items()},
+        variances={name: max(value, 0.0) for name, value in estimated.items()},
         runs=scores.shape[0],
         units=scores.shape[1],
         assessors=scores.shape[2] if scores.ndim == 3 else None,
         set_to_zero=zeroed,
-        notes=(*notes, *said),
+        notes=(*notes, *zero_notes),
     )
 
 

@@ -14,7 +14,7 @@ to the score of a run. What the part of a unit is, the summary of the matrix say
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, whole_numbers
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
 from qassay.tables import Column, Table, plural, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
@@ -126,15 +126,11 @@ class ScoreIntervals:
     def as_json(self) -> dict[str, object]:
         """Level, and score and interval of every run."""
         rows = zip(self.runs, self.scores, self.low, self.high, self.methods, strict=True)
-        return {
-            "level": self.level,
-            "over": self.over,
-            "runs": [
-                {"run": run, "score": score, "interval": None if low is None else [low, high], "method": method}
-                for run, score, low, high, method in rows
-            ],
-            "notes": list(self.notes),
-        }
+        runs = [
+            {"run": run, "score": score, "interval": None if low is None else [low, high], "method": method}
+            for run, score, low, high, method in rows
+        ]
+        return {**document(self, "level", "over"), "runs": runs, **document(self, "notes")}
 
 
 def score_intervals(
@@ -143,7 +139,6 @@ def score_intervals(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
 ) -> ScoreIntervals:
     """An interval for the score of every run.
 
@@ -162,7 +157,7 @@ def score_intervals(
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
     notes = list(matrix.notes)
     if len(sizes) > 1 and not few.all():
-        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed, progress=progress)
+        resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed)
         low, high = bca_limits(scores, resampled, scores_without(matrix), level=level)
         limits = [(float(a), float(b), "BCa") for a, b in zip(low, high, strict=True)]
     elif len(sizes) < 2 and not few.all():
@@ -193,23 +188,19 @@ def wilson(successes: int, total: int, *, level: float = 0.95) -> tuple[float, f
 
 def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which runs have a proportion of few questions for a score."""
-    none = np.zeros(len(matrix.runs), dtype=np.bool_)
     units = len(matrix.units)
-    if not matrix.summary.is_mean or matrix.clusters is not None or units == 0:
-        return none
-    if not np.isin(matrix.values, (0.0, 1.0)).all():
-        return none
+    proportions = matrix.summary.is_mean and matrix.clusters is None and units > 0
+    if not proportions or not np.isin(matrix.values, (0.0, 1.0)).all():
+        return np.zeros(len(matrix.runs), dtype=np.bool_)
     right = matrix.values.sum(axis=1)
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))
 
 
-def bootstrap_scores(
-    matrix: ScoreMatrix, *, resamples: int, seed: int, progress: Callable[[int, int], None] | None = None
-) -> Floats:
+def bootstrap_scores(matrix: ScoreMatrix, *, resamples: int, seed: int) -> Floats:
     """Scores of every run on resampled units, resamples x runs.
 
     Units are drawn with replacement, whole series where `matrix.clusters` names them; the summary of the matrix
-    is computed anew on every draw.
+    is computed again on every draw.
     """
     rng = np.random.default_rng(seed)
     index, sizes = block_index(matrix)
@@ -217,8 +208,6 @@ def bootstrap_scores(
     for start, stop in chunks(resamples, max(len(matrix.units), 1)):
         times = _draw(rng, stop - start, len(sizes))
         scores[start:stop] = matrix.summary.resampled(matrix.values, times[:, index], matrix.denominator)
-        if progress is not None:
-            progress(stop, resamples)
     return scores
 
 
@@ -291,7 +280,6 @@ class FlipTest:
     p: float
     flips: int
     exact: bool
-    level: float
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -342,7 +330,6 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
         p=hits / count if exact else (1 + hits) / (1 + count),
         flips=count,
         exact=exact,
-        level=level,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -105,18 +105,10 @@ class Plan:
 
     def table(self) -> Table:
         """Units needed for each difference; ways of asking that give no number at all are left out."""
-        columns = [
-            Column("difference", ".3g"),
-            Column(f"power {self.wanted.power:g}"),
-            Column("harder pair"),
-            Column(f"error {self.wanted.error:g}, fit"),
-            Column(f"error {self.wanted.error:g}, predicted"),
-            Column("power now", ".2f"),
-        ]
-        rows: list[tuple[Cell, ...]] = [
-            (row.difference, row.power, row.power_hard, row.fit, row.predicted, row.power_now)
-            for row in self.differences
-        ]
+        error = f"error {self.wanted.error:g}"
+        names = (f"power {self.wanted.power:g}", "harder pair", f"{error}, fit", f"{error}, predicted")
+        columns = [Column("difference", ".3g"), *map(Column, names), Column("power now", ".2f")]
+        rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
         kept = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
         at_hand = "assumed variances"
         if self.runs is not None and self.units is not None:
@@ -130,21 +122,17 @@ class Plan:
 
     def as_json(self) -> dict[str, object]:
         """The document of `plan --json`."""
-        rows = [
-            {
-                "difference": row.difference,
-                "units": document(row, "power", "power_hard", "fit", "predicted"),
-                "power_now": row.power_now,
-            }
-            for row in self.differences
-        ]
+        units = [document(row, "power", "power_hard", "fit", "predicted") for row in self.differences]
+        rows = zip(self.differences, units, strict=True)
         return {
             **document(self, "measure", "runs", "units"),
             **document(self.wanted, "error", "alpha", "power", "coefficient"),
             **document(self, "deviation", "deviation_hard", "detectable"),
-            "differences": rows,
+            "differences": [
+                {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
+            ],
             "generalizability": self.study and self.study.as_json(),
-            "units_for_coefficient": [document(row, "assessors", "e_rho2", "phi") for row in self.coefficients],
+            "units_for_coefficient": [document(row) for row in self.coefficients],
             "notes": [*self.notes, *self._unreachable()],
         }
 
@@ -288,14 +276,14 @@ def _deviations(parts: Blocks) -> tuple[float | None, float | None, list[str]]:
 
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, curve: Mapping[str, float | None]) -> UnitsFor:
     """The row of one difference; `curve` is what the sensitivity curve of its bin gives."""
-    fit, predicted = curve.get("fit"), curve.get("predicted")
+    sizes = {way: None if size is None else int(size) for way, size in curve.items()}
     now = None if pilot.typical is None else power(difference / pilot.typical, pilot.blocks, alpha=wanted.alpha)
     return UnitsFor(
         difference=difference,
         power=_units(difference, pilot.typical, wanted, pilot.block),
         power_hard=_units(difference, pilot.hard, wanted, pilot.block),
-        fit=None if fit is None else int(fit),
-        predicted=None if predicted is None else int(predicted),
+        fit=sizes.get("fit"),
+        predicted=sizes.get("predicted"),
         power_now=now,
     )
 

@@ -42,11 +42,6 @@ class Ranking:
         """The tags from the top."""
         return tuple(row.run for row in self.rows)
 
-    def table(self) -> Table:
-        """Rank, run, score."""
-        columns = [Column("rank", "g"), Column("run", left=True), Column("score", ".3f")]
-        return table("Ranking", columns, [(row.rank, row.run, row.score) for row in self.rows])
-
 
 @dataclass(frozen=True, slots=True)
 class Swap:
@@ -61,10 +56,6 @@ class Swap:
     difference: float
     other_difference: float
 
-    def as_json(self) -> dict[str, object]:
-        """Both runs, and both leads of the better one."""
-        return document(self, "better", "worse", "difference", "other_difference")
-
 
 @dataclass(frozen=True, slots=True)
 class RankComparison:
@@ -78,8 +69,6 @@ class RankComparison:
     concordant: int
     discordant: int
     tied: int
-    tied_truth: int
-    tied_estimate: int
     tau: float | None
     tau_ap: float | None
     tau_ap_a: float | None
@@ -105,18 +94,16 @@ class RankComparison:
 
     def table(self) -> Table:
         """One row: the correlations and the counts behind them."""
-        specs = [("tau", ".3f"), ("tau_AP", ".3f"), ("tau_AP,a", ".3f"), ("tau_AP,b", ".3f")]
-        counts = ["runs", "pairs", "concordant", "swaps", "tied"]
-        columns = [Column(name, spec) for name, spec in specs] + [Column(name) for name in counts]
+        columns = [Column(name, ".3f") for name in ("tau", "tau_AP", "tau_AP,a", "tau_AP,b")]
+        columns += [Column(name) for name in ("runs", "pairs", "concordant", "swaps", "tied")]
         taus = (self.tau, self.tau_ap, self.tau_ap_a, self.tau_ap_b)
         row = (*taus, self.runs, self.pairs, self.concordant, self.discordant, self.tied)
         return table("Agreement of two rankings", columns, [row], self.notes)
 
     def as_json(self) -> dict[str, object]:
         """All figures under their names."""
-        return document(
-            self, "runs", "pairs", "concordant", "swaps", "tied", "tau", "tau_ap", "tau_ap_a", "tau_ap_b", "notes"
-        )
+        taus = ("tau", "tau_ap", "tau_ap_a", "tau_ap_b")
+        return document(self, "runs", "pairs", "concordant", "swaps", "tied", *taus, "notes")
 
 
 def levels(scores: ArrayLike) -> Integers:
@@ -170,7 +157,7 @@ def compare_rankings(truth: ArrayLike, estimate: ArrayLike) -> RankComparison:
     note = TOO_FEW_RUNS if runs < 3 else ALL_TIED if pairs in (tied_first, tied_second) else None
     tau = ap = ap_a = ap_b = None
     if note is None:
-        tau = _tau_b(concordant - discordant, pairs - tied_first, pairs - tied_second)
+        tau = _tau_b(concordant, discordant, tied_first, tied_second, pairs)
         ap_a, ap_b = tau_ap_a(first, second), tau_ap_b(first, second)
         ap = ap_a if tied_first == tied_second == 0 else ap_b
     return RankComparison(
@@ -178,8 +165,6 @@ def compare_rankings(truth: ArrayLike, estimate: ArrayLike) -> RankComparison:
         concordant=concordant,
         discordant=discordant,
         tied=pairs - concordant - discordant,
-        tied_truth=tied_first,
-        tied_estimate=tied_second,
         tau=tau,
         tau_ap=ap,
         tau_ap_a=ap_a,
@@ -191,10 +176,10 @@ def compare_rankings(truth: ArrayLike, estimate: ArrayLike) -> RankComparison:
 def pair_counts(first: Integers, second: Integers) -> tuple[int, int, int, int]:
     """Concordant and discordant pairs, and pairs tied in the first and in the second ranking, from levels."""
     # Narrow integers: comparing all pairs of runs is bound by memory, once for every unit of a matrix.
-    one, two = first.astype(np.int32), second.astype(np.int32)
-    leads = one[:, None] < one[None, :]
-    concordant = int(np.count_nonzero(leads & (two[:, None] < two[None, :])))
-    discordant = int(np.count_nonzero(leads & (two[:, None] > two[None, :])))
+    truth, estimate = first.astype(np.int32), second.astype(np.int32)
+    leads = truth[:, None] < truth[None, :]
+    concordant = int(np.count_nonzero(leads & (estimate[:, None] < estimate[None, :])))
+    discordant = int(np.count_nonzero(leads & (estimate[:, None] > estimate[None, :])))
     return concordant, discordant, _tied(first), _tied(second)
 
 
@@ -244,26 +229,26 @@ def mean_unit_tau(truth: Floats, estimate: Floats) -> tuple[float | None, int]:
     pairs = runs * (runs - 1) // 2
     taus = []
     for unit in range(units if runs >= 3 else 0):
-        concordant, discordant, one, other = pair_counts(levels(truth[:, unit]), levels(estimate[:, unit]))
-        if pairs not in (one, other):
-            taus.append(_tau_b(concordant - discordant, pairs - one, pairs - other))
+        counts = pair_counts(levels(truth[:, unit]), levels(estimate[:, unit]))
+        if pairs not in counts[2:]:
+            taus.append(_tau_b(*counts, pairs))
     return (math.fsum(taus) / len(taus) if taus else None), len(taus)
 
 
 def swapped_pairs(runs: Sequence[str], reference: ArrayLike, other: ArrayLike) -> tuple[Swap, ...]:
     """The swaps between two score lists of the same runs, the largest difference under the reference first."""
-    one, two = np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    first, second = levels(one), levels(two)
+    before, after = np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    first, second = levels(before), levels(after)
     better, worse = np.nonzero((first[:, None] < first[None, :]) & (second[:, None] > second[None, :]))
-    found = [
-        Swap(runs[a], runs[b], float(one[a] - one[b]), float(two[a] - two[b]))
+    swaps = [
+        Swap(runs[a], runs[b], float(before[a] - before[b]), float(after[a] - after[b]))
         for a, b in zip(better.tolist(), worse.tolist(), strict=True)
     ]
-    return tuple(sorted(found, key=lambda swap: (-swap.difference, swap.better, swap.worse)))
+    return tuple(sorted(swaps, key=lambda swap: (-swap.difference, swap.better, swap.worse)))
 
 
-def _tau_b(excess: int, untied_first: int, untied_second: int) -> float:
-    return excess / math.sqrt(untied_first * untied_second)
+def _tau_b(concordant: int, discordant: int, tied_first: int, tied_second: int, pairs: int) -> float:
+    return (concordant - discordant) / math.sqrt((pairs - tied_first) * (pairs - tied_second))
 
 
 def _tied(places: Integers) -> int:

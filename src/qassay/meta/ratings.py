@@ -83,12 +83,11 @@ class ScaleRatings:
 
     def as_json(self) -> dict[str, object]:
         """All figures under their names; histogram values as strings."""
-        alphas = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
         histogram = {run: {str(value): n for value, n in counts.items()} for run, counts in self.histogram.items()}
         return {
             **document(self, "judges", "questions", "ratings"),
             "histogram": histogram,
-            **document(self, "mean", "mean_rank", "judge_ranks", *alphas, "intervals", "notes"),
+            **document(self, "mean", "mean_rank", "judge_ranks", *ALPHAS, "intervals", "notes"),
         }
 
 
@@ -181,9 +180,8 @@ def _scale(rated: pl.DataFrame, scale: str, *, seed: int, resamples: int) -> Sca
         histogram={run: {value: counts.get((run, value), 0) for value in SCALES[scale]} for run in runs},
         mean=dict(means.iter_rows()),
         mean_rank={run: overall[run] for run in runs},
-        judge_ranks={judge: {run: found[run] for run in runs if run in found} for judge, found in judge_ranks.items()},
-        krippendorff_alpha_ordinal=alphas[ALPHAS[0]],
-        krippendorff_alpha_interval=alphas[ALPHAS[1]],
+        judge_ranks={judge: {run: own[run] for run in runs if run in own} for judge, own in judge_ranks.items()},
+        **alphas,
         intervals={name: interval for name, interval in intervals.items() if alphas[name] is not None},
         notes=tuple(_notes(rated, len(judge_ranks), len(runs), undefined=alphas[ALPHAS[1]] is None)),
     )

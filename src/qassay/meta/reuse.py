@@ -75,17 +75,13 @@ class Reuse:
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""
         columns: list[Column | str] = ["run", "organisation", Column("unique items"), Column("score", ".3f")]
-        columns += [
-            Column("left out", ".3f"),
-            Column("change", "+.3f"),
-            Column("rank", "g"),
-            Column("rank left out", "g"),
-        ]
+        columns += [Column("left out", ".3f"), Column("change", "+.3f")]
+        columns += [Column("rank", "g"), Column("rank left out", "g")]
         rows = [
             (r.run, r.organisation, r.unique_items, r.score, r.score_without, r.change, r.rank, r.rank_without)
             for r in self.rows
         ]
-        return table(f"Leave out one {self.by}: {self.measure}, key {self.key}", columns, rows, self._said())
+        return table(f"Leave out one {self.by}: {self.measure}, key {self.key}", columns, rows, self._reading())
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names."""
@@ -99,9 +95,9 @@ class Reuse:
             "notes": [*self.notes, *self.comparison.notes],
         }
 
-    def _said(self) -> tuple[str, ...]:
-        said = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
-        return (f"{said} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
+    def _reading(self) -> tuple[str, ...]:
+        changes = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
+        return (f"{changes} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
 
 
 def reuse(joined: Tally, *, by: By = "run", progress: Callable[[int, int], None] | None = None, **rules: Any) -> Reuse:
@@ -151,7 +147,7 @@ def _groups(runs: Runs, by: By) -> list[list[str]]:
 def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: Mapping[str, Any]) -> dict[str, LeftOut]:
     key, unique = without(joined.key, joined.runs, group)
     rest = score(tally(joined.runs, joined.questions, key, joined.task), **rules)
-    before, after = ({row.run: row.score for row in one.runs} for one in (whole, rest))
+    before, after = ({row.run: row.score for row in scores.runs} for scores in (whole, rest))
     ranks, ranks_after = whole.ranks(), rest.ranks()
     return {
         tag: LeftOut(
@@ -200,9 +196,7 @@ def _lists_without(judged: pl.DataFrame, tags: Sequence[str]) -> tuple[pl.DataFr
 
 def _notes(joined: Tally) -> tuple[str, ...]:
     notes = ["What becomes unjudged counts as wrong."]
-    whole = [
-        kind for kind, rules in joined.task.types.items() if kind in ("definition", "other") and kind in joined.types
-    ]
+    whole = [kind for kind in joined.task.types if kind in ("definition", "other") and kind in joined.types]
     if whole:
         notes.append(f"Responses to {whole[0]} questions are judged as wholes and cannot be left out.")
     return tuple(notes)

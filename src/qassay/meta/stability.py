@@ -38,10 +38,6 @@ class ScoreChange:
     reference_score: float
     score: float
 
-    def as_json(self) -> dict[str, object]:
-        """Run, set, size, and the two scores."""
-        return document(self, "run", "set", "change", "reference_score", "score")
-
 
 @dataclass(frozen=True, slots=True)
 class MeasureStability:
@@ -125,10 +121,10 @@ class MeasureStability:
         order = [first, *(i for i in range(len(self.sets)) if i != first)]
         rows = []
         for i, j in itertools.combinations(order, 2):
-            found = self.comparisons[i][j]
-            counts = (found.concordant, found.swaps, found.tied)
+            ranks = self.comparisons[i][j]
+            counts = (ranks.concordant, ranks.swaps, ranks.tied)
             unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
-            rows.append((self.sets[i], self.sets[j], found.tau, found.tau_ap, *counts, *unit))
+            rows.append((self.sets[i], self.sets[j], ranks.tau, ranks.tau_ap, *counts, *unit))
         size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
         title = f"Rankings by {self.measure} ({size})"
         return table(title, columns, rows, [*self.notes, *self._reading_notes()])
@@ -144,7 +140,7 @@ class MeasureStability:
         """The swaps of the largest difference under the reference."""
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
         columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
-        swaps = [(name, swap) for name, found in self.swapped.items() for swap in found]
+        swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
         swaps.sort(key=lambda named: -named[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
@@ -174,7 +170,7 @@ class MeasureStability:
         """The element of `measures`."""
 
         def square(*names: str) -> dict[str, object]:
-            return {name: [[getattr(found, name) for found in row] for row in self.comparisons] for name in names}
+            return {name: [[getattr(ranks, name) for ranks in row] for row in self.comparisons] for name in names}
 
         means = ("mean_tau", "mean_tau_with_reference", "swaps_with_reference", "swaps_at_least")
         ranks = {name: mean_ranks(scores).tolist() for name, scores in self.scores.items()}
@@ -185,7 +181,7 @@ class MeasureStability:
             **document(self, "unit_tau", "unit_tau_units"),
             "runs": len(self.runs),
             "pairs": self.comparisons[0][0].pairs,
-            "swapped": [{"set": name, **s.as_json()} for name, found in self.swapped.items() for s in found],
+            "swapped": [{"set": name, **document(swap)} for name, swaps in self.swapped.items() for swap in swaps],
             "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
             "ranks": {name: dict(zip(self.runs, ranks[name], strict=True)) for name in self.sets},
             "notes": list(self.notes),
@@ -204,17 +200,17 @@ class Stability:
     def tables(self) -> tuple[Table, ...]:
         """Summary; for each measure the pairs of sets, the ranks and the swaps; the swaps by difference."""
         if len(self.sets) == 1:
-            alone = [(found.rankings(), found.notes) for found in self.measures.values()]
+            alone = [(measure.rankings(), measure.notes) for measure in self.measures.values()]
             return tuple(replace(shown, notes=(*shown.notes, *notes, *self.notes)) for shown, notes in alone)
         tables: list[Table] = [self.table()]
-        for found in self.measures.values():
-            tables += [found.table(), found.rankings(), found.largest_swaps()]
-        swaps = any(found.swaps_with_reference for found in self.measures.values())
+        for measure in self.measures.values():
+            tables += [measure.table(), measure.rankings(), measure.largest_swaps()]
+        swaps = any(measure.swaps_with_reference for measure in self.measures.values())
         return (*tables, self._at_least()) if swaps else tuple(tables)
 
     def table(self) -> Table:
         """One column a measure."""
-        shown = [found.summary() for found in self.measures.values()]
+        shown = [measure.summary() for measure in self.measures.values()]
         titles = dict.fromkeys(title for column in shown for title in column)
         rows: list[tuple[Cell, ...]] = [(title, *(column.get(title) for column in shown)) for title in titles]
         columns = [Column("", left=True), *(Column(name, ".3f") for name in self.measures)]
@@ -364,16 +360,13 @@ def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
 
 def _largest_change(runs: Sequence[str], scores: Mapping[str, Floats], reference: str) -> ScoreChange | None:
     """The run and set whose score differs most from the reference; the first of equals."""
-    best: ScoreChange | None = None
-    for name, changed in scores.items():
-        if name == reference or not runs:
-            continue
-        sizes = np.abs(changed - scores[reference])
-        run = int(np.argmax(sizes))
-        change = ScoreChange(runs[run], name, float(sizes[run]), float(scores[reference][run]), float(changed[run]))
-        if best is None or change.change > best.change:
-            best = change
-    return best
+    changes, before = [], scores[reference]
+    for name, after in scores.items():
+        if name != reference and runs:
+            sizes = np.abs(after - before)
+            run = int(np.argmax(sizes))
+            changes.append(ScoreChange(runs[run], name, float(sizes[run]), float(before[run]), float(after[run])))
+    return max(changes, key=lambda change: change.change, default=None)
 
 
 def _bound(matrix: ScoreMatrix, disagreements: int | None) -> float | None:

@@ -17,7 +17,7 @@ from qassay.measures import measure as parse_measure
 from qassay.scores.components import components, extras
 from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
 from qassay.scores.selection import Judged, Selection, select
-from qassay.scores.units import measure_of, units_of
+from qassay.scores.units import by_question, by_series, measure_of
 from qassay.tally import Tally
 
 Unjudged = Literal["stop", "wrong", "drop"]
@@ -55,9 +55,12 @@ def score(
         justified=justified,
         judged_by_assessors=judged_by_assessors,
     )
-    values = {kind: _question_scores(tally, kind, wanted, selection) for kind in types}
+    values = {}
+    for kind in types:
+        scored = measure_of(tally, kind, wanted).per_question(tally.types[kind].counts)
+        values[kind] = selection.apply(kind, scored, tally.types[kind].answered)
     selection.check_defined(tally, values, wanted)
-    units = units_of(tally, values, selection, wanted)
+    units = by_series(tally, values, selection) if wanted.by_series else by_question(tally, values, selection, wanted)
     if not units.ids:
         reasons = ", ".join(sorted({dropped.reason for dropped in selection.dropped}))
         raise InputError(Problem("unjudged", f"nothing is left to score with the key {tally.key.name}: {reasons}"))
@@ -90,12 +93,6 @@ def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
     if not types:
         raise UsageError(f"{wanted} does not fit the questions of task {tally.task.name}")
     return types
-
-
-def _question_scores(tally: Tally, kind: str, wanted: Measure, selection: Selection) -> Floats:
-    """Scores of runs x questions of one type; NaN where a question is left out or a response passed over."""
-    scored = measure_of(tally, kind, wanted).per_question(tally.types[kind].counts)
-    return selection.apply(kind, scored, tally.types[kind].answered)
 
 
 def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:

@@ -27,24 +27,27 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
 
     `totals` are run scores that are computed already, by measure.
     """
-    found: dict[str, PerRun] = {}
+    means: dict[str, PerRun] = {}
     own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.kept) else {}
     for name in tally.task.components:
-        if name not in tally.task.types and not _is_judged(name, tally):
+        measure = None if name in tally.task.types else parse_measure(name)
+        # A measure that rests on optional judgments is absent where there are none.
+        if measure is not None and measure.optional_kind not in (None, *tally.key.judgments.kinds):
             continue
         if name in totals:
-            found[name] = none_for_nan(totals[name])
+            means[name] = none_for_nan(totals[name])
         elif name in own:
-            found[name] = none_for_nan(mean_of_rows(own[name][:, selection.kept[name]]))
-        elif name not in tally.task.types:
-            for kind in _scored_by(tally, name, selection):
-                found[name] = _component(tally, kind, name, selection)
+            means[name] = none_for_nan(mean_of_rows(own[name][:, selection.kept[name]]))
+        elif measure is not None and measure.needs is not None:
+            for kind in selection.kept:
+                if isinstance(tally.types[kind].counts, measure.needs):
+                    means[name] = _component(tally, kind, name, selection)
     if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
-        found |= _by_series_type(tally, own, selection)
+        means |= _by_series_type(tally, own, selection)
     for kind in selection.kept:
-        found |= _accuracies(tally, kind, selection)
-        found |= _label_shares(tally, kind, selection)
-    return found
+        means |= _accuracies(tally, kind, selection)
+        means |= _label_shares(tally, kind, selection)
+    return means
 
 
 def extras(tally: Tally, selection: Selection) -> dict[str, list[Any]]:
@@ -84,18 +87,6 @@ def _scores(tally: Tally, kind: str, name: str, selection: Selection) -> Floats:
     # Holistic scores and citations are optional: what was not judged is not there, and never wrong.
     needed = measure.optional_kind is None
     return selection.apply(kind, measure.per_question(one.counts), one.answered, needed=needed)
-
-
-def _is_judged(name: str, tally: Tally) -> bool:
-    """Whether there are judgments for a measure that rests on optional ones."""
-    kind = parse_measure(name).optional_kind
-    return kind is None or kind in tally.key.judgments.kinds
-
-
-def _scored_by(tally: Tally, name: str, selection: Selection) -> list[str]:
-    """The question types that a measure can score."""
-    needs = parse_measure(name).needs
-    return [kind for kind in selection.kept if needs is not None and isinstance(tally.types[kind].counts, needs)]
 
 
 def _component(tally: Tally, kind: str, name: str, selection: Selection) -> PerRun:

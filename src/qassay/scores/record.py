@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, none_for_nan
+from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
 from qassay.questions import Question
 from qassay.runs import RunInformation
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, plural, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Dropped:
 
     def as_json(self) -> dict[str, str]:
         """The row of `dropped` in `score --json`."""
-        named = {"unit": self.unit, "question": self.question, "reason": self.reason}
-        return {name: value for name, value in named.items() if value is not None}
+        row = {"unit": self.unit, "question": self.question, "reason": self.reason}
+        return {name: value for name, value in row.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,6 @@ class Scores:
             summary=self.units.summary.on_units(units),
             denominator=self.units.denominator,
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
-            organisations={tag: about.organisation for tag, about in self.information.items() if about.organisation},
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
         ).select([tag for tag in self.tags if tag in shown])
@@ -140,8 +139,12 @@ class Scores:
             texts = [column.get(row.run) for column in (beside or {}).values()]
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
             rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
-        units = "1 unit" if len(self.units.ids) == 1 else f"{len(self.units.ids):,} units"
-        return table(f"{self.task}, key {self.key}, {units}", columns, rows, self.notes_for_output())
+        return table(
+            f"{self.task}, key {self.key}, {plural(len(self.units.ids), 'unit')}",
+            columns,
+            rows,
+            self.notes_for_output(),
+        )
 
     def ranks(self) -> dict[str, float | None]:
         """Rank of every run; ties share the mean rank, a run without a score has none."""
@@ -164,7 +167,7 @@ class Scores:
         if any(about.manual for about in self.information.values()):
             notes.append("* manual run")
         if self.dropped:
-            names = [f"{one.question or one.unit} ({one.reason})" for one in self.dropped]
+            names = [f"{dropped.question or dropped.unit} ({dropped.reason})" for dropped in self.dropped]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
             notes.append("Left out: " + ", ".join(names[:8]) + more + ".")
         if self.unjudged:
@@ -182,23 +185,21 @@ class Scores:
     def as_json(self) -> dict[str, Any]:
         """The document of `score --json`."""
         place = {tag: row for row, tag in enumerate(self.tags)}
-        document: dict[str, Any] = {
-            "task": self.task,
-            "key": self.key,
-            "measure": self.measure,
+        result: dict[str, Any] = {
+            **document(self, "task", "key", "measure"),
             "runs": [self._run_json(row) for row in self.runs],
             "units": list(self.units.ids),
             "matrix": {row.run: none_for_nan(self.units.values[place[row.run]]) for row in self.runs},
             "questions": {row.run: self._questions_json(place[row.run]) for row in self.runs},
-            "dropped": [one.as_json() for one in self.dropped],
+            **document(self, "dropped"),
         }
         if total := self.contingency():
-            document["contingency"] = total
+            result["contingency"] = total
         if self.unjudged:
-            document["unjudged"] = {"rule": self.unjudged[0], "items": self.unjudged[1]}
+            result["unjudged"] = {"rule": self.unjudged[0], "items": self.unjudged[1]}
         if self.missing:
-            document["missing"] = {"rule": self.missing[0], "questions": dict(self.missing[1])}
-        return document
+            result["missing"] = {"rule": self.missing[0], "questions": dict(self.missing[1])}
+        return result
 
     def contingency(self) -> dict[str, dict[str, int]] | None:
         """The contingency tables of all runs, summed."""
@@ -208,15 +209,13 @@ class Scores:
         return {row: {c: sum(counts[row][c] for counts in tables) for c in tables[0][row]} for row in tables[0]}
 
     def _run_json(self, row: RunScore) -> dict[str, Any]:
-        document: dict[str, Any] = {"run": row.run, "score": row.score, "components": dict(row.components)}
-        for name in self.figures:
-            document[name] = getattr(row, name)
+        result = document(row, "run", "score", "components", *self.figures)
         about = self.information[row.run]
         if about.organisation is not None:
-            document["organisation"] = about.organisation
+            result["organisation"] = about.organisation
         if about.manual:
-            document["manual"] = True
-        return document
+            result["manual"] = True
+        return result
 
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {
@@ -229,7 +228,7 @@ class Scores:
 
 def ranked(rows: Iterable[RunScore]) -> tuple[RunScore, ...]:
     """Runs by decreasing score, those without one last; scores that are equal but for rounding go by tag."""
-    return tuple(row for group in _tied(rows) for row in sorted(group, key=lambda one: one.run))
+    return tuple(row for group in _tied(rows) for row in sorted(group, key=lambda run_score: run_score.run))
 
 
 def _tied(rows: Iterable[RunScore]) -> list[list[RunScore]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +16,31 @@ from qassay.scores.selection import Selection
 from qassay.tally import Tally
 
 
-def units_of(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
-    """The units that the measure scores, and its summary of them."""
-    return by_series(tally, values, selection) if measure.by_series else by_question(tally, values, selection, measure)
-
-
 def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
-    """Every kept question of any type is a unit."""
-    kept = _questions(tally, values, selection)
+    """Every kept question of any type is a unit, in the order of the test set."""
+    asked = [q for kind in values for q, k in zip(tally.types[kind].questions, selection.kept[kind], strict=True) if k]
+    tables = [
+        scores if selection.kept[kind].all() else scores[:, selection.kept[kind]] for kind, scores in values.items()
+    ]
+    table = tables[0]
+    if len(tables) > 1:
+        place = {name: number for number, name in enumerate(tally.questions.ids)}
+        by_place = np.argsort([place[question.id] for question in asked], kind="stable")
+        asked = [asked[number] for number in by_place]
+        table = np.concatenate(tables, axis=1)[:, by_place]
     order = None
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
         order = restricted_order(tally.types[kind].order, selection.kept[kind])
-    denominators = {measure_of(tally, kind, measure).denominator for kind in set(kept.types)}
+    types = tuple(question.type for question in asked)
+    denominators = {measure_of(tally, kind, measure).denominator for kind in set(types)}
+    in_series = bool(asked) and all(question.series is not None for question in asked)
     return Units(
-        kept.ids,
-        kept.values,
-        measure.summary(kept.types, tally.task.weights, order),
-        denominators.pop() if len(denominators) == 1 else None,
-        kept.series,
+        ids=tuple(question.id for question in asked),
+        values=table,
+        summary=measure.summary(types, tally.task.weights, order),
+        denominator=denominators.pop() if len(denominators) == 1 else None,
+        series=tuple(str(question.series) for question in asked) if in_series else None,
     )
 
 
@@ -73,36 +78,6 @@ def _columns_by_series(tally: Tally, kind: str, selection: Selection) -> dict[st
     for column in np.flatnonzero(selection.kept[kind]):
         columns.setdefault(tally.types[kind].questions[column].series, []).append(int(column))
     return columns
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """The kept questions of all types in the order of the test set, with their scores."""
-
-    ids: tuple[str, ...]
-    types: tuple[str, ...]
-    series: tuple[str, ...] | None
-    values: Floats
-
-
-def _questions(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> _Kept:
-    place = {name: number for number, name in enumerate(tally.questions.ids)}
-    asked = [q for kind in values for q, k in zip(tally.types[kind].questions, selection.kept[kind], strict=True) if k]
-    tables = [
-        scores if selection.kept[kind].all() else scores[:, selection.kept[kind]] for kind, scores in values.items()
-    ]
-    table = tables[0]
-    if len(tables) > 1:
-        order = np.argsort([place[question.id] for question in asked], kind="stable")
-        asked = [asked[number] for number in order]
-        table = np.concatenate(tables, axis=1)[:, order]
-    in_series = bool(asked) and all(question.series is not None for question in asked)
-    return _Kept(
-        ids=tuple(question.id for question in asked),
-        types=tuple(question.type for question in asked),
-        series=tuple(str(question.series) for question in asked) if in_series else None,
-        values=table,
-    )
 
 
 def restricted_order(order: Integers, kept: NDArray[np.bool_]) -> Integers:

@@ -101,15 +101,14 @@ def block_of(task: Task, kind: str) -> type[Block]:
 
 def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[np.bool_], pl.DataFrame]:
     """The block of one type of question, which questions the key knows, and what it lacks."""
-    match task.types[kind].response:
+    response = task.types[kind].response
+    match response:
         case "ranked" | "one" | "extract":
             return count_items(rows, key)
         case "set":
             return count_lists(rows, key) if kind == "list" else count_nuggets(rows, key)
-        case "decision":
-            return count_pairs(rows, key, task, rated=False)
-        case "justified":
-            return count_pairs(rows, key, task, rated=True)
+        case "decision" | "justified":
+            return count_pairs(rows, key, task, rated=response == "justified")
         case "answer":
             return count_answers(rows, key)
         case "text":

@@ -37,7 +37,7 @@ def count_items(rows: Rows, key: Key) -> tuple[ItemCounts, NDArray[np.bool_], pl
         code=pl.col("judgment").replace_strict(_CODES, return_dtype=pl.UInt8)
     )
     place = ["start", "length"] if "start" in rows.table.columns else ["text"]
-    labels = look_up(rows.table, judged.filter(_named_by(place)), ["question", "doc", *place], "code")
+    labels = look_up(rows.table, judged.drop_nulls(place), ["question", "doc", *place], "code")
     codes = labels.fill_null(0).to_numpy()
     is_item = rows.is_item()
     counts = ItemCounts(
@@ -51,10 +51,6 @@ def count_items(rows: Rows, key: Key) -> tuple[ItemCounts, NDArray[np.bool_], pl
 
 
 _CODES = {"R": 1, "U": 2, "X": 3, "W": 4}
-
-
-def _named_by(place: list[str]) -> pl.Expr:
-    return pl.all_horizontal(pl.col(name).is_not_null() for name in place)
 
 
 def _first(rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:

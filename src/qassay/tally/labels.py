@@ -13,7 +13,7 @@ from qassay.judging.context import SUPPORTED
 from qassay.judging.keys import Key
 from qassay.judging.label import label_values
 from qassay.matrix import Floats
-from qassay.tally.rows import Rows, look_up, placed, unjudged_items
+from qassay.tally.rows import Rows, look_up, placed, unjudged_items, valued
 from qassay.tasks import Task
 
 
@@ -39,9 +39,7 @@ def count_labels(rows: Rows, key: Key, task: Task) -> tuple[LabelCounts, NDArray
     value[rows.run[is_item], rows.column[is_item]] = values[is_item]
     value[rows.run[~is_item], rows.column[~is_item]] = min(task.values.values())
     given = {label: rows.count((labels == label).fill_null(value=False).to_numpy()) > 0 for label in task.labels}
-    supported = np.full(rows.shape, np.nan)
-    contexts = placed(key.judgments.kind("context"), rows)
-    place = (contexts["row"].to_numpy(), contexts["column"].to_numpy())
-    supported[place] = (contexts["support"] == SUPPORTED).to_numpy()
+    contexts = placed(key.judgments.kind("context"), rows).with_columns(supported=pl.col("support") == SUPPORTED)
+    supported = valued(contexts, rows, "supported")
     unjudged = unjudged_items(rows, is_item & labels.is_null().to_numpy(), pooled=True)
     return LabelCounts(value, given, supported), np.ones(len(rows.questions), dtype=bool), unjudged

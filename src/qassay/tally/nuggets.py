@@ -39,8 +39,7 @@ def count_nuggets(rows: Rows, key: Key) -> tuple[NuggetCounts, NDArray[np.bool_]
     once = matches.explode("nuggets").drop_nulls("nuggets").unique(["row", "column", "nuggets"])
     found = once.join(listed, on=["question", "nuggets"], how="inner")
     returned = rows.count(rows.is_item()) > 0
-    judged = np.zeros(rows.shape, dtype=bool)
-    judged[matches["row"].to_numpy(), matches["column"].to_numpy()] = True
+    judged = summed(matches, rows) > 0
     totals = list_totals(listed, rows)
     holistic = placed(key.judgments.kind("holistic"), rows)
     empty = np.where(rows.answered(), 0.0, np.nan)

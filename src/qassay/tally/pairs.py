@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError
 from qassay.judging.keys import Key
 from qassay.matrix import Floats
-from qassay.tally.rows import Rows, placed, unjudged_responses, whole_questions
+from qassay.tally.rows import Rows, placed, summed, unjudged_responses, valued, whole_questions
 from qassay.tasks import Task
 
 
@@ -58,17 +58,11 @@ def _reference(rows: Rows, key: Key, labels: tuple[str, ...]) -> NDArray[np.int6
 
 def _ratings(rows: Rows, key: Key) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Mean ratings over judges; an unassigned correctness counts as 0 [RTE08]."""
-    understandability = np.full(rows.shape, np.nan)
-    correctness = np.full(rows.shape, np.nan)
-    raters = np.zeros(rows.shape, dtype=np.int64)
-    if key.ratings is not None and key.ratings.height:
-        means = (
-            placed(key.ratings, rows)
-            .group_by("row", "column")
-            .agg(pl.col("understandability").mean(), pl.col("correctness").fill_null(0).mean(), pl.len())
-        )
-        place = (means["row"].to_numpy(), means["column"].to_numpy())
-        understandability[place] = means["understandability"].to_numpy()
-        correctness[place] = means["correctness"].to_numpy()
-        raters[place] = means["len"].to_numpy()
-    return understandability, correctness, raters
+    if key.ratings is None or not key.ratings.height:
+        unrated = np.full(rows.shape, np.nan)
+        return unrated, unrated, np.zeros(rows.shape, dtype=np.int64)
+    ratings = placed(key.ratings, rows)
+    rating = (pl.col("understandability").mean(), pl.col("correctness").fill_null(0).mean())
+    means = ratings.group_by("row", "column").agg(*rating)
+    raters = summed(ratings, rows).astype(np.int64)
+    return valued(means, rows, "understandability"), valued(means, rows, "correctness"), raters

@@ -117,25 +117,14 @@ def unjudged_items(rows: Rows, which: NDArray[np.bool_], *, pooled: bool) -> pl.
 
 def unjudged_responses(rows: Rows, which: NDArray[np.bool_], thing: str) -> pl.DataFrame:
     """The responses (runs x questions) without a judgment."""
-    run, column = np.nonzero(which)
-    return pl.DataFrame(
-        {
-            "question": [rows.questions.ids[c] for c in column],
-            "run": [rows.tags[r] for r in run],
-            "thing": [thing] * len(run),
-        },
-        schema=dict(UNJUDGED),
-    )
+    lacking = [(rows.questions.ids[column], rows.tags[run], thing) for run, column in np.argwhere(which).tolist()]
+    return pl.DataFrame(lacking, schema=dict(UNJUDGED), orient="row")
 
 
 def whole_questions(questions: Sequence[str]) -> pl.DataFrame:
     """Questions that the key does not know at all."""
-    columns = {
-        "question": list(questions),
-        "run": [None] * len(questions),
-        "thing": ["the whole question"] * len(questions),
-    }
-    return pl.DataFrame(columns, schema=dict(UNJUDGED))
+    lacking = [(question, None, "the whole question") for question in questions]
+    return pl.DataFrame(lacking, schema=dict(UNJUDGED), orient="row")
 
 
 def placed(judgments: pl.DataFrame, rows: Rows) -> pl.DataFrame:

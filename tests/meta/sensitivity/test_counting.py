@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.matrix import ConfidenceWeighted, ScoreMatrix, TypeWeighted
-from qassay.meta.sensitivity.counting import Cells, Counts, Study, count
+from qassay.meta.sensitivity.counting import Counts, Study, count
 from qassay.meta.sensitivity.trials import Scale, prepare
 
 PATHS = ("arrays", "compiled")
@@ -145,7 +145,7 @@ def test_deviations_of_trials_and_of_comparisons(matrix_of, reference, path, tie
     rng = np.random.default_rng(2)
     exact = rng.integers(0, 2, (6, 24)).tolist()
     matrix, sizes, trials = matrix_of(exact, denominator=1), (3, 8), 12
-    counts = Counts(count(Study(prepare(matrix, Decimal("0.01")), sizes, trials, 5, with_ties=True), path=path))
+    counts = count(Study(prepare(matrix, Decimal("0.01")), sizes, trials, 5, with_ties=True), path=path)
     by_trial, alone, squares = (np.zeros((2, 21)) for _ in range(3))
     swap, one = {"stay": ((0, 1, 0), (1, 1, 1)), "half": ((0, 1, 0.5), (1, 1, 1)), "exclude": ((0, 1, 0), (1, 1, 0))}[
         ties
@@ -186,7 +186,7 @@ def test_thresholds_say_what_the_bin_rule_says(step, slack, k, offset):
 def test_rates_by_the_three_rules_for_ties():
     cells = np.zeros((1, 3, 21), dtype=np.int64)
     cells[0, :, 0] = 5, 3, 2  # agreements, swaps, ties
-    counts = Counts(Cells(cells, np.einsum("sak,sbk->sabk", cells, cells)))
+    counts = Counts(cells, np.einsum("sak,sbk->sabk", cells, cells))
     assert counts.rates("stay")[0, 0] == 3 / 10
     assert counts.rates("half")[0, 0] == 4 / 10
     assert counts.rates("exclude")[0, 0] == 3 / 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -241,7 +241,7 @@ def test_rank_ranges_are_shown_and_cut():
     curves = sensitivity(simulate_runs(np.linspace(0.2, 0.8, 25), 60), intervals=0)
     found = curves.findings()
     shown = found.table()
-    assert shown.rows[0] == tuple(found.rank_ranges[0].as_json().values())
+    assert shown.rows[0] == astuple(found.rank_ranges[0])
     assert len(shown.rows) == 20
     assert shown.notes == ("5 more runs: --json lists all of them.",)
     assert curves.table() == curves.tables()[0]

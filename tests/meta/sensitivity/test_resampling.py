@@ -11,7 +11,7 @@ from scipy import stats
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import plausible
-from qassay.meta.sensitivity.counting import Cells, Counts
+from qassay.meta.sensitivity.counting import counts_of_trials
 from qassay.meta.sensitivity.resampling import around, effective, unit_step
 from qassay.meta.simulate import simulate_runs
 
@@ -26,7 +26,7 @@ def counts_of(trials):
     """Counts of one size from cells trial by trial: (neither, swaps, ties) by bin."""
     cells = np.zeros((len(trials), 3, 21), dtype=np.int64)
     cells[:, :, : np.shape(trials)[2]] = trials
-    return Counts(Cells(cells.sum(axis=0)[None], np.einsum("tak,tbk->abk", cells, cells)[None]))
+    return counts_of_trials(cells)
 
 
 def test_plausible_rates_set_the_width_and_the_measured_rate_the_place():

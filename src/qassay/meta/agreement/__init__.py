@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -63,11 +63,11 @@ MATCH = Scheme(("no", "yes"), wrong="no")
 
 def scheme_of(labels: Iterable[str]) -> Scheme:
     """The scheme that has all these labels; for labels of no known scheme, their alphabet and no folding."""
-    found = set(labels)
+    given = set(labels)
     for scheme in (FACTOID, ENTAILMENT, SUPPORT, MATCH):
-        if found and found <= set(scheme.order):
+        if given and given <= set(scheme.order):
             return scheme
-    return Scheme(tuple(sorted(found)))
+    return Scheme(tuple(sorted(given)))
 
 
 def agreement(
@@ -96,6 +96,10 @@ def agreement(
     intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
     disagreements = sum(patterns.values())
+    given = {}
+    for column, name in enumerate(kinds.sets):
+        counts = np.bincount(kinds.codes[:, column], weights=kinds.counts, minlength=kinds.labels)
+        given[name] = {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
     return Agreement(
         sets=kinds.sets,
@@ -104,7 +108,7 @@ def agreement(
         disagreements=disagreements,
         not_all_wrong=None if wrong is None else int(kinds.counts[(view.codes != wrong).any(axis=1)].sum()),
         patterns=patterns,
-        given={name: _given(kinds, i, scheme) for i, name in enumerate(kinds.sets)},
+        given=given,
         fold={label: into for label, into in scheme.fold.items() if label != into},
         wrong=scheme.wrong,
         **{name: values.get(name) for name in OVERALL},
@@ -179,20 +183,16 @@ def _scheme(
 ) -> Scheme:
     """The scheme of the labels, or the one the caller describes."""
     if order is None:
-        found = scheme_of(
-            itertools.chain.from_iterable(
-                pl.Series(values, dtype=pl.String).drop_nulls().unique() for values in labels.values()
-            )
-        )
+        given = (pl.Series(values, dtype=pl.String).drop_nulls().unique() for values in labels.values())
+        scheme = scheme_of(itertools.chain.from_iterable(given))
     else:
-        known = scheme_of(order)
-        found = Scheme(tuple(order), known.fold, known.wrong, known.ordinal)
+        scheme = replace(scheme_of(order), order=tuple(order))
     if fold is None:
-        return found
+        return scheme
     for into in fold.values():
-        if into not in found.order:
-            raise unknown("label to fold into", into, found.order)
-    return Scheme(found.order, {a: b for a, b in fold.items() if a in found.order}, found.wrong, found.ordinal)
+        if into not in scheme.order:
+            raise unknown("label to fold into", into, scheme.order)
+    return replace(scheme, fold={label: into for label, into in fold.items() if label in scheme.order})
 
 
 def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> _Kinds:
@@ -202,9 +202,9 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
     into = np.array([codes[scheme.fold.get(label, label)] for label in scheme.order], dtype=np.int64)
     numbered = frame.select(pl.all().replace_strict(codes, return_dtype=pl.Int64)) if len(frame) else frame.clear()
     distinct = numbered.group_by(pl.all()).agg(pl.len().alias("\0items")).sort(frame.columns)
-    found = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
-    folded = into[found] if len(into) else found
-    return _Kinds(tuple(labels), found, folded, distinct["\0items"].to_numpy().astype(np.float64), len(scheme.order))
+    rows = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
+    folded = into[rows] if len(into) else rows
+    return _Kinds(tuple(labels), rows, folded, distinct["\0items"].to_numpy().astype(np.float64), len(scheme.order))
 
 
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
@@ -298,11 +298,6 @@ def _notes(
             f"No disagreement seen; among {items} items a true rate of up to {min(1, 3 / items):.1%} can stay unseen."
         )
     return notes
-
-
-def _given(kinds: _Kinds, which: int, scheme: Scheme) -> dict[str, int]:
-    counts = np.bincount(kinds.codes[:, which], weights=kinds.counts, minlength=kinds.labels)
-    return {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
 
 
 def _pairs(kinds: _Kinds) -> list[tuple[int, int]]:

@@ -88,9 +88,7 @@ class Agreement:
 
     def table(self) -> Table:
         """The statistics, each with its interval."""
-        rows: list[tuple[Cell, ...]] = []
-        for title, value, interval in self._statistics():
-            rows.append((title, value, _range(interval)))
+        rows = [(title, value, _range(interval)) for title, value, interval in self._statistics()]
         columns = [Column("statistic", left=True), Column("value", ".3f"), Column("95% interval", left=True)]
         return table(f"Agreement of {', '.join(self.sets)} on {self.about}", columns, rows, self._summary_notes())
 
@@ -119,20 +117,17 @@ class Agreement:
             ("with a disagreement", self.disagreements, _percent(self.disagreements, self.items)),
         ]
         if self.not_all_wrong is not None:
-            rows.append(
-                (f"not called {self.wrong} by all sets", self.not_all_wrong, _percent(self.not_all_wrong, self.items))
-            )
-            share = _percent(self.disagreements, self.not_all_wrong)
-            rows.append(("with a disagreement, among those", self.disagreements, share))
+            share, among = _percent(self.not_all_wrong, self.items), _percent(self.disagreements, self.not_all_wrong)
+            rows.append((f"not called {self.wrong} by all sets", self.not_all_wrong, share))
+            rows.append(("with a disagreement, among those", self.disagreements, among))
         columns = [Column(self.about, left=True), Column("number"), Column("share")]
         return table(f"{self.about.capitalize()} compared", columns, rows)
 
     def _summary_notes(self) -> list[str]:
         notes = list(self.notes)
         if self.fold:
-            notes.append(
-                "Folding: " + ", ".join(f"{label} counts as {into}" for label, into in self.fold.items()) + "."
-            )
+            folded = ", ".join(f"{label} counts as {into}" for label, into in self.fold.items())
+            notes.append(f"Folding: {folded}.")
         if self.resamples and self.items:
             notes.append(f"Intervals: bootstrap over items, {self.resamples} resamples.")
         return notes
@@ -158,12 +153,8 @@ class Agreement:
             (p.a, p.b, p.agreement, p.cohen_kappa, _range(p.intervals.get("cohen_kappa")), p.folded, p.folded_kappa)
             for p in self.pairs
         ]
-        notes = (
-            [f"The matrices of these {plural(len(rows), 'pair')} are not shown: --json lists all of them."]
-            if left_out
-            else []
-        )
-        return table("Pairs of sets", columns, rows, notes)
+        note = f"The matrices of these {plural(len(rows), 'pair')} are not shown: --json lists all of them."
+        return table("Pairs of sets", columns, rows, [note] if left_out else [])
 
     def as_json(self) -> dict[str, object]:
         """The document of `agree --json`."""

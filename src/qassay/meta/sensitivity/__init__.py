@@ -32,6 +32,7 @@ from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
 from qassay.meta.sensitivity.reading import Both
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
 from qassay.meta.sensitivity.trials import BINS, WIDTH, bin_limits, checked_width, prepare, rounded_up, width_for
+from qassay.tables import plural
 
 __all__ = [
     "PRESETS",
@@ -97,13 +98,11 @@ def sensitivity(
     width, level = checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
-    counts = Counts(count(study, path=path, threads=threads, progress=first))
+    counts = count(study, path=path, threads=threads, progress=first)
     moments, wider = pair_moments(matrix), wider_bins(matrix, counts, width)
-    limits = (
-        rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
-        if intervals
-        else None
-    )
+    limits = None
+    if intervals:
+        limits = rate_intervals(study, counts, ties, resamples=intervals, path=path, threads=threads, progress=then)
     return SensitivityCurves(
         schedule=plan,
         measure=matrix.measure,
@@ -145,7 +144,7 @@ def rests_on(pairs: int) -> list[str]:
     """A warning where there are few pairs of runs."""
     if not 0 < pairs < FEW_PAIRS:
         return []
-    return [f"The error rates rest on {pairs} {'pair' if pairs == 1 else 'pairs'} of runs only."]
+    return [f"The error rates rest on {plural(pairs, 'pair')} of runs only."]
 
 
 def why_not_fitted(curves: SensitivityCurves, difference: float) -> str | None:

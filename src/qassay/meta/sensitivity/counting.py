@@ -57,46 +57,31 @@ SCORES_A_TASK = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """What a study counts, and how that varies from trial to trial.
+class Counts:
+    """Comparisons, swaps and ties by size (rows) and bin (columns), over all trials and pairs.
 
-    `sums` are sizes x 3 x bins, the classes being neither, swap, tie. `products` (sizes x 3 x 3 x bins) adds up over
-    trials what two classes of a bin have in one trial, multiplied.
+    A tie is a pair that is equal in base, in test or in both; it is never a swap. `sums` are sizes x 3 x bins, the
+    classes being neither, swap, tie. `products` (sizes x 3 x 3 x bins) shows how trials vary: it adds up over trials
+    what two classes of a bin have in one trial, multiplied.
     """
 
     sums: Integers
     products: Integers
 
-
-def cells_of(trials: Integers) -> Cells:
-    """The cells of some trials of one size (trials x 3 x bins)."""
-    return Cells(trials.sum(axis=0)[None], np.einsum("tak,tbk->abk", trials, trials)[None])
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """Comparisons, swaps and ties by size (rows) and bin (columns), over all trials and pairs.
-
-    A tie is a pair that is equal in base, in test or in both; it is never a swap. `cells` has the same with what
-    shows how trials vary.
-    """
-
-    cells: Cells
-
     @property
     def comparisons(self) -> Integers:
         """Pairs that fell into each bin."""
-        return np.asarray(self.cells.sums.sum(axis=1))
+        return np.asarray(self.sums.sum(axis=1))
 
     @property
     def swaps(self) -> Integers:
         """Those on which base and test disagree."""
-        return self.cells.sums[:, 1]
+        return self.sums[:, 1]
 
     @property
     def ties(self) -> Integers:
         """Those that are equal in base or in test; 0 in compiled code where the rule for ties does not ask."""
-        return self.cells.sums[:, 2]
+        return self.sums[:, 2]
 
     def rates(self, ties: Ties) -> Floats:
         """Error rates; not-a-number where a bin is empty.
@@ -114,22 +99,27 @@ class Counts:
 
     def alone(self, ties: Ties) -> Floats:
         """Sum over comparisons of (what it counts as - rate)^2: their variance as draws of their own."""
-        return np.asarray((self.cells.sums * self._away(ties) ** 2).sum(axis=1))
+        return np.asarray((self.sums * self._away(ties) ** 2).sum(axis=1))
 
     def by_trial(self, ties: Ties) -> Floats:
         """Sum over trials of (swaps - rate x comparisons)^2: the variance of the swaps, trials being the draws."""
         away = self._away(ties)
-        return np.asarray(np.einsum("sak,sbk,sabk->sk", away, away, self.cells.products))
+        return np.asarray(np.einsum("sak,sbk,sabk->sk", away, away, self.products))
 
     def in_a_trial(self, ties: Ties) -> Floats:
         """Sum over trials of the squared number of comparisons."""
         counted = np.array(AS_COMPARISONS[ties])
-        return np.asarray(np.einsum("a,b,sabk->sk", counted, counted, self.cells.products))
+        return np.asarray(np.einsum("a,b,sabk->sk", counted, counted, self.products))
 
     def _away(self, ties: Ties) -> Floats:
         """What a comparison of each class counts as, minus the rate of its bin; sizes x 3 x bins."""
         rate = np.nan_to_num(self.rates(ties))[:, None]
         return np.asarray(np.array(AS_SWAPS[ties])[:, None] - np.array(AS_COMPARISONS[ties])[:, None] * rate)
+
+
+def counts_of_trials(trials: Integers) -> Counts:
+    """The counts of some trials of one size (trials x 3 x bins)."""
+    return Counts(trials.sum(axis=0)[None], np.einsum("tak,tbk->abk", trials, trials)[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,44 +146,43 @@ class Study:
 
 
 # Which size, how many trials, and what they show.
-Part: TypeAlias = tuple[int, int, Cells]
+Part: TypeAlias = tuple[int, int, Counts]
 
 
-def count(study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None) -> Cells:
-    """The cells of all trials and pairs."""
+def count(study: Study, *, path: Path = "auto", threads: int | None = None, progress: Progress | None = None) -> Counts:
+    """The counts of all trials and pairs."""
     sizes = len(study.sizes)
-    cells = Cells(np.zeros((sizes, 3, BINS), dtype=np.int64), np.zeros((sizes, 3, 3, BINS), dtype=np.int64))
+    counts = Counts(np.zeros((sizes, 3, BINS), dtype=np.int64), np.zeros((sizes, 3, 3, BINS), dtype=np.int64))
     if study.prepared.runs < 2:
-        return cells
+        return counts
     compiled = path == "compiled" or (path == "auto" and study.seconds() > LARGE and has_numba())
     parts = _with_threads(study, threads or processors()) if compiled else _with_arrays(study)
     done = 0
     for number, trials, counted in parts:
-        cells.sums[number] += counted.sums[0]
-        cells.products[number] += counted.products[0]
+        counts.sums[number] += counted.sums[0]
+        counts.products[number] += counted.products[0]
         done += trials
         if progress is not None:
             progress(done, study.all_trials)
-    return cells
+    return counts
 
 
 def _with_arrays(study: Study) -> Iterator[Part]:
-    """The cells of chunks of trials as the work goes; their sums are the result."""
-    prepared, sizes, trials = study.prepared, study.sizes, study.trials
+    """The counts of chunks of trials as the work goes; their sums are the result."""
+    prepared, sizes = study.prepared, study.sizes
+    scales = [prepared.scale(size) for size in sizes]
     for rows, keys, row_sizes in _blocks(study):
         sides = deal(keys, row_sizes, prepared.units)
         base = np.empty((prepared.runs, len(rows)))
         test = np.empty_like(base)
-        numbers = rows // trials
+        numbers = rows // study.trials
         for number in np.unique(numbers).tolist():
-            columns = np.flatnonzero(numbers == number)
-            first, last = int(columns[0]), int(columns[-1]) + 1
-            base[:, first:last], test[:, first:last] = subset_scores(prepared, sides[first:last], sizes[number])
-        scales = [prepared.scale(size) for size in sizes]
+            of_size = numbers == number
+            base[:, of_size], test[:, of_size] = subset_scores(prepared, sides[of_size], sizes[number])
         by_trial = count_pairs(base, test, numbers, scales)
         for number in np.unique(numbers).tolist():
-            some = by_trial[numbers == number]
-            yield number, len(some), cells_of(some)
+            of_size = by_trial[numbers == number]
+            yield number, len(of_size), counts_of_trials(of_size)
 
 
 def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[Scale]) -> Integers:
@@ -261,15 +250,11 @@ def _tasks(study: Study) -> Iterator[Callable[[], Part]]:
     for number, size in enumerate(study.sizes):
         keys = trial_keys(study.seed, STUDY, size, study.trials)
         for start in range(0, study.trials, at_once):
-            yield partial(_counted, counter, number, size, keys[start : start + at_once])
-
-
-def _counted(counter: Callable[[int, Keys], Cells], number: int, size: int, keys: Keys) -> Part:
-    return number, len(keys), counter(size, keys)
+            yield partial(counter, number, size, keys[start : start + at_once])
 
 
 def has_numba() -> bool:
-    """Whether compiled code can be had."""
+    """Whether compiled code is available."""
     return importlib.util.find_spec("numba") is not None
 
 

@@ -20,7 +20,7 @@ from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
-from qassay.meta.sensitivity.trials import BINS, LIMITED_BINS, Scale, bin_limits
+from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
 from qassay.tables import Table
 
 # Where the search for a fit starts, and the points it needs.
@@ -111,11 +111,6 @@ class BinCurve:
     extrapolated: float | None
     predicted_at_target: float | None
 
-    def as_json(self) -> dict[str, object]:
-        """The row of `bins`."""
-        names = ("low", "high", "error_rate", "comparisons", "interval", "predicted", "fit", "not_fitted")
-        return document(self, *names, "extrapolated", "predicted_at_target")
-
 
 @dataclass(frozen=True, eq=False)
 class SensitivityCurves:
@@ -163,22 +158,21 @@ class SensitivityCurves:
         """One curve for each bin."""
         rates = self.counts.rates(self.ties)
         denominators = self.counts.denominators(self.ties)
-        predicted = np.array([*(self.predicted_at(size) for size in self.sizes), self._predicted_at_target])
-        return tuple(self._bin(k, rates[:, k], denominators[:, k].tolist(), predicted[:, k]) for k in range(BINS))
-
-    def _bin(self, k: int, rates: Floats, comparisons: list[int], predicted: Floats) -> BinCurve:
-        fit = self.fits[k]
-        return BinCurve(
-            low=self.limits[k],
-            high=self.limits[k + 1] if k < LIMITED_BINS else None,
-            error_rate=tuple(none_for_nan(rates)),
-            comparisons=tuple(comparisons),
-            interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
-            predicted=tuple(none_for_nan(predicted[:-1])),
-            fit=fit if isinstance(fit, Fit) else None,
-            not_fitted=fit if isinstance(fit, str) else None,
-            extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
-            predicted_at_target=defined(predicted[-1]),
+        predicted = np.array([self.predicted_at(size) for size in self.sizes])
+        return tuple(
+            BinCurve(
+                low=self.limits[k],
+                high=self.limits[k + 1] if k < LIMITED_BINS else None,
+                error_rate=tuple(none_for_nan(rates[:, k])),
+                comparisons=tuple(denominators[:, k].tolist()),
+                interval=None if self.intervals is None else tuple(map(_defined_pair, self.intervals[:, k])),
+                predicted=tuple(none_for_nan(predicted[:, k])),
+                fit=fit if isinstance(fit, Fit) else None,
+                not_fitted=fit if isinstance(fit, str) else None,
+                extrapolated=fit.at(self.target) if isinstance(fit, Fit) else None,
+                predicted_at_target=defined(self._predicted_at_target[k]),
+            )
+            for k, fit in enumerate(self.fits)
         )
 
     @cached_property
@@ -233,13 +227,13 @@ class SensitivityCurves:
             "predicted": none_for_nan(self._predicted_at_target[1:LIMITED_BINS]),
         }
 
-    def size_needed(self, error: float | None = None, *, every: bool = False) -> dict[str, Both]:
-        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within `error`.
+    def size_needed(self, *, every: bool = False) -> dict[str, Both]:
+        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within the level.
 
         Sizes up to ten times the units at hand are looked at; None where none of them is enough. With `every`,
         bins without a fit are there too, but for the first and the open one: the closed form needs none.
         """
-        level, furthest = self.error if error is None else checked_error(error), FURTHEST * self.units
+        level, furthest = self.error, FURTHEST * self.units
         fitted = {k: fit for k, fit in enumerate(self.fits) if isinstance(fit, Fit)}
         return {
             format(limit, "f"): Both(
@@ -320,11 +314,11 @@ class SensitivityCurves:
             "preset": self.schedule.preset,
             **document(self, "measure", "units"),
             "runs": len(self.runs),
-            "pairs": self.pairs,
+            **document(self, "pairs"),
             "trials": self.schedule.trials,
             **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
-            "minimum_difference": self.minimum_difference().as_json(),
-            "size_needed": {limit: sizes.as_json() for limit, sizes in self.size_needed().items()},
+            "minimum_difference": self.minimum_difference()._asdict(),
+            "size_needed": {limit: sizes._asdict() for limit, sizes in self.size_needed().items()},
             **document(self, "pairs_at_least_minimum", "groups"),
             "by": {way: found and found.as_json() for way in get_args(Way) for found in [self.findings(way)]},
             "floor": self.floor,

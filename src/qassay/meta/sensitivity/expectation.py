@@ -221,11 +221,20 @@ class Trinomial:
 
     def dealt(self, moments: PairMoments, units: int) -> Floats:
         """The same on units dealt from so many at hand."""
+        from scipy.special import gammaln
+
         differ, mean = (np.rint(share * units).astype(np.int64) for share in self._shares(moments))
         # Many pairs differ on as many units and by as much.
         (differ, mean), pairs = np.unique(np.stack([differ, mean]), axis=1, return_counts=True)
         plus, minus, cells = self._halvings
-        ways = _LogChoices(units)
+        factorials = np.asarray(gammaln(np.arange(units + 1) + 1.0))
+
+        def ways(have: Integers, number: Integers) -> Floats:
+            """Log of the number of ways to choose; minus infinity where there are not enough."""
+            left = have - number
+            log = factorials[have] - factorials[np.minimum(number, have)] - factorials[np.maximum(left, 0)]
+            return np.asarray(np.where(left >= 0, log, -np.inf))
+
         log = ways((differ + mean)[:, None] // 2, plus) + ways((differ - mean)[:, None] // 2, minus)
         log += ways((units - differ)[:, None], 2 * self.size - plus - minus)
         log -= ways(np.array(units), np.array(2 * self.size))
@@ -286,17 +295,3 @@ def _log_ways(numbers: Integers, of: int) -> Floats:
 
     rest = of - numbers[0] - numbers[1]
     return np.asarray(gammaln(of + 1) - gammaln(numbers[0] + 1) - gammaln(numbers[1] + 1) - gammaln(rest + 1))
-
-
-class _LogChoices:
-    """Log of the number of ways to choose some of those there; minus infinity where there are not enough."""
-
-    def __init__(self, most: int) -> None:
-        from scipy.special import gammaln
-
-        self.factorials = np.asarray(gammaln(np.arange(most + 1) + 1.0))
-
-    def __call__(self, have: Integers, number: Integers) -> Floats:
-        log, left = self.factorials, have - number
-        ways = log[have] - log[np.minimum(number, have)] - log[np.maximum(left, 0)]
-        return np.asarray(np.where(left >= 0, ways, -np.inf))

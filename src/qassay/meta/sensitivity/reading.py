@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,10 +42,6 @@ class Both(NamedTuple):
         """The fit's, or the prediction's where the fit gives none."""
         return self.predicted if self.fit is None else self.fit
 
-    def as_json(self) -> dict[str, float | None]:
-        """Both under their names."""
-        return {"fit": self.fit, "predicted": self.predicted}
-
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
@@ -56,10 +52,6 @@ class RankRange:
     rank: float
     best: float
     worst: float
-
-    def as_json(self) -> dict[str, object]:
-        """The row of `rank_ranges`."""
-        return document(self, "run", "score", "rank", "best", "worst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +70,7 @@ class Findings:
         """The rank of every run, and the ranks it could as well have."""
         columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank", "g")]
         columns += [Column("best rank", "g"), Column("worst rank", "g")]
-        rows = [(row.run, row.score, row.rank, row.best, row.worst) for row in self.rank_ranges[:most]]
+        rows = [astuple(row) for row in self.rank_ranges[:most]]
         left = len(self.rank_ranges) - len(rows)
         notes = [f"{plural(left, 'more run')}: --json lists all of them."] if left > 0 else []
         title = f"Ranks with {self.minimum:g}, the minimum difference, added to and taken from a score"
@@ -92,31 +84,25 @@ class Findings:
 
 def findings(runs: Sequence[str], scores: Floats, differences: Floats, minimum: float) -> Findings:
     """Share of pairs, groups and rank ranges for a minimum difference."""
-    return Findings(
-        minimum,
-        share_of_pairs(differences, minimum),
-        groups(runs, scores, minimum),
-        rank_ranges(runs, scores, minimum),
-    )
+    share = share_of_pairs(differences, minimum)
+    return Findings(minimum, share, groups(runs, scores, minimum), rank_ranges(runs, scores, minimum))
 
 
 def first_trusted(limits: Sequence[float], rates: Sequence[float | None], error: float) -> float | None:
     """The lower limit of the first bin from which on every rate there is stays within the error; None if none."""
-    found = None
+    trusted = None
     for limit, rate in zip(reversed(limits), reversed(rates), strict=True):
-        if rate is None:
-            continue
-        if rate > error:
+        if rate is not None and rate > error:
             break
-        found = limit
-    return found
+        trusted = trusted if rate is None else limit
+    return trusted
 
 
 def above_again(limits: Sequence[float], rates: Sequence[float | None], error: float) -> tuple[float, float] | None:
     """The last bin whose rate is above the error, and the rate, where a bin before it is within; None else."""
-    there = [(limit, rate) for limit, rate in zip(limits, rates, strict=True) if rate is not None]
-    above = [(limit, rate) for limit, rate in there if rate > error]
-    if not above or not any(rate <= error for limit, rate in there if limit < above[-1][0]):
+    known = [(limit, rate) for limit, rate in zip(limits, rates, strict=True) if rate is not None]
+    above = [(limit, rate) for limit, rate in known if rate > error]
+    if not above or not any(rate <= error for limit, rate in known if limit < above[-1][0]):
         return None
     return above[-1]
 
@@ -130,15 +116,15 @@ def share_of_pairs(differences: Floats, minimum: float) -> float | None:
 
 def groups(runs: Sequence[str], scores: Floats, minimum: float) -> tuple[tuple[str, ...], ...]:
     """Walk down the ranking: a run joins the group while it is less than the minimum below the group's first run."""
-    found: list[list[str]] = []
+    members: list[list[str]] = []
     first = 0.0
     for row in rank_runs(runs, scores).rows:
-        if found and first - row.score < minimum - TIE:
-            found[-1].append(row.run)
+        if members and first - row.score < minimum - TIE:
+            members[-1].append(row.run)
         else:
-            found.append([row.run])
+            members.append([row.run])
             first = row.score
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, members))
 
 
 def rank_ranges(runs: Sequence[str], scores: Floats, minimum: float) -> tuple[RankRange, ...]:
@@ -210,8 +196,8 @@ def _both(curves: SensitivityCurves, figure: Both, level: str) -> str:
 
 def _spoiled(curves: SensitivityCurves, way: Way) -> str:
     """Which bin keeps a way of reading from giving a difference."""
-    found = curves.above_again(way)
-    return "" if found is None else f": {found[1]:.2%} at {found[0]:g}"
+    spoiling = curves.above_again(way)
+    return "" if spoiling is None else f": {spoiling[1]:.2%} at {spoiling[0]:g}"
 
 
 def error_rates(curves: SensitivityCurves) -> Table:

@@ -92,8 +92,8 @@ def rate_intervals(
     workers = threads or processors()
     expected = np.stack(list(_each(form.dealt, sizes, workers)))
     rates, reached = np.empty((2, resamples, len(sizes), BINS))
-    for number, one in enumerate(_each(form.fresh, range(resamples), workers)):
-        rates[number], reached[number] = one
+    for number, by_size in enumerate(_each(form.fresh, range(resamples), workers)):
+        rates[number], reached[number] = by_size
         if progress is not None:
             progress(number + 1, resamples)
     foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(form.truths.measured.means))
@@ -124,19 +124,14 @@ class _ClosedForm:
     def fresh(self, resample: int) -> Floats:
         """Rates of fresh units in one plausible truth, and the comparisons behind them; 2 x sizes x bins."""
         moments = self.truths.moments(resample)
-        found = [
-            in_fresh_series(
-                moments,
-                size,
-                self.units,
-                self.limits,
-                self.step / size,
-                compiled=self.compiled,
-                exact=self.exact.get(size),
+        found = []
+        for size in self.sizes:
+            step, exact = self.step / size, self.exact.get(size)
+            expected = in_fresh_series(
+                moments, size, self.units, self.limits, step, compiled=self.compiled, exact=exact
             )
-            for size in self.sizes
-        ]
-        return np.stack([[one.rates(self.ties), one.denominators(self.ties)] for one in found], axis=1)
+            found.append([expected.rates(self.ties), expected.denominators(self.ties)])
+        return np.stack(found, axis=1)
 
 
 def _closed_form(study: Study, ties: Ties, resamples: int, path: Path) -> _ClosedForm:

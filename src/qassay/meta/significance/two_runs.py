@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -118,7 +118,7 @@ class PairComparison:
             f"Units that make the difference: {self.a} ahead on {self.units_better}, "
             f"behind on {self.units_worse}, level on {equal}"
         )
-        rows = [(u.unit, u.a, u.b, u.part) for u in self.deciding]
+        rows = [astuple(unit) for unit in self.deciding]
         columns: list[Column | str] = ["unit", Column(self.a, ".4g"), Column(self.b, ".4g"), Column("part", "+.4f")]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{more} more {'unit differs' if more == 1 else 'units differ'} (--top)."] if more else []
@@ -128,9 +128,8 @@ class PairComparison:
         """The document of `compare X A B --json`."""
         names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
         more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
-        units = [document(unit, "unit", "a", "b", "part") for unit in self.deciding]
         counts = document(self, *names, *more, "units_better", "units_worse")
-        return {**counts, "deciding_units": units, **document(self, "notes")}
+        return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
 
 
 def compare(
@@ -234,13 +233,9 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
     """The units with the largest parts in the difference, those that differ at all."""
     order = np.argsort(-np.abs(difference), kind="stable")[:top]
-    return tuple(
-        UnitDifference(
-            pair.units[u], float(pair.values[0, u]), float(pair.values[1, u]), float(difference[u]) / len(difference)
-        )
-        for u in order
-        if abs(difference[u]) > TIE
-    )
+    a, b = pair.values.tolist()
+    parts = (difference / len(difference)).tolist()
+    return tuple(UnitDifference(pair.units[u], a[u], b[u], parts[u]) for u in order if abs(difference[u]) > TIE)
 
 
 def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:

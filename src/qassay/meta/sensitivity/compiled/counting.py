@@ -28,7 +28,7 @@ from qassay.meta.sensitivity.compiled.scoring import (
     lane_sums,
     members_of,
 )
-from qassay.meta.sensitivity.counting import Cells, cells_of
+from qassay.meta.sensitivity.counting import Part, counts_of_trials
 from qassay.meta.sensitivity.trials import BINS, Keys, Prepared, subset_scores
 
 _WORD = 64
@@ -58,15 +58,15 @@ class Counter:
         if prepared.matrix.summary.order is not None:
             self.ranked = np.take_along_axis(prepared.values, prepared.matrix.summary.order, axis=1)
 
-    def __call__(self, size: int, keys: Keys) -> Cells:
-        """The cells of the trials with these keys."""
+    def __call__(self, number: int, size: int, keys: Keys) -> Part:
+        """What the trials with these keys show, for the size with this number."""
         base, test = self._scores(size, keys)
         scale = self.prepared.scale(size)
         totals = np.zeros((len(keys), 3, BINS), dtype=np.int64)
         orders = self._order(base), self._order(test)
         count_rows(base, test, *orders, scale.thresholds(), self.unit, scale.tie, self.with_ties, totals)
         runs = self.prepared.runs
-        return cells_of(_cells(totals, runs * (runs - 1) // 2, self.with_ties))
+        return number, len(keys), counts_of_trials(_cells(totals, runs * (runs - 1) // 2, self.with_ties))
 
     def _order(self, scores: Floats) -> Integers:
         """The runs of each trial by increasing score; short whole numbers have a faster sort of their own."""
