@@ -32,7 +32,7 @@ from qassay.meta.significance import (
     units_for_power,
 )
 from qassay.meta.significance.many_runs import indistinguishable, letters
-from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm
+from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm, t_p_values
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
 
 METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]
@@ -432,6 +432,15 @@ def test_flip_p_values_of_all_pairs_are_those_of_single_pairs() -> None:
     p, _, exact = flip_p_values(blocks(matrix), flips=3000, seed=5)
     assert not exact
     assert p[1, 4] == pytest.approx(compare(matrix, "B", "E", permutations=3000, seed=5).p_randomisation, abs=0.03)
+
+
+def test_t_p_values_of_all_pairs() -> None:
+    matrix = some_runs(11)
+    p = t_p_values(blocks(matrix))
+    for i, j in itertools.combinations(range(6), 2):
+        assert p[i, j] == pytest.approx(stats.ttest_rel(matrix.values[i], matrix.values[j]).pvalue)
+    same = matrix_of(np.vstack([matrix.values[0], matrix.values[0] + 0.5]))
+    assert np.isnan(t_p_values(blocks(same))[0, 1])
 
 
 def assert_consistent(result: AllPairs) -> None:

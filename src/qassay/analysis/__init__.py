@@ -17,7 +17,7 @@ from qassay.judging import ROW_KINDS
 from qassay.judging.sets import joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.matrix import ScoreMatrix
-from qassay.scores import Scores
+from qassay.scores import Missing, Scores, Unjudged
 from qassay.tables import Table
 
 if TYPE_CHECKING:
@@ -83,14 +83,22 @@ def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
     return all_pairs(as_matrix(scores), **options)
 
 
-def stability(evaluation: Evaluation, *, sets: Sequence[str] | None = None, **options: Any) -> Stability:
-    """Would the ranking be the same under other judgments? All sets, or those named.
-
-    See `qassay.analysis.rankings.compare_sets` for the options.
-    """
+def stability(
+    evaluation: Evaluation,
+    *,
+    sets: Sequence[str] | None = None,
+    measures: Sequence[str] = (),
+    reference: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+) -> Stability:
+    """Would the ranking be the same under other judgments? All sets, or those named."""
     from qassay.analysis.rankings import compare_sets
 
-    return compare_sets(evaluation, sets, **options)[0]
+    result, _ = compare_sets(
+        evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
+    )
+    return result
 
 
 def agreement(

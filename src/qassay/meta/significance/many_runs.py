@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
-from qassay.meta.significance.methods import NAMES, Method, PairTests, Progress
+from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
 from qassay.tables import Column, Table, plural, table
 
 _SHOWN = 20
@@ -116,13 +116,14 @@ class AllPairs:
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""
+        names = ("a", "b", "difference", "p", "p_adjusted", "different", "interval")
         ranking = zip(self.runs, self.scores, self.letters, strict=True)
         return {
             "runs": len(self.runs),
             "units": self.units,
             "method": NAMES[self.method],
             "permutations": self.permutations,
-            "pairs": [document(pair) for pair in self.pairs()],
+            "pairs": [document(pair, *names) for pair in self.pairs()],
             **document(self, "different", "groups", "measure", "alpha", "margin"),
             "ranking": [{"run": run, "score": score, "letters": shown} for run, score, shown in ranking],
             **document(self, "notes"),
@@ -135,6 +136,7 @@ def compare_all(
     method: Method = "randomised-tukey",
     alpha: float = 0.05,
     permutations: int | None = None,
+    test: PairTest = "randomisation",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> AllPairs:
@@ -142,11 +144,11 @@ def compare_all(
 
     `randomised-tukey` exchanges the runs within each unit at random and takes the range of all runs as the line
     for every pair (Carterette 2012); `tukey` takes it from the studentized range distribution on the residual of
-    runs and units. `holm` and `bh` correct the p-values of single pairs, by sign flips, and draw as many flips as the
-    correction needs to reach its level. p, adjusted p, interval, letters and groups come from one decision for each
-    pair: adjusted p <= alpha.
+    runs and units. `holm` and `bh` correct the p-values of single pairs, by sign flips or, with `test="t"`, by the
+    paired t test; they draw as many flips as the correction needs to reach its level. p, adjusted p, interval,
+    letters and groups come from one decision for each pair: adjusted p <= alpha.
     """
-    tests = PairTests(method, alpha, permutations, seed, progress)
+    tests = PairTests(method, alpha, permutations, test, seed, progress)
     ranking = rank_runs(matrix.runs, matrix.scores())
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)

@@ -27,6 +27,7 @@ from qassay.meta.significance.ranges import (
 from qassay.meta.significance.two_runs import check_test
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
+PairTest: TypeAlias = Literal["randomisation", "t"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 NAMES: dict[Method, str] = {
@@ -73,6 +74,7 @@ class PairTests:
     method: Method
     alpha: float
     permutations: int | None
+    test: PairTest
     seed: int
     progress: Progress | None
 
@@ -164,18 +166,26 @@ class PairTests:
         runs = len(parts.parts)
         upper = np.triu_indices(runs, 1)
         pairs = len(upper[0])
-        notes = [f"{NAMES[self.method]} corrects single p-values (randomisation test); it gives no common interval."]
-        wanted = self.permutations or min(max(FLIPS, math.ceil(pairs / self.alpha)), MOST_FLIPS)
-        p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
-        least = (2 if exact else 1) / (drawn if exact else drawn + 1)
-        if least * pairs > self.alpha:
-            reason = f"{parts.count} units" if exact else f"{drawn:,} permutations"
-            notes.append(
-                f"{reason} give no p below {least:.2g}: one pair among {pairs:,} cannot reach {self.alpha:g} alone."
-            )
+        notes = [f"{NAMES[self.method]} corrects single p-values ({self.test} test); it gives no common interval."]
+        drawn: int | None
+        if self.test == "t":
+            p, drawn, exact = t_p_values(parts), None, False
+            if np.isnan(p[upper]).any():
+                notes.append(
+                    "Pairs whose difference is the same on every unit have no t test; they count as not different."
+                )
+        else:
+            wanted = self.permutations or min(max(FLIPS, math.ceil(pairs / self.alpha)), MOST_FLIPS)
+            p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
+            least = (2 if exact else 1) / (drawn if exact else drawn + 1)
+            if least * pairs > self.alpha:
+                reason = f"{parts.count} units" if exact else f"{drawn:,} permutations"
+                notes.append(
+                    f"{reason} give no p below {least:.2g}: one pair among {pairs:,} cannot reach {self.alpha:g} alone."
+                )
         correct = holm if self.method == "holm" else benjamini_hochberg
         adjusted = np.ones((runs, runs))
-        adjusted[upper] = correct(p[upper])
+        adjusted[upper] = correct(np.nan_to_num(p[upper], nan=1.0))
         adjusted = np.minimum(adjusted, adjusted.T)
         different = adjusted <= self.alpha
         np.fill_diagonal(p, 1.0)
@@ -183,7 +193,7 @@ class PairTests:
 
 
 def flip_p_values(
-    parts: Blocks, *, flips: int, seed: int, progress: Progress | None = None
+    parts: Blocks, *, flips: int, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Floats, int, bool]:
     """p-values of the sign-flip test for every pair of runs (runs x runs), the flips behind them, and if they are all.
 
@@ -199,10 +209,10 @@ def flip_p_values(
     done = 0
     exact = every_flip_fits(parts.count, flips)
     total = 2**parts.count if exact else flips
-    scores: NDArray[Any] = parts.parts.astype(kind)
+    signed: NDArray[Any] = parts.parts.astype(kind)
     for chosen in flip_chunks(parts.count, flips, seed, rows=_ROWS):
         signs: NDArray[Any] = 1 - 2 * chosen.astype(kind)
-        _count_hits(np.ascontiguousarray(scores @ signs.T), lines, hits)
+        _count_hits(np.ascontiguousarray(signed @ signs.T), lines, hits)
         done += len(chosen)
         if progress is not None:
             progress(done, total)
@@ -221,6 +231,30 @@ def _count_hits(flipped: NDArray[Any], lines: Floats, hits: Integers) -> None:
             hits[first, second] += np.count_nonzero(buffer >= float(lines[first, second]))
 
 
+def t_p_values(parts: Blocks) -> Floats:
+    """p-values of the paired t test for every pair of runs (runs x runs); NaN where a pair does not vary.
+
+    The variance of a difference follows from the covariances of the runs; series count as wholes, by the share of
+    the units they hold.
+    """
+    from scipy.special import stdtr
+
+    count = parts.count
+    totals = parts.parts.sum(axis=1)
+    spread = (parts.parts - totals[:, None] * parts.shares) / parts.scale
+    products = spread @ spread.T
+    squares = np.diag(products)
+    variance = np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0)
+    # Rounding leaves crumbs of the variance of runs that differ by the same amount everywhere.
+    variance[variance < 1e-12 * (squares[:, None] + squares[None, :])] = 0.0
+    if count < 2:
+        return np.full(variance.shape, np.nan)
+    error = np.sqrt(variance * count / (count - 1))
+    difference = np.abs(totals[:, None] - totals[None, :]) / parts.scale
+    t = np.divide(difference, error, out=np.full(error.shape, np.nan), where=error > 0)
+    return np.asarray(2 * stdtr(count - 1, -t))
+
+
 def holm(p: Floats) -> Floats:
     """Holm's step-down adjustment (Holm 1979): the chance of any false difference stays below the level.
 
@@ -229,7 +263,7 @@ def holm(p: Floats) -> Floats:
     count = len(p)
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(count, 0, -1)) if count else p
-    return np.minimum(raised, 1.0)[np.argsort(order)]
+    return _back(np.minimum(raised, 1.0), order)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
@@ -241,4 +275,10 @@ def benjamini_hochberg(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
     raised = p[order] * (count / np.arange(1, count + 1))
     lowered = np.minimum.accumulate(raised[::-1])[::-1] if count else raised
-    return np.minimum(lowered, 1.0)[np.argsort(order)]
+    return _back(np.minimum(lowered, 1.0), order)
+
+
+def _back(adjusted: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+    result: Floats = np.empty(len(adjusted))
+    result[order] = adjusted
+    return result
