@@ -15,7 +15,7 @@ from qassay.errors import InputError
 from qassay.judging import ADJUDICATED, Item, Part
 from qassay.store.adjudication.own_lists import adopt
 from qassay.store.adjudication.rulings import disagreements, part_named, rule, undo_ruling
-from qassay.store.adjudication.settling import NotClosedError, progress, settle, settle_all
+from qassay.store.adjudication.settling import NotClosedError, progress, settle
 from qassay.store.assignment.assignments import SLOTS
 from qassay.store.engine import Store
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
@@ -243,8 +243,7 @@ def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -
         assert told == {"1.1": (2, True), "1.2": (2, False), "1.3": (2, False)}
         forget_settled(connection, "1.1")
         assert desk.settled(connection, "1.1") is None
-        assert settle_all(act(connection, task=desk.evaluation.task)) == 1
-        assert settle_all(act(connection, task=desk.evaluation.task)) == 0
+        settle(act(connection, task=desk.evaluation.task), "1.1")
         assert desk.settled(connection, "1.1") == (2, 0, 0)
 
 

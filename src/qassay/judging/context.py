@@ -22,7 +22,8 @@ class ContextSupport(Kind):
 
     name = "context"
     nouns = ("judgment of support by contexts", "judgments of support by contexts")
-    shown = "answers, for support by their contexts"
+    counted = "answers, for support by their contexts"
+    shown = counted
     compared = "support by contexts"
     screen = "contexts"
     title = "Support by the contexts"

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from qassay.judging.kind import Draft, Item, Kind, Label, Part, Place, Row, Verdict, Wanted, digest, label_fault
+from qassay.judging.kind import Draft, Item, Kind, Label, Part, Row, Verdict, Wanted, digest, label_fault
 from qassay.tasks import Task
 
 
@@ -62,10 +62,6 @@ class LabelledAnswer(Kind):
     def parts(self, item: Item, nuggets: object, assessor: str | None) -> list[Part]:
         """The answer takes one verdict."""
         return [Part("", self.name, self.subject_of(item) | {"text": item.body["text"]})]
-
-    def places(self, item: Item) -> list[Place]:
-        """None: the contexts are on the screen itself."""
-        return []
 
 
 def gathered_contexts(rows: pl.DataFrame, by: tuple[str, ...]) -> dict[tuple[Any, ...], list[Row]]:

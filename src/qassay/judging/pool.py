@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from qassay.judging import Kind, kind_of_type
+from qassay.judging import KINDS, Kind, kind_of_type
 from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
 from qassay.runs import Runs
@@ -88,6 +88,11 @@ def pool(
         order = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
         subjects = rows.select(record.pooled).unique().sort(order)
         types.append(TypePool(type_, record, rows.height, _marked(subjects, record, judged)))
+        if task.support and record.name == "label":
+            supported = rows.filter(pl.col("contexts").list.len() > 0) if "contexts" in rows.columns else rows.clear()
+            contexts = supported.select(KINDS["context"].pooled).unique().sort(order[0], "run")
+            marked = _marked(contexts, KINDS["context"], judged)
+            types.append(TypePool(f"{type_}, support", KINDS["context"], supported.height, marked))
     return Pool(judged.name if judged else None, tuple(types))
 
 

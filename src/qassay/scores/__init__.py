@@ -18,7 +18,7 @@ from qassay.scores.components import components, extras
 from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
 from qassay.scores.selection import Judged, Selection, select
 from qassay.scores.units import by_question, by_series, measure_of
-from qassay.tally import Tally
+from qassay.tally import LabelCounts, Tally
 
 Unjudged = Literal["stop", "wrong", "drop"]
 Missing = Literal["stop", "zero", "skip"]
@@ -121,4 +121,12 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         dropped=(*selection.dropped, *units.dropped),
         unjudged=selection.unjudged,
         missing=selection.missing,
+        unit_name=tally.task.unit_name or ("unit", "units"),
+        scale=_scale(tally, wanted),
     )
+
+
+def _scale(tally: Tally, wanted: Measure) -> tuple[float, float]:
+    """The lowest and the highest score of a question: those of the labels, or of the measure."""
+    scales = [counted.counts.scale for counted in tally.types.values() if isinstance(counted.counts, LabelCounts)]
+    return scales[0] if scales and wanted.needs is LabelCounts else (0.0, wanted.high)

@@ -13,7 +13,7 @@ from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
 from qassay.questions import Question
 from qassay.runs import RunInformation
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,9 @@ class Scores:
     unjudged: tuple[str, int] | None = None
     missing: tuple[str, Mapping[str, int]] | None = None
     notes: tuple[str, ...] = ()
+    # What people call a unit, and the lowest and highest score of a question.
+    unit_name: tuple[str, str] = ("unit", "units")
+    scale: tuple[float, float] = (0.0, 1.0)
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -133,14 +136,14 @@ class Scores:
         columns += [Column(name, left=True) for name in beside or ()]
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
-        ranks = self.ranks()
+        ranks, count = self.ranks(), len(self.units.ids)
         for row in self.runs:
             star = "*" if self.information[row.run].manual else ""
             texts = [column.get(row.run) for column in (beside or {}).values()]
             figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
             rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
         return table(
-            f"{self.task}, key {self.key}, {plural(len(self.units.ids), 'unit')}",
+            f"{self.task}, key {self.key}, {count:,} {self.unit_name[count != 1]}",
             columns,
             rows,
             self.notes_for_output(),

@@ -13,7 +13,7 @@ from qassay.errors import InputError, Problem, few
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scores.record import Dropped
-from qassay.tally import AnswerCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
+from qassay.tally import AnswerCounts, Block, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
 from qassay.tally.rows import whole_questions
 
 FIRST_FEW = 5
@@ -31,8 +31,8 @@ class Selection:
     missing_rule: str
     # Whether series are the units of the scores; else every question is one.
     by_series: bool
-    # Types whose unjudged questions can be wrong as a whole: a pair without a label, or without a rating.
-    pairs: frozenset[str]
+    # Types whose unjudged questions can be wrong as a whole, with the score of a wrong response.
+    wrong: Mapping[str, float]
     unjudged: tuple[str, int] | None = None
     missing: tuple[str, dict[str, int]] | None = None
     # Questions that the organiser leaves out, by name or with their series.
@@ -51,13 +51,13 @@ class Selection:
             return values
         values = values.astype(float, copy=True)
         # Where a whole question is undefined it is left out; a single response without judgment is wrong.
-        lone = hole if kind in self.pairs else hole & ~self._undefined(values, answered)
+        lone = hole if kind in self.wrong else hole & ~self._undefined(values, answered)
         if self.missing_rule == "skip":
             values[~answered] = np.nan
         else:
             values[~answered & (lone | ~hole)] = 0.0
         if self.unjudged_rule == "wrong" and needed:
-            values[lone & answered] = 0.0
+            values[lone & answered] = self.wrong.get(kind, 0.0)
         values[:, ~self.kept[kind]] = np.nan
         return values
 
@@ -113,7 +113,7 @@ def select(
         unjudged_rule=unjudged,
         missing_rule=missing,
         by_series=by_series,
-        pairs=frozenset(kind for kind in types if isinstance(tally.types[kind].counts, PairCounts | LabelCounts)),
+        wrong={kind: low for kind in types if (low := _wrong(tally.types[kind].counts)) is not None},
         key=tally.key.name,
         judged_by_assessors=judged_by_assessors,
     )
@@ -125,6 +125,13 @@ def select(
     _check_unjudged(tally, selection)
     _check_missing(tally, selection)
     return selection
+
+
+def _wrong(counts: Block) -> float | None:
+    """The score of a wrong response where whole questions can be wrong: pairs, and answers that take a label."""
+    if isinstance(counts, LabelCounts):
+        return counts.scale[0]
+    return 0.0 if isinstance(counts, PairCounts) else None
 
 
 def _leave_out(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:

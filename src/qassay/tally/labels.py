@@ -21,11 +21,13 @@ from qassay.tasks import Task
 class LabelCounts:
     """The value of each answer's label, by run and question; NaN where it is not judged.
 
-    `given` says for each label where it was given. An empty response has no label and the lowest value. `supported` is
-    1 or 0 where the support by the contexts is judged, else NaN.
+    `scale` has the lowest and the highest value of a label. `given` says for each label where it was given. An empty
+    response has no label and the lowest value. `supported` is 1 or 0 where the support by the contexts is judged, else
+    NaN.
     """
 
     value: Floats
+    scale: tuple[float, float]
     given: Mapping[str, NDArray[np.bool_]]
     supported: Floats
 
@@ -34,12 +36,14 @@ def count_labels(rows: Rows, key: Key, task: Task) -> tuple[LabelCounts, NDArray
     """Look up the labels of the answers; every returned answer without a judgment is unjudged."""
     is_item = rows.is_item()
     labels = look_up(rows.table, key.judgments.kind("label"), ["question", "text"], "judgment")
+    scale = (min(task.values.values()), max(task.values.values()))
     value = np.full(rows.shape, np.nan)
     values = label_values(labels, task.values).to_numpy()
     value[rows.run[is_item], rows.column[is_item]] = values[is_item]
-    value[rows.run[~is_item], rows.column[~is_item]] = min(task.values.values())
+    value[rows.run[~is_item], rows.column[~is_item]] = scale[0]
     given = {label: rows.count((labels == label).fill_null(value=False).to_numpy()) > 0 for label in task.labels}
     contexts = placed(key.judgments.kind("context"), rows).with_columns(supported=pl.col("support") == SUPPORTED)
     supported = valued(contexts, rows, "supported")
     unjudged = unjudged_items(rows, is_item & labels.is_null().to_numpy(), pooled=True)
-    return LabelCounts(value, given, supported), np.ones(len(rows.questions), dtype=bool), unjudged
+    counts = LabelCounts(value, scale, given, supported)
+    return counts, np.ones(len(rows.questions), dtype=bool), unjudged

@@ -88,11 +88,6 @@ class Task:
         """Weight of each question type."""
         return {kind: rules.weight for kind, rules in self.types.items()}
 
-    def units(self, count: int) -> str:
-        """A number of units in words, such as `16 series` or `1 topic`."""
-        default = ("series", "series") if self.unit == "series" else ("question", "questions")
-        return f"{count:,} {(self.unit_name or default)[count != 1]}"
-
     def definition(self) -> dict[str, Any]:
         """The keys of its TOML file; those that are not set are left out."""
 

@@ -116,15 +116,6 @@ def settle(act: Act, question: str) -> Settled:
     return settled
 
 
-def settle_all(act: Act) -> int:
-    """Settle every question that is closed and not settled: after runs or judgments came from elsewhere."""
-    lacking = _PROGRESS.where(question_progress.c.open == 0, table.c.question.is_(None))
-    waiting = [row.question for row in act.connection.execute(lacking)]
-    for question in waiting:
-        settle(act, question)
-    return len(waiting)
-
-
 def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[Progress]:
     """How far assigned questions are, in the order in which they were assigned: all of them, or a page of them."""
     return [

@@ -18,7 +18,6 @@ from qassay.judging.keys import Key
 from qassay.judging.match import matched_nuggets
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import TIE, defined
-from qassay.measures import measure as parse_measure
 from qassay.questions import Question
 from qassay.scores import Scores
 from qassay.tables import Cell, Column, Table, plural, table
@@ -90,12 +89,13 @@ def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
 
 
 def _outcome(score: float | None, scores: Scores) -> Outcome:
-    """How well a question was answered: right is the highest score of the measure, or 1 where types are combined."""
+    """How well a question was answered: right is the highest score of a question, wrong the lowest."""
     if score is None:
         return "not-scored"
-    if score < TIE:
+    lowest, highest = scores.scale
+    if score < lowest + TIE:
         return "wrong"
-    return "right" if score > parse_measure(scores.measure).high - TIE else "partly"
+    return "right" if score > highest - TIE else "partly"
 
 
 def _about(scores: Scores, run: str) -> Table:
