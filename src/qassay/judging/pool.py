@@ -85,7 +85,7 @@ def pool(
         if record.name == "support" and nuggets is not None:
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
         # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
-        order = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
+        order: list[pl.Expr | str] = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
         subjects = rows.select(record.pooled).unique().sort(order)
         types.append(TypePool(type_, record, rows.height, _marked(subjects, record, judged)))
         if task.support and record.name == "label":
