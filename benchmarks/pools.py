@@ -21,7 +21,7 @@ from qassay.store.adjudication.settling import Settled, keep
 from qassay.store.development.drafts import body_of
 from qassay.store.engine import Store, open_store
 from qassay.store.people import add_account
-from qassay.store.pool.pooling import SIZES, SUMMARY, PoolSummary, pool_mark
+from qassay.store.pool.pooling import SUMMARY, PoolSummary, pool_mark
 from qassay.store.schema import question, record
 from qassay.store.settings import put_setting
 
@@ -95,7 +95,6 @@ def _pool(connection: Connection, size: Size, at: str) -> None:
     types = [("factoid", "item", size.questions, size.pool)]
     summary = PoolSummary(size.pool, size.questions, 0, types, pool_mark(connection), at)
     put_setting(connection, SUMMARY, asdict(summary))
-    put_setting(connection, SIZES, {f"q{number}": size.items for number in range(size.questions)})
 
 
 def _assign(connection: Connection, size: Size, at: str) -> None:

@@ -15,12 +15,12 @@ from qassay.errors import InputError, UsageError
 from qassay.judging import Wanted
 from qassay.judging.items import pool_items
 from qassay.runs import RunInformation
-from qassay.store.assignment.assignments import all_assignments, assign
+from qassay.store.assignment.assignments import all_assignments, assign, pool_sizes
 from qassay.store.assignment.progress import find_questions, hand_over, unassigned_questions, workloads
 from qassay.store.engine import Store
 from qassay.store.people import add_account
 from qassay.store.pool.items import order_seed
-from qassay.store.pool.pooling import pool_mark, pool_summary, question_sizes, store_pool
+from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
 from qassay.store.schema import assignment, record, run
 
@@ -99,7 +99,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         assert found is not None
         assert found.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
         assert (found.items, found.questions, found.nothing) == (5, 3, 0)
-        assert question_sizes(connection) == {"1.1": 1, "1.2": 2, "1.3": 2}
+        assert pool_sizes(connection) == {"1.1": 1, "1.2": 2, "1.3": 2}
         assert found.mark == pool_mark(connection)
         ada = add_account(connection, "Ada", "assessor").id
         assign(act(connection), qassay.open(small).questions, assessors=1, accounts=[ada])

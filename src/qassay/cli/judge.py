@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -76,43 +76,37 @@ def command(
         raise UsageError(f"the set name {name!r} {fault}")
     if name in SETTLED_SETS or name in evaluation.assessor_sets:
         raise UsageError(f"the set {name} holds the judgments of people; name another with --set")
+    shown = {"nuggets": _nuggets(evaluation, name), "documents": _documents(evaluation)}
     if server is not None:
-        done = _on_server(server, evaluation, judge, name, again=again)
+        done = _on_server(server, judge, name, shown, again=again)
     else:
-        done = _in_folder(evaluation, judge, name, again=again)
+        done = _in_folder(evaluation, judge, name, shown, again=again)
     _say(done, name, where=server or str(folder), as_json=as_json)
 
 
-def _in_folder(evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
+def _in_folder(
+    evaluation: Evaluation, judge: AutomaticAssessor, name: str, shown: dict[str, Any], *, again: bool
+) -> Judged:
     from qassay.assessors import judge_items
     from qassay.formats.importing import Options, plan_import
     from qassay.formats.jsonl import write_rows
-    from qassay.judging import KINDS
+    from qassay.judging import names_nuggets
     from qassay.judging.items import pool_items
     from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 
     known = _known(evaluation, name) if not again else set()
-    nuggets = _nuggets(evaluation, name)
     justified = evaluation.configuration.justified
-    items = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified))
-    done = judge_items(
-        judge,
-        items,
-        evaluation.questions,
-        evaluation.task,
-        nuggets=nuggets,
-        documents=_documents(evaluation),
-        known=known,
-    )
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified)
+    done = judge_items(judge, items, evaluation.questions, evaluation.task, known=known, **shown)
     if not done.rows:
         return done
     opened, store = writable(evaluation.folder.path)
     rows = {"judgments": done.rows}
-    if any(KINDS[item.kind].by_nuggets for item in items) and list_of_key(name, opened.nugget_lists()) is None:
+    if any(map(names_nuggets, done.rows)) and list_of_key(name, opened.nugget_lists()) is None:
         # Scoring would find no list for the set: it gets the one that the assessor was shown.
         rows["nuggets"] = [
             {field: nugget[field] for field in NUGGET_COLUMNS if nugget.get(field) is not None}
-            for listed in nuggets.values()
+            for listed in shown["nuggets"].values()
             for nugget in listed
         ]
     with tempfile.TemporaryDirectory() as place:
@@ -164,7 +158,7 @@ def _documents(evaluation: Evaluation) -> Documents:
     return text
 
 
-def _on_server(server: str, evaluation: Evaluation, judge: AutomaticAssessor, name: str, *, again: bool) -> Judged:
+def _on_server(server: str, judge: AutomaticAssessor, name: str, shown: dict[str, Any], *, again: bool) -> Judged:
     from qassay.assessors import judge_items
     from qassay.client import Client
 
@@ -174,15 +168,7 @@ def _on_server(server: str, evaluation: Evaluation, judge: AutomaticAssessor, na
     client = Client(server, token=token)
     served = client.evaluation()
     known = set() if again else client.judged(name)
-    done = judge_items(
-        judge,
-        client.items(),
-        served.questions,
-        served.task,
-        nuggets=_nuggets(evaluation, name),
-        documents=_documents(evaluation),
-        known=known,
-    )
+    done = judge_items(judge, client.items(), served.questions, served.task, known=known, **shown)
     client.send_judgments(name, done.rows)
     return done
 

@@ -123,6 +123,12 @@ def kind_of_row(row: Mapping[str, Any], type_: str | None, task: Task) -> str | 
     return next(alone, None)
 
 
+def names_nuggets(row: Mapping[str, Any]) -> bool:
+    """Whether a judgment row is given against a list of nuggets."""
+    marks = (mark for record in KINDS.values() if record.by_nuggets for mark in record.marks)
+    return any(row.get(mark) is not None for mark in marks)
+
+
 def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
     """The same for a table with the columns of judgments: `types` are the types of the questions."""
 
@@ -160,5 +166,6 @@ __all__ = [
     "kind_of_row",
     "kind_of_type",
     "kinds_of_rows",
+    "names_nuggets",
     "subject",
 ]

@@ -40,8 +40,8 @@ DECISION_LABELS = ("YES", "NO", "UNKNOWN")
 ITEM_FORMS = ("ranked", "one", "extract")
 DECISION_FORMS = ("decision", "justified")
 LONGEST_LABEL = 60
-# Keys that the judging screen itself has a use for: note, undo, next, help.
-SCREEN_KEYS = frozenset("mzn?")
+# Keys that judging screens and sheets have a use for themselves: note, undo, next, help, save, overview.
+SCREEN_KEYS = frozenset("mzn?so")
 # Reports a fault of a definition: the key it is in, and what is wrong with it.
 Fault = Callable[[str, str], None]
 
@@ -274,7 +274,7 @@ def _check_valued_labels(labels: Mapping[str, Any], fault: Fault) -> None:
         if "key" in given and (not isinstance(given["key"], str) or len(given["key"]) != 1 or given["key"].isspace()):
             fault(f"labels.{label}.key", f"is {given['key']!r}; a key is one character")
     keys = [
-        str(value["key"]) if isinstance(value, dict) and "key" in value else str(place)
+        str(value["key"]).lower() if isinstance(value, dict) and "key" in value else str(place)
         for place, value in enumerate(labels.values(), 1)
     ]
     if len(set(keys)) < len(keys):

@@ -15,7 +15,7 @@ from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, 
 from qassay.formats.jsonl import Numbered
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
-from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, names_nuggets
 from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
@@ -290,8 +290,8 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
     Scoring may find no nugget list for the set: then the set gets the list that its assessor saw.
     """
     name = plan.options.set_name or key.assessor
-    has_nuggets = any("nuggets" in row or "nugget" in row for _, row in result.rows)
-    if has_nuggets and key.nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
+    has_nuggets = key.nuggets and any(names_nuggets(row) for _, row in result.rows)
+    if has_nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
         add_rows(plan, source, "nuggets", [(0, row) for row in key.nuggets], name=name)
     before = plan.rows(_place(plan, "judgments", name))
     if result.rows:

@@ -27,7 +27,6 @@ from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tasks import Task
 
 SUMMARY = "pool"
-SIZES = "pool-sizes"
 # The mark of a pool that is being made, and who makes it.
 _UNFINISHED = "unfinished"
 _TURN = "pool-turn"
@@ -149,7 +148,6 @@ def _sum_up(connection: Connection, changes: Changes, questions: TestSet, *, mar
         citations=wanted.citations,
     )
     put_setting(connection, SUMMARY, asdict(summary))
-    put_setting(connection, SIZES, sizes)
 
 
 def pool_summary(connection: Connection) -> PoolSummary | None:
@@ -159,12 +157,6 @@ def pool_summary(connection: Connection) -> PoolSummary | None:
         return None
     types = [(str(kind), str(way), int(asked), int(items)) for kind, way, asked, items in kept.pop("types")]
     return PoolSummary(types=types, **kept)
-
-
-def question_sizes(connection: Connection) -> dict[str, int]:
-    """How many items each question has, for those that have any."""
-    sizes: dict[str, int] = get_setting(connection, SIZES) or {}
-    return sizes
 
 
 def pool_mark(connection: Connection) -> str:
