@@ -141,6 +141,34 @@ def make_evaluation(tmp_path: Path) -> Iterator[Callable[..., SmallEvaluation]]:
         one.store.close()
 
 
+@pytest.fixture
+def free_text(tmp_path: Path) -> Path:
+    """A folder with free-text answers: a shared one, a long one from right to left, one without gold and contexts."""
+    folder = tmp_path / "free-text"
+    (folder / "runs").mkdir(parents=True)
+    labels = '{correct = 1, partly = 0.5, wrong = {value = 0, key = "x"}}'
+    (folder / "qassay.toml").write_text(f'name = "Trial"\ntask = "qa"\nlabels = {labels}\nsupport = true\n')
+    questions = [
+        {"id": "q1", "type": "qa", "text": "Who wrote it?", "gold": ["Mikhail Bulgakov", "ميخائيل بولغاكوف"]},
+        {"id": "q2", "type": "qa", "text": "When was it finished?", "gold": ["1940"]},
+        {"id": "q3", "type": "qa", "text": "Where?"},
+    ]
+    answers = {
+        "small": {"q1": "Bulgakov wrote it.", "q2": "In 1928.", "q3": ""},
+        "large": {"q1": "Bulgakov wrote it.", "q2": "كتبها في موسكو " * 200 + "x" * 400, "q3": "In Moscow."},
+    }
+    contexts = {"small": [{"doc": "D1", "text": "Bulgakov is its author."}], "large": [{"text": "Beside the point."}]}
+    _write_rows(folder / "questions.jsonl", questions)
+    for run, texts in answers.items():
+        rows = [
+            {"run": run, "question": question, "items": [{"text": text}] if text else []}
+            | ({} if question == "q3" else {"contexts": contexts[run]})
+            for question, text in texts.items()
+        ]
+        _write_rows(folder / "runs" / f"{run}.jsonl", rows)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def forked(wheel: Path) -> ForkServerContext:
     """Where servers come from."""
@@ -248,6 +276,10 @@ def saved() -> Callable[[Page], None]:
         page.wait_for_function("() => document.getElementById('save-state')?.dataset.state === 'saved'")
 
     return wait
+
+
+def _write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _cut_down(folder: Path, keep: set[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import desk as desks
@@ -10,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from acting import act
+from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.store.acts import Assessor
 from qassay.store.judging.nuggets import write_nugget
@@ -71,3 +74,29 @@ def test_lists_side_by_side_and_on_to_the_next_question(cleo: Make, accessible: 
     expect(page.locator("#onward")).to_have_text("Back to all questions")
     page.keyboard.press("g")
     expect(page.get_by_text("Nothing to rule on.")).to_be_visible()
+
+
+def test_a_label_of_two_kinds_of_judgment_has_one_key(
+    make_evaluation: Make, serve: Make, visit: Make, tmp_path: Path
+) -> None:
+    """Nuggets and citations of one question, both with full, partial and none."""
+    folder = Path(shutil.copytree(demo_folder("rag"), tmp_path / "rag"))
+    for name in ("first", "second"):
+        (folder / "nuggets" / f"{name}.jsonl").unlink()
+    one = make_evaluation(folder, "r1", without=("judgments",))
+    one.give_out("Ada", "Ben", citations=True)
+    people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
+    judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)
+    with one.store.write() as connection:
+        for name, support in (("first", "full"), ("second", "none")):
+            judging.judge_all(connection, "r1", name, lambda _, part, said=support: {"support": said})
+    server = serve(one.folder)
+    page: Page = visit(server, one, "Cleo")
+    page.goto(f"{server.url}/adjudication/question?id=r1")
+    expect(page.locator(".own-ruling kbd")).to_have_text(["F", "P", "O"])
+    page.keyboard.press("p")
+    expect(page.locator("#position")).to_contain_text("Disagreement 2")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#position")).to_contain_text("Disagreement 1")
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    assert [row["support"] for row in one.rows("adjudicated")] == ["partial"]

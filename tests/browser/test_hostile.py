@@ -28,7 +28,7 @@ from qassay.web import health, pages, single_sign_on
 from qassay.web.demonstration import give_out
 
 Make: TypeAlias = Callable[..., Any]
-Which: TypeAlias = Literal["series", "answers", "justifications"]
+Which: TypeAlias = Literal["series", "answers", "justifications", "free-text"]
 LONG = "long " * 20_000
 ZALGO = "Z" + "".join(map(chr, range(0x300, 0x36F))) * 20
 # What a script that got through would do; and where the policy had to stop one, the page was at fault all the same.
@@ -80,6 +80,7 @@ SERIES = [
 ]
 DOC = bad_name("doc")
 TAGS = (bad_name("tag"), "=tag+2")
+LABEL = "label{{7*7}}\"'><script>ran('label')</script>"
 FILE = "file {{7*7}}<script>ran('file')<img src=x onerror=ran('file')>.txt"
 
 
@@ -119,13 +120,27 @@ def _justifications(folder: Path) -> None:
     _rows(folder / "judgments" / "official.jsonl", [{"question": "1", "judgment": "YES"}])
 
 
-KINDS: dict[Which, tuple[str, list[dict[str, str]], Callable[[Path], None]]] = {
+def _free_text(folder: Path) -> None:
+    with (folder / "qassay.toml").open("a", encoding="utf-8") as configuration:
+        configuration.write(f"labels = {{good = 1, {json.dumps(LABEL)} = 0}}\nsupport = true\n")
+    contexts = [{"doc": DOC, "text": bad("context")}, {"text": LONG}]
+    for tag in TAGS:
+        row = {"run": tag, "question": "q1", "items": [{"text": bad("string") + LONG}], "contexts": contexts}
+        _rows(folder / "runs" / f"{TAGS.index(tag)}.jsonl", [row])
+
+
+KINDS: dict[Which, tuple[str, list[dict[str, Any]], Callable[[Path], None]]] = {
     "series": ("series2004", SERIES, _series),
     "answers": ("nuggets", [{"id": "r1", "type": "other", "text": bad("question-text")}], _answers),
     "justifications": (
         "justification",
         [{"id": "1", "type": "pair", "text": bad("question-text"), "hypothesis": bad("hypothesis")}],
         _justifications,
+    ),
+    "free-text": (
+        "qa",
+        [{"id": "q1", "type": "qa", "text": bad("question-text"), "gold": [bad("gold"), LONG]}],
+        _free_text,
     ),
 }
 
@@ -219,6 +234,8 @@ VERDICTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "holistic": ({"content": 7, "organization": 5}, {"content": 1, "organization": 1}),
     "rating": ({"understandability": 4, "correctness": 4}, {"understandability": 1}),
     "pair": ({"judgment": "YES"}, {"judgment": "NO"}),
+    "label": ({"judgment": "good"}, {"judgment": LABEL}),
+    "context": ({"support": "supported"}, {"support": "unsupported"}),
 }
 
 
@@ -276,7 +293,7 @@ def addresses(evaluation: HostileEvaluation, found: dict[str, str]) -> dict[str,
         items = {one.id: items_of(connection, one.question) for one in given}
         question = given[1].question
     own = [one for one in given if one.account == evaluation.people["assessor"]]
-    stages = ("items", "lists", "nuggets", "matches", "support", "holistic", "pairs", "ratings")
+    stages = ("items", "lists", "nuggets", "matches", "support", "holistic", "pairs", "ratings", "labels", "contexts")
     sheets = [f"/judge/{one.id}?item={item.id}" for one in own for item in items[one.id][:3]]
     sheets += [f"/judge/{one.id}?stage={stage}" for one in own for stage in stages]
     asked = [one["id"] for one in KINDS[evaluation.which][1]]
@@ -381,6 +398,7 @@ EXPECTED: dict[Which, set[str]] = {
     },
     "answers": {"evaluation", "question-text", "string", "nugget", "tag", "note", "description"},
     "justifications": {"evaluation", "question-text", "hypothesis", "justification", "tag", "note"},
+    "free-text": {"evaluation", "question-text", "string", "gold", "context", "doc", "label", "tag", "note"},
 }
 
 
@@ -390,6 +408,7 @@ EXPECTED: dict[Which, set[str]] = {
         "series",
         pytest.param("answers", marks=pytest.mark.slow),
         pytest.param("justifications", marks=pytest.mark.slow),
+        pytest.param("free-text", marks=pytest.mark.slow),
     ],
 )
 def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visit: Make, which: Which) -> None:

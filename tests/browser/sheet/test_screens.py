@@ -210,6 +210,26 @@ def test_every_other_screen_gives_back_what_was_decided(
     assert _verdicts(judged) == _verdicts(wanted)
 
 
+def test_free_text_answers_and_their_contexts(free_text: Path, sheet: Make, handed: Make, accessible: Make) -> None:
+    page = sheet(free_text)
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator(".gold li").first).to_have_text("Mikhail Bulgakov")
+    for place in range(1, 9):
+        expect(page.locator(".decision").first).to_be_visible()
+        accessible(page)
+        contexts = page.locator("[data-screen=contexts]").count()
+        page.keyboard.press("2" if contexts else "x")
+        expect(page.locator("#sheet-progress")).to_have_text(f"{place} of 8 judged")
+    expect(page.locator(".notice-done")).to_be_visible()
+    assert main(["import", str(free_text), str(handed(page))]) == 0
+    rows = _rows(free_text / "judgments" / "ada.jsonl")
+    assert {row["judgment"] for row in rows if "judgment" in row} == {"wrong"}
+    support = {(row["question"], row["run"]): row["support"] for row in rows if "support" in row}
+    pairs = [(question, run) for question in ("q1", "q2") for run in ("small", "large")]
+    assert support == dict.fromkeys(pairs, "unsupported")
+    assert len(rows) == 8
+
+
 def test_holistic_scores_are_a_stage_beside_matching(folder: Path, sheet: Make, handed: Make) -> None:
     page = sheet(folder, "--questions", "1.7", "--holistic")
     page.get_by_role("link", name="Begin judging").click()

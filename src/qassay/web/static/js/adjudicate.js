@@ -1,8 +1,8 @@
 // Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
 import { announce, byId, fill, h, notify, pageData, plural } from "./dom.js";
 import { besideDocument, documentPanel } from "./document.js";
-import { contextList, goldAnswers } from "./free_text.js";
-import { keyFor, register } from "./keys.js";
+import { answerText, contextList, goldAnswers } from "./free_text.js";
+import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
 import { named, said } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
@@ -66,19 +66,17 @@ const most = Math.max(2, ...all.map((one) => one.verdicts.length));
 for (let place = 0; place < Math.min(most, 9); place += 1) {
   register(`adjudicate.accept${place + 1}`, String(place + 1), `Accept verdict ${letter(place)}`, () => accept(place));
 }
-const taken = new Set(["g", "z"]);
-for (const { field, labels } of Object.values(choices)) {
-  for (const { label } of labels) {
-    const key = LETTERS[label] ?? [...label.toLowerCase()].find((character) => /[a-z]/.test(character) && !taken.has(character)) ?? "";
-    taken.add(key);
-    register(`adjudicate.${label}`, key, `Rule ${label}`, () => own({ [field]: label }));
-  }
-}
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
 register("adjudicate.undo", "z", "Take back the last ruling", undo);
 offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
+
+// A label that several kinds of judgment have is one shortcut. Its own key is used where that is a letter.
+for (const [label, own] of new Map(Object.values(choices).flatMap(({ labels }) => labels.map((one) => [one.label, one.key])))) {
+  const key = [LETTERS[label], own, ...label.toLowerCase()].find((character) => character && /^\p{L}$/u.test(character) && isFree(character));
+  register(`adjudicate.${label}`, key ?? "", `Rule ${label}`, () => rule(label));
+}
 
 /** @param {number} place */
 function letter(place) {
@@ -99,16 +97,18 @@ function accept(place) {
   save(one, bare);
 }
 
-/** @param {Verdict} verdict */
-function own(verdict) {
+/** @param {string} label  Nothing happens where the kind of judgment does not have it. */
+function rule(label) {
   const one = all[at];
   if (!one || one.kind === "lists") return;
   const { field, labels } = choices[one.kind];
-  if (!labels.some(({ label }) => label === verdict[field])) return;
-  if (one.kind === "list" && verdict.judgment === "R") {
+  if (!labels.some((offered) => offered.label === label)) return;
+  /** @type {Verdict} */
+  const verdict = { [field]: label };
+  if (one.kind === "list" && label === "R") {
     const known = one.verdicts.find((other) => other.answer)?.answer ?? one.shown.text;
-    const field = document.getElementById("class");
-    verdict.answer = field instanceof HTMLInputElement && field.value.trim() ? field.value.trim() : known;
+    const input = document.getElementById("class");
+    verdict.answer = input instanceof HTMLInputElement && input.value.trim() ? input.value.trim() : known;
   }
   save(one, verdict);
 }
@@ -184,8 +184,8 @@ function draw() {
   const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
   const answer = h("div", { class: "judge-answer" }, what(one), verdicts(one));
   const rest = h("div", { class: "judge-answer" }, more, onward());
-  const hasDocument = Boolean(one.shown.doc);
-  fill(stage, hasDocument ? besideDocument(answer, documentPanel(page.has_collection, { body: one.shown }), rest) : [answer, rest]);
+  const panel = one.shown.doc ? documentPanel(page.has_collection, { body: one.shown }) : contextList(one.shown.contexts ?? []);
+  fill(stage, panel ? besideDocument(answer, panel, rest) : [answer, rest]);
 }
 
 /** @param {Disagreement} one */
@@ -197,8 +197,8 @@ function what(one) {
     const nugget = one.part.startsWith("nugget:") ? nuggets.get(one.part.slice(7)) : null;
     return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
   }
-  const answer = h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
-  return one.shown.contexts ? [answer, goldAnswers(page.question), contextList(one.shown.contexts)] : answer;
+  if (one.shown.contexts) return [answerText(one.shown.text), one.kind === "label" ? goldAnswers(page.question) : null];
+  return h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
 }
 
 /** @param {Disagreement} one */
@@ -225,15 +225,16 @@ function counted(list) {
 function words(one, verdict) {
   if (one.kind === "match") return verdict.nuggets.length ? verdict.nuggets.map((/** @type {string} */ id) => nuggets.get(id) ?? id).join("; ") : "no nugget";
   const { note, settled, ...bare } = verdict;
+  if (one.kind === "context") return bare.support;
   return said(bare);
 }
 
 /** @param {Disagreement} one */
 function newRuling(one) {
   const parts = [];
-  const { field, labels } = choices[one.kind];
+  const { labels } = choices[one.kind];
   if (labels.length) {
-    parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => own({ [field]: label }))));
+    parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
     if (one.kind === "list") {
       const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
       parts.push(h("label", null, "Class, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),

@@ -1,6 +1,7 @@
 // Free-text answers: the answer, the gold answers of the question and the contexts, with one key for each label.
+import { besideDocument } from "./document.js";
 import { byId, fill, h } from "./dom.js";
-import { keyFor, register } from "./keys.js";
+import { isFree, keyFor, register } from "./keys.js";
 import { Workbench } from "./workbench.js";
 
 /** @typedef {import("./workbench.js").ItemView} ItemView */
@@ -14,8 +15,20 @@ import { Workbench } from "./workbench.js";
 export function freeTextScreen(screen, { gold }) {
   const bench = new Workbench({ draw });
   const { field, labels } = bench.sheet.choices ?? { field: "judgment", labels: [] };
-  for (const { label, name, key } of labels) register(`${screen}.${label}`, key, name, () => decide(label));
   register(`${screen}.note`, "m", "Write a note on this answer", () => byId("note").focus());
+  for (const { label, name, key } of labels) {
+    register(shortcut(label), isFree(key) ? key : spareKey(), name, () => decide(label));
+  }
+
+  /** @param {string} label */
+  function shortcut(label) {
+    return `${screen}.label.${label}`;
+  }
+
+  /** The key of a label whose own key something else on the page has: the first number that no label asks for. */
+  function spareKey() {
+    return [..."123456789"].find((key) => isFree(key) && labels.every((one) => one.key !== key)) ?? "";
+  }
 
   /** @param {string} label */
   function decide(label) {
@@ -29,26 +42,35 @@ export function freeTextScreen(screen, { gold }) {
    */
   function draw(here, view) {
     const { verdict } = view.parts[0];
-    const buttons = labels.map(({ label, name, meaning, tone }) =>
+    const buttons = labels.map(({ label, name, meaning }) =>
       h("button", {
         type: "button",
         class: "decision",
         "aria-pressed": String(verdict?.[field] === label),
-        dataset: { label, tone },
+        dataset: { label },
         onclick: () => decide(label),
-      }, h("kbd", null, keyFor(`${screen}.${label}`)), h("span", null, name, meaning ? `: ${meaning}` : "")));
+      }, h("kbd", null, keyFor(shortcut(label))), h("span", { dir: "auto" }, name, meaning ? `: ${meaning}` : "")));
     const answer = h("div", { class: "judge-answer" },
       h("h2", null, "Answer"),
-      h("p", { class: "answer-string free-text", dir: "auto" }, view.body.text),
+      answerText(view.body.text),
       h("div", { class: "decisions labels", role: "group", "aria-label": "Decision" }, buttons),
-      gold ? goldAnswers(here.sheet.question) : null,
+      gold ? goldAnswers(here.sheet.question) : null);
+    const note = h("div", { class: "judge-answer" },
       h("label", { class: "note" }, "Note (optional, saved with the decision)",
         h("textarea", { id: "note", rows: "2", maxlength: "2000", value: verdict?.note ?? "" })));
     const contexts = contextList(view.body.contexts ?? []);
-    fill(here.stage, contexts ? h("div", { class: "judge-columns" }, answer, contexts) : answer);
+    fill(here.stage, contexts ? besideDocument(answer, contexts, note) : [answer, note]);
   }
 
   void bench.start();
+}
+
+/**
+ * An answer; a long one is scrolled by keys too.
+ * @param {string} text
+ */
+export function answerText(text) {
+  return h("p", { class: "answer-string free-text", dir: "auto", tabindex: "0", role: "group", "aria-label": "Answer text" }, text);
 }
 
 /**
@@ -69,8 +91,8 @@ export function goldAnswers(question) {
  */
 export function contextList(contexts) {
   if (!contexts.length) return null;
-  return h("section", { class: "judge-answer contexts", tabindex: "0", role: "region", "aria-label": "Contexts" },
+  return h("section", { class: "document contexts" },
     h("h2", null, contexts.length === 1 ? "Context" : `Contexts (${contexts.length})`),
-    h("ol", { class: "strings" }, contexts.map(({ text, doc }) =>
+    h("ol", { class: "strings document-text", tabindex: "0", "aria-label": "Contexts" }, contexts.map(({ text, doc }) =>
       h("li", null, doc ? h("p", { class: "faint" }, h("bdi", null, doc)) : null, h("p", { class: "context", dir: "auto" }, text)))));
 }

@@ -41,6 +41,16 @@ export function register(name, key, label, handler) {
   if (button) button.hidden = false;
 }
 
+/**
+ * Whether a shortcut that is not registered yet can come with this key: neither the page nor another one does.
+ *
+ * @param {string} key
+ * @returns {boolean}
+ */
+export function isFree(key) {
+  return !RESERVED.includes(key) && ![...shortcuts.values()].some((one) => same(one.given, key));
+}
+
 /** @param {string} name */
 export function unregister(name) {
   shortcuts.delete(name);
