@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,21 +156,3 @@ def test_it_fits_a_phone(ada_judges: Any, accessible: Make, scheme: str) -> None
         before = page.url
         page.keyboard.press("1")
         page.wait_for_function(MOVED, arg=before)
-
-
-def test_a_label_whose_key_is_taken_gets_another(
-    free_text: Path, make_evaluation: Make, serve: Make, visit: Make, saved: Make, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(free_text, tmp_path / "taken"))
-    labels = '{good = 1, fair = {value = 0.5, key = "z"}, bad = {value = 0, key = "1"}}'
-    (folder / "qassay.toml").write_text(f'task = "qa"\nlabels = {labels}\n')
-    one = make_evaluation(folder)
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
-    expect(page.locator(".decision")).to_have_text(["1good", "2fair", "3bad"])
-    page.keyboard.press("2")
-    expect(page.locator("#question-id")).to_have_text("q2")
-    saved(page)
-    assert [row["judgment"] for row in one.rows("first")] == ["fair"]

@@ -4,19 +4,77 @@
     patterns    regular expressions for answers, with the documents that support them (patterns.txt)
     match       the known answers (answers.jsonl), compared exactly or after normalising
     overlap     nuggets, by the words that a response shares with them
-    spelling    assessors by name: `overlap(threshold=0.5)`
 
-Judgments carry a `trace` that says how they came about. Everything in `agree`, `stability` and the rest applies to them
-unchanged.
+Here they are opened by name: `overlap(threshold=0.5)`. Judgments carry a `trace` that says how they came about.
+Everything in `agree`, `stability` and the rest applies to them unchanged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Opinion, judge_items
 from qassay.assessors.match import Match
-from qassay.assessors.overlap import Overlap
+from qassay.assessors.overlap import THRESHOLD, Overlap
 from qassay.assessors.patterns import Patterns
-from qassay.assessors.spelling import NAMES, open_assessor
+from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.evaluation import Evaluation
+from qassay.formats import files
+from qassay.formats.nist import parse_patterns
+from qassay.judging.items import pool_items
+from qassay.spelling import arguments, parse
+
+NAMES = {
+    "patterns": "regular expressions of patterns.txt, with the documents that support them",
+    "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
+    "match": "the known answers of answers.jsonl, compared exactly",
+    "match(normalise=true)": "the same without case, articles and punctuation",
+    "overlap": "nuggets by the share of their words that a response has",
+    "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
+}
+
+
+def open_assessor(text: str, evaluation: Evaluation) -> AutomaticAssessor:
+    """The assessor that is spelled so, with what it needs from the evaluation."""
+    wanted = parse(text.lower(), "assessor", example="match(normalise=true)")
+    if wanted.name not in _FACTORIES:
+        raise unknown("assessor", text, NAMES)
+    factory = _FACTORIES[wanted.name]
+    return factory(evaluation, **arguments(wanted, factory))
+
+
+def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
+    path = evaluation.folder.patterns
+    if not path.is_file():
+        message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
+    rows = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
+    return Patterns.from_rows((row for _, row in rows), evaluation.task, exact=exact)
+
+
+def _match(evaluation: Evaluation, *, normalise: bool = False) -> Match:
+    answers = evaluation.answers
+    if not answers.height:
+        message = "there are no known answers to match; add answers.jsonl with: qassay import FOLDER ANSWERS"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    return Match.from_rows(answers.iter_rows(named=True), normalise=normalise)
+
+
+def _overlap(evaluation: Evaluation, *, threshold: float = THRESHOLD) -> Overlap:
+    if not 0 < threshold <= 1:
+        raise UsageError(f"overlap: threshold is {threshold:g}; it takes a share above 0 and up to 1")
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    return Overlap.from_items(items, threshold=threshold)
+
+
+_FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
+    "patterns": _patterns,
+    "match": _match,
+    "overlap": _overlap,
+}
+
 
 __all__ = [
     "NAMES",

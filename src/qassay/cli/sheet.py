@@ -68,7 +68,8 @@ def command(
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import file_name, name_fault
     from qassay.formats.sheets import write_key
-    from qassay.web.sheet import Wanted, make_content, write_page
+    from qassay.web.sheet.content import Wanted, make_content
+    from qassay.web.sheet.page import write_page
 
     if fault := name_fault(assessor):
         raise UsageError(f"the assessor's name {assessor!r} {fault}: it names a judgment set")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.matrix import Floats
@@ -10,7 +9,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 
 
-@dataclass(frozen=True)
 class Accuracy(Measure):
     """Correct responses / questions.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.matrix import Floats
@@ -10,7 +9,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import AnswerCounts, Block
 
 
-@dataclass(frozen=True)
 class CitationPrecision(Measure):
     """Mean support (1, 0.5, 0) of all judged citations of a response; undefined (NaN) where none is judged."""
 
@@ -25,7 +23,6 @@ class CitationPrecision(Measure):
         return block(counts, AnswerCounts).citation_precision
 
 
-@dataclass(frozen=True)
 class CitationRecall(Measure):
     """Mean over the sentences of a response of the best support among their citations, 0 for a sentence without any.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.errors import UsageError
@@ -12,7 +11,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 
 
-@dataclass(frozen=True)
 class ConfidenceWeightedScore(Measure):
     """CWS = (1/Q) * sum for i = 1..Q of (number correct in the first i) / i.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ def contingency(decision: NDArray[np.int64], reference: NDArray[np.int64], label
     return np.bincount(cells, minlength=labels * labels).reshape(labels, labels)
 
 
-@dataclass(frozen=True)
 class EntailmentAccuracy(Measure):
     """Share of the pairs on which decision and reference answer are the same.
 

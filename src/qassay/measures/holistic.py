@@ -10,7 +10,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, NuggetCounts
 
 
-@dataclass(frozen=True)
 class Content(Measure):
     """The assessor's score for content, 0 to 10, of a response; NaN where none was given."""
 
@@ -26,7 +25,6 @@ class Content(Measure):
         return block(counts, NuggetCounts).content
 
 
-@dataclass(frozen=True)
 class Organization(Measure):
     """The assessor's score for organization, 0 to 10, of a response; NaN where none was given."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.matrix import Floats
@@ -10,7 +9,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, PairCounts
 
 
-@dataclass(frozen=True)
 class Correctness(Measure):
     """Mean correctness over judges and judged pairs.
 
@@ -28,7 +26,6 @@ class Correctness(Measure):
         return block(counts, PairCounts).correctness
 
 
-@dataclass(frozen=True)
 class Understandability(Measure):
     """Mean understandability over judges and judged pairs; NaN where nobody judged."""
 

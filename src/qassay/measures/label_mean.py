@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.matrix import Floats
@@ -10,7 +9,6 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, LabelCounts
 
 
-@dataclass(frozen=True)
 class LabelMean(Measure):
     """Mean over the questions of the value of the answer's label: correct 1, partly 0.5, incorrect 0 by default.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ def list_f(distinct: NDArray[Any] | int, returned: NDArray[Any] | int, known: ND
     return np.where(s > 0, f, np.nan)
 
 
-@dataclass(frozen=True)
 class ListF(Measure):
     """IP = D/N, IR = D/S, F = 2*IP*IR / (IP + IR); 0 where D = 0, an empty list included.
 

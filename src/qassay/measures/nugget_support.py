@@ -9,7 +9,6 @@ Per nugget support = 1, partial support = 0.5, none = 0; the strict variants cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ def support_score(counts: AnswerCounts, *, okay: float, partial: float) -> Float
     return np.where(counts.vital_known > 0, score, np.nan)
 
 
-@dataclass(frozen=True)
 class _Support(Measure):
     source: ClassVar[str] = "TREC RAG 2024"
     needs = AnswerCounts
@@ -44,7 +42,6 @@ class _Support(Measure):
         return support_score(block(counts, AnswerCounts), okay=self.okay, partial=self.partial)
 
 
-@dataclass(frozen=True)
 class AllNuggets(_Support):
     """Mean support over all nuggets, partial support counting half."""
 
@@ -54,7 +51,6 @@ class AllNuggets(_Support):
     partial: ClassVar[float] = 0.5
 
 
-@dataclass(frozen=True)
 class AllNuggetsStrict(AllNuggets):
     """Share of all nuggets with full support."""
 
@@ -63,7 +59,6 @@ class AllNuggetsStrict(AllNuggets):
     partial: ClassVar[float] = 0.0
 
 
-@dataclass(frozen=True)
 class VitalNuggets(_Support):
     """Mean support over vital nuggets, partial support counting half."""
 
@@ -73,7 +68,6 @@ class VitalNuggets(_Support):
     partial: ClassVar[float] = 0.5
 
 
-@dataclass(frozen=True)
 class VitalNuggetsStrict(VitalNuggets):
     """Share of vital nuggets with full support: the main measure."""
 
@@ -82,7 +76,6 @@ class VitalNuggetsStrict(VitalNuggets):
     partial: ClassVar[float] = 0.0
 
 
-@dataclass(frozen=True)
 class WeightedNuggets(_Support):
     """Mean support with okay nuggets weighing half, partial support counting half."""
 
@@ -92,7 +85,6 @@ class WeightedNuggets(_Support):
     partial: ClassVar[float] = 0.5
 
 
-@dataclass(frozen=True)
 class WeightedNuggetsStrict(WeightedNuggets):
     """Full support with okay nuggets weighing half."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ def reciprocal_rank(first: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(1.0, first, out=np.zeros(first.shape), where=(first > 0) & (first <= DEPTH)))
 
 
-@dataclass(frozen=True)
 class ReciprocalRank(Measure):
     """RR = 1 / rank of the first item judged R among the first five, else 0; the run's score is its mean, MRR.
 
@@ -43,7 +41,6 @@ class ReciprocalRank(Measure):
         return reciprocal_rank(block(counts, ItemCounts).first_right)
 
 
-@dataclass(frozen=True)
 class LenientReciprocalRank(Measure):
     """The same with unsupported answers (U) counted as right, as TREC-9 and TREC 2001 reported beside it."""
 

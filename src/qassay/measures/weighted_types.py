@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qassay.matrix import Integers, Mean, Summary, TypeWeighted
@@ -28,7 +27,6 @@ def weights_for(
     return {kind: weight / total for kind, weight in weights.items() if kind in present}
 
 
-@dataclass(frozen=True)
 class FinalScore(Measure):
     """1/2 factoid accuracy + 1/4 mean list F + 1/4 mean definition F.
 
@@ -46,7 +44,6 @@ class FinalScore(Measure):
         return Mean() if len(present) == 1 else TypeWeighted(tuple(types), weights_for(present, weights, {}))
 
 
-@dataclass(frozen=True)
 class SeriesScore(Measure):
     """The weighted mean of the components within each series; the run's score is the mean over series [SERIES05].
 

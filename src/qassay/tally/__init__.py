@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 from qassay.judging.keys import Key
 from qassay.questions import Question, TestSet
 from qassay.runs import Runs
-from qassay.tally.answers import AnswerCounts, count_answers
-from qassay.tally.items import ItemCounts, count_items
-from qassay.tally.labels import LabelCounts, count_labels
-from qassay.tally.lists import ListCounts, count_lists
-from qassay.tally.nuggets import NuggetCounts, count_nuggets
+from qassay.tally.items import ItemCounts, LabelCounts, ListCounts, count_items, count_labels, count_lists
+from qassay.tally.nuggets import AnswerCounts, NuggetCounts, count_answers, count_nuggets
 from qassay.tally.pairs import PairCounts, count_pairs
 from qassay.tally.rows import Rows
 from qassay.tasks import Task

@@ -1,4 +1,4 @@
-"""Counts for definition and other questions: nuggets matched, and holistic scores."""
+"""Counts by nuggets: those matched in responses, with holistic scores, and those that long answers support."""
 
 from __future__ import annotations
 
@@ -72,3 +72,83 @@ def list_totals(listed: pl.DataFrame, rows: Rows) -> dict[str, Floats]:
         "vital": table["vital"].fill_null(0).cast(pl.Float64).to_numpy(),
         "weight": table["weight"].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
     }
+
+
+CREDIT = {"full": 1.0, "partial": 0.5, "none": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerCounts:
+    """Nuggets that an answer supports fully and partially, vital and okay, and those there are, by question.
+
+    `citation_precision` and `citation_recall` are NaN where none of an answer's citations is judged. `length` counts
+    characters that are not white space.
+    """
+
+    vital_full: Floats
+    vital_partial: Floats
+    okay_full: Floats
+    okay_partial: Floats
+    vital_known: Floats
+    okay_known: Floats
+    citation_precision: Floats
+    citation_recall: Floats
+    length: NDArray[np.int64]
+
+
+def count_answers(rows: Rows, key: Key) -> tuple[AnswerCounts, NDArray[np.bool_], pl.DataFrame]:
+    """Count supported nuggets; every nugget of a non-empty answer without a support judgment is unjudged."""
+    listed = key.nuggets.select("question", "nugget", "vital", "weight")
+    support = placed(key.judgments.kind("support"), rows).join(listed, on=["question", "nugget"], how="inner")
+    sentences = rows.count(rows.is_item())
+    # An empty answer supports nothing, whatever is noted about it.
+    support = support.filter(pl.Series(_at(sentences, support) > 0))
+    totals = list_totals(listed.rename({"nugget": "nuggets"}), rows)
+    vital, full, partial = pl.col("vital"), pl.col("support") == "full", pl.col("support") == "partial"
+    precision, recall = _citations(rows, key)
+    counts = AnswerCounts(
+        vital_full=summed(support.filter(vital & full), rows),
+        vital_partial=summed(support.filter(vital & partial), rows),
+        okay_full=summed(support.filter(~vital & full), rows),
+        okay_partial=summed(support.filter(~vital & partial), rows),
+        vital_known=totals["vital"],
+        okay_known=totals["nuggets"] - totals["vital"],
+        citation_precision=precision,
+        citation_recall=recall,
+        length=lengths(rows),
+    )
+    short = (sentences > 0) & (summed(support, rows) < totals["nuggets"])
+    return counts, totals["nuggets"] > 0, _lacking(rows, short, listed, support)
+
+
+def _at(counts: NDArray[np.int64], placed: pl.DataFrame) -> NDArray[np.int64]:
+    """The count of the run and question of each row."""
+    return np.asarray(counts[placed["row"].to_numpy(), placed["column"].to_numpy()])
+
+
+def _lacking(rows: Rows, short: NDArray[np.bool_], listed: pl.DataFrame, support: pl.DataFrame) -> pl.DataFrame:
+    """The nuggets without support judgment, of the responses that lack any."""
+    responses = unjudged_responses(rows, short, "nugget ").select("question", "run", "thing")
+    wanted = responses.join(listed, on="question", maintain_order="left_right")
+    missing = wanted.join(support, on=["question", "run", "nugget"], how="anti", maintain_order="left")
+    return missing.select("question", "run", thing=pl.col("thing") + pl.col("nugget"))
+
+
+def _citations(rows: Rows, key: Key) -> tuple[Floats, Floats]:
+    """Mean support of judged citations; mean over sentences of their best supported citation."""
+    judged = placed(key.judgments.kind("citation"), rows).with_columns(
+        credit=pl.col("support").replace_strict(CREDIT, return_dtype=pl.Float64)
+    )
+    precision = np.full(rows.shape, np.nan)
+    recall = np.full(rows.shape, np.nan)
+    if judged.height:
+        number = summed(judged, rows)
+        sentences = rows.count(rows.is_item())
+        best = judged.group_by("row", "column", "sentence").agg(pl.col("credit").max())
+        # A judgment may outlive the sentence it was made for; recall is over those that are there.
+        best = best.filter(best["sentence"].is_between(0, pl.Series(_at(sentences, best) - 1)))
+        some = number > 0
+        precision[some] = summed(judged, rows, "credit")[some] / number[some]
+        some &= sentences > 0
+        recall[some] = summed(best, rows, "credit")[some] / sentences[some]
+    return precision, recall

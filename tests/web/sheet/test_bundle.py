@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qassay.web.rendering import static_files
-from qassay.web.sheet.bundle import as_function, bundle, inline
+from qassay.web.sheet.page import as_function, bundle, inline
 
 
 def test_every_screen_can_be_put_into_a_sheet() -> None:

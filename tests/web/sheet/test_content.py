@@ -11,7 +11,8 @@ import pytest
 import qassay
 from qassay.errors import UsageError
 from qassay.evaluation import open_evaluation
-from qassay.web.sheet import Wanted, make_content, write_page
+from qassay.web.sheet.content import Wanted, make_content
+from qassay.web.sheet.page import write_page
 
 
 @pytest.fixture

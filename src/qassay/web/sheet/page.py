@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,7 @@ from markupsafe import Markup
 
 from qassay.errors import UsageError
 from qassay.formats import files
-from qassay.web.rendering import as_script, environment
-from qassay.web.sheet.bundle import bundle, icon, styles, theme
+from qassay.web.rendering import LOOK, as_script, environment, static_files
 from qassay.web.sheet.content import Content
 
 # Browsers open more, but slowly; and it has to go through somebody's mail.
@@ -104,3 +105,96 @@ def _own(text: str) -> Markup:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# ---- the application's scripts as one script that needs no server ----------------------------------------------------
+#
+# Every module becomes a function that gets its imports by name and returns its exports, so that the whole fits into one
+# script element whose hash the page's policy names: nothing else may run. The modules that talk to the server are
+# replaced by those of `static/js/sheet/`, which answer out of the file.
+
+MAIN = "sheet/main.js"
+# What stands in for modules that talk to the server; those of a sheet see the originals.
+REPLACED = {name: f"sheet/{name}" for name in ("address.js", "api.js", "outbox.js", "remembered.js")}
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.MULTILINE)
+_DECLARED = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_LISTED = re.compile(r"^export \{([^}]*)\};$", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*$|\bimport\.meta\b|^await\b", re.MULTILINE)
+
+
+def bundle(screens: Iterable[str]) -> str:
+    """One script that holds these screens and everything they use, and begins the sheet."""
+    modules: dict[str, str] = {}
+    waiting = [MAIN, "base.js", *(f"screens/{screen}.js" for screen in screens)]
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules[name], used = as_function(name, _source(f"js/{name}"))
+            waiting += used
+    parts = ",\n".join(f'"{name}": {text}' for name, text in sorted(modules.items()))
+    return inline(
+        '"use strict";\n(() => {\n'
+        f"const modules = {{\n{parts}\n}};\n"
+        "const loaded = new Map();\n"
+        "const $module = (name) => {\n"
+        "  if (!loaded.has(name)) loaded.set(name, modules[name]($module));\n"
+        "  return loaded.get(name);\n"
+        "};\n"
+        f'$module("{MAIN}").main((name) => void modules[name]($module));\n'
+        "})();\n"
+    )
+
+
+def as_function(name: str, source: str) -> tuple[str, list[str]]:
+    """A module as a function of the loader that returns its exports, and the names of the modules that it uses."""
+    used: list[str] = []
+    exported: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2]))
+        if not name.startswith("sheet/"):
+            path = REPLACED.get(path, path)
+        used.append(path)
+        return f'const {{{match[1].replace(" as ", ": ")}}} = $module("{path}");'
+
+    def declared(match: re.Match[str]) -> str:
+        exported.append(match[2])
+        return match[1]
+
+    def listed(match: re.Match[str]) -> str:
+        exported.extend(part.strip() for part in match[1].split(",") if part.strip())
+        return ""
+
+    body = _LISTED.sub(listed, _DECLARED.sub(declared, _IMPORT.sub(taken, source)))
+    if (other := _OTHER.search(body)) is not None:
+        raise ValueError(f"{name}: {other[0]!r} cannot be put into a sheet; write plain named imports and exports")
+    return f"($module) => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}}", used
+
+
+def styles() -> str:
+    """The look of the judging screens."""
+    screens = (f"screens/{name}" for name in ("responses", "choices", "lists", "nuggets"))
+    names = [*(f"look/{name}" for name in LOOK), "judge", *screens, "sheet"]
+    return inline("\n".join(_source(f"css/{name}.css") for name in names))
+
+
+def theme() -> str:
+    """The script that sets the theme before anything is painted."""
+    return inline(_source("js/theme.js"))
+
+
+def icon() -> bytes:
+    """The page's icon."""
+    return static_files()["icon.svg"].read_bytes()
+
+
+def inline(text: str) -> str:
+    """A text that may stand within a script or style element; an error where it would end it."""
+    if re.search(r"</(?:script|style)|<!--|\r|\0", text, re.IGNORECASE):
+        raise ValueError("a script or style of the application cannot be put into a page: it holds the end of one")
+    return text
+
+
+def _source(name: str) -> str:
+    return static_files()[name].read_text(encoding="utf-8")
