@@ -140,6 +140,8 @@ def test_an_own_task_needs_no_code(folder: Path, capsys: pytest.CaptureFixture[s
         ('{correct = {value = 1, key = "a"}, no = {value = 0, key = "a"}}', "two labels have the same key"),
         ("{correct = {value = 1, colour = 2}, no = 0}", "labels.correct.colour"),
         ('{"" = 1, no = 0}', "is not a name of a label"),
+        ('{good = {value = 1, key = "2"}, bad = 0}', "two labels have the same key"),
+        ('{good = {value = 1, key = "Z"}, bad = 0}', "is one of the screen's own"),
     ],
 )
 def test_labels_that_cannot_be_used_are_errors_of_the_configuration(folder: Path, labels: str, message: str) -> None:
