@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -21,10 +22,19 @@ def nursery(site: Path) -> ForkServerContext:
     """A context whose processes run the package as it is installed in this folder."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(NEEDED)
+    if not _runs(context, site):
+        # Earlier tests of this process had their servers from another installation.
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
+        if not _runs(context, site):
+            raise RuntimeError("the servers would not run what is installed")
+    return context
+
+
+def _runs(context: ForkServerContext, site: Path) -> bool:
+    """Whether processes run the package in this folder; the first one starts the one that others are forked from."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(site)
     try:
-        # The first process starts the one that the others are forked from.
         check = context.Process(target=installed_in, args=(str(site),))
         check.start()
         check.join()
@@ -32,9 +42,7 @@ def nursery(site: Path) -> ForkServerContext:
         os.environ.pop("PYTHONPATH")
         if before is not None:
             os.environ["PYTHONPATH"] = before
-    if check.exitcode != 0:
-        raise RuntimeError("the servers would not run what is installed")
-    return context
+    return check.exitcode == 0
 
 
 def installed_in(site: str) -> None:
