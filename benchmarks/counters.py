@@ -240,7 +240,7 @@ def _save(connection: Connection, question: str) -> None:
         text(
             'INSERT INTO standing ("set", thing, question, kind, judgment, version, body)'
             ' SELECT "set", thing, question, kind, id, version, body FROM judgment'
-            " WHERE \"set\" = 'first' AND thing = :thing"
+            " WHERE \"set\" = 'first' AND thing = :subject"
         ),
         values,
     )
