@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis import agreement
 from qassay.cli import main
 from qassay.errors import InputError
 from qassay.judging import KINDS, Wanted
@@ -72,6 +73,14 @@ def test_the_score_is_the_mean_value_and_the_components_are_shares(folder: Path)
         "b": (2 / 3, {"correct": 2 / 3, "partly": 0.0, "incorrect": third}),
     }
     assert document["matrix"] == {"a": [1.0, 0.5, 0.0], "b": [1.0, 0.0, 1.0]}
+
+
+def test_agreement_has_the_labels_in_the_order_of_the_task(folder: Path) -> None:
+    """Not in that of the alphabet, where `partly` is last."""
+    other = [{"question": q, "text": t, "judgment": "incorrect" if j == "partly" else j} for q, t, j in LABELS]
+    write(folder / "judgments" / "second.jsonl", other)
+    (found,) = agreement(qassay.open(folder), resamples=0)
+    assert (found.labels, dict(found.patterns)) == (("correct", "partly", "incorrect"), {"partly/incorrect": 1})
 
 
 def test_equal_answers_are_one_item_with_the_contexts_of_both_and_without_the_runs(folder: Path) -> None:

@@ -119,7 +119,11 @@ def agreement(
     results = []
     for labels in compared_labels(evaluation, names, chosen=sets is not None):
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
-        result = compare_labels(labels.sets, two_way=folded, seed=seed, resamples=resamples, progress=progress)
+        # A task's own labels stand in its order, which the labels alone do not tell.
+        own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
+        result = compare_labels(
+            labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress
+        )
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
     return results
 

@@ -10,30 +10,29 @@ from qassay.measures.base import Measure, block
 from qassay.tally import Block, NuggetCounts
 
 
-class Content(Measure):
-    """The assessor's score for content, 0 to 10, of a response; NaN where none was given."""
-
-    name: ClassVar[str] = "content"
-    title: ClassVar[str] = "holistic score for content"
+class _Score(Measure):
     source: ClassVar[str] = "DEF03"
     needs = NuggetCounts
     optional_kind: ClassVar[str | None] = "holistic"
     high: ClassVar[float] = 10.0
+
+
+class Content(_Score):
+    """The assessor's score for content, 0 to 10, of a response; NaN where none was given."""
+
+    name: ClassVar[str] = "content"
+    title: ClassVar[str] = "holistic score for content"
 
     def per_question(self, counts: Block) -> Floats:
         """Content scores as given."""
         return block(counts, NuggetCounts).content
 
 
-class Organization(Measure):
+class Organization(_Score):
     """The assessor's score for organization, 0 to 10, of a response; NaN where none was given."""
 
     name: ClassVar[str] = "organization"
     title: ClassVar[str] = "holistic score for organization"
-    source: ClassVar[str] = "DEF03"
-    needs = NuggetCounts
-    optional_kind: ClassVar[str | None] = "holistic"
-    high: ClassVar[float] = 10.0
 
     def per_question(self, counts: Block) -> Floats:
         """Organization scores as given."""
@@ -41,7 +40,7 @@ class Organization(Measure):
 
 
 @dataclass(frozen=True)
-class Holistic(Measure):
+class Holistic(_Score):
     """content * weight of content + organization * weight of organization.
 
     [DEF03] says that content weighs much more and does not print the weights; 0.8 and 0.2 are ours.
@@ -49,10 +48,6 @@ class Holistic(Measure):
 
     name: ClassVar[str] = "holistic"
     title: ClassVar[str] = "holistic score"
-    source: ClassVar[str] = "DEF03"
-    needs = NuggetCounts
-    optional_kind: ClassVar[str | None] = "holistic"
-    high: ClassVar[float] = 10.0
 
     content: float = 0.8
     organization: float = 0.2

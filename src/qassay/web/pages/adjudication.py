@@ -38,9 +38,10 @@ class QuestionProgress(Context):
     question: str
     text: str
     closed: bool
-    unanimous: int | None
-    disagreements: int | None
-    left: int | None
+    # None while assessors still judge it.
+    unanimous: int | None = None
+    disagreements: int | None = None
+    left: int | None = None
 
 
 class AdjudicationPage(Context):
@@ -145,25 +146,8 @@ def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 
     rows = []
     for one in found:
         asked = known.get(one.question)
-        counts = one.settled
-        rows.append(
-            QuestionProgress(
-                question=one.question,
-                text=(asked.text or asked.target or "") if asked else "",
-                closed=one.closed,
-                unanimous=counts.unanimous if counts else None,
-                disagreements=counts.disagreements if counts else None,
-                left=counts.left if counts else None,
-            )
-        )
-    return AdjudicationPage(
-        questions=rows,
-        page=page,
-        pages=pages,
-        next=following,
-        left=all_of_it.left,
-        waiting=all_of_it.waiting,
-    )
+        rows.append(QuestionProgress.build(one, one.settled, text=(asked.text or asked.target or "") if asked else ""))
+    return AdjudicationPage.build(all_of_it, questions=rows, page=page, pages=pages, next=following)
 
 
 @router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)
@@ -235,15 +219,11 @@ def reopen_question(who: Who, site: TheSite, sent: Reopening) -> Done:
 
 def _view(disagreement: Disagreement) -> DisagreementView:
     item = disagreement.item
-    return DisagreementView(
+    return DisagreementView.build(
+        disagreement,
         item=item.id if item else None,
-        part=disagreement.part,
-        kind=disagreement.kind,
-        left=disagreement.left,
         verdicts=[dict(verdict) for verdict in disagreement.verdicts],
         ruling=None if disagreement.ruling is None else dict(disagreement.ruling),
-        version=disagreement.version,
-        seen=disagreement.seen,
         shown={} if item is None else KINDS[item.kind].part_shown(item, disagreement.part),
         rows=compared(disagreement.verdicts) if disagreement.kind == LISTS else [],
     )

@@ -130,18 +130,16 @@ def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None)
     stages = stages_of(places, one.step)
     shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
     question = question_named(site, one.question)
-    return Sheet(
+    return Sheet.build(
+        one,
         assignment=one.id,
         screen=shown.screen,
         stages=stages,
-        step=one.step,
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(before) for before in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
         choices=screen_choices(shown.screen, site.configuration.task),
         items=[two for two in places if SCREENS[two.kind] == shown.screen],
-        total=one.total,
-        done=one.done,
         closed=one.closed is not None,
         locked=locked,
         next=following,
@@ -252,14 +250,4 @@ def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) 
 
 
 def _decided(item: int, part: str, decided: SavedJudgment) -> SavedView:
-    saved = decided.saved
-    return SavedView(
-        item=item,
-        part=part,
-        version=saved.version,
-        at=saved.at,
-        complete=decided.complete,
-        done=decided.done,
-        total=decided.total,
-        closed=decided.closed,
-    )
+    return SavedView.build(decided, decided.saved, item=item, part=part)

@@ -245,22 +245,13 @@ def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
     for _, row in match_rows(connection, own.set, own.question):
         for name in matched_nuggets(row):
             linked.setdefault(name, set()).add(row.get("run"))
-    return NuggetList(
+    return NuggetList.build(
+        own,
         nuggets=[
-            NuggetView(
-                nugget=nugget.nugget,
-                text=nugget.text,
-                vital=nugget.vital,
-                version=nugget.version,
-                ordinal=nugget.ordinal,
-                linked=len(linked.get(nugget.nugget, ())),
-            )
+            NuggetView.build(nugget, linked=len(linked.get(nugget.nugget, ())))
             for nugget in nuggets_of(connection, own.set, own.question)
         ],
-        step=own.step,
         looked_through=sum(completed(connection, own, responses)),
-        done=own.done,
-        total=own.total,
         closed=own.closed is not None,
     )
 
@@ -385,12 +376,7 @@ def earlier(who: Who, site: TheSite, assignment: Number) -> Earlier:
         before = earlier_in_series(site, question_named(site, assigned.question, connection), connection)
         own = own_on(connection, who.id, [question.id for question in before])
         found = [
-            EarlierView(
-                id=question.id,
-                type=question.type,
-                text=question.text,
-                answers=_answers(connection, question.id, own.get(question.id), who.id),
-            )
+            EarlierView.build(question, answers=_answers(connection, question.id, own.get(question.id), who.id))
             for question in before
         ]
     return Earlier(questions=found)

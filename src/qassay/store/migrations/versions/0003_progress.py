@@ -119,9 +119,8 @@ def upgrade() -> None:
     if connection.dialect.name == "postgresql":
         op.execute(f"DROP FUNCTION {', '.join(f'tr_{name}()' for name in FUNCTIONS)} CASCADE")
     else:
-        for name in (
-            connection.execute(sa.text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars().all()
-        ):
+        names = connection.execute(sa.text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars().all()
+        for name in names:
             op.execute(f"DROP TRIGGER {name}")
     op.drop_table("share")
     op.drop_table("stage")
