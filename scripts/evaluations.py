@@ -100,6 +100,35 @@ def long_answers(folder: Path) -> PreparedEvaluation:
     return _given_out(_opened(folder), citations=True)
 
 
+def free_text(folder: Path) -> PreparedEvaluation:
+    """Answers in free text of two systems, with the passages that each was made from."""
+    asked = "Who wrote The Master and Margarita, and when did he finish it?"
+    answers = {
+        "small": (
+            "It is by Mikhail Bulgakov, who finished it in 1967.",
+            {"D7": "The novel appeared in the journal Moskva in 1966 and 1967, long after its author had died."},
+        ),
+        "large": (
+            "Mikhail Bulgakov wrote it from 1928 on and worked on it until shortly before his death in 1940.",
+            {
+                "D2": "Bulgakov began the novel in 1928 and burned a first version in 1930.",
+                "D9": "He dictated the last changes to his wife four weeks before he died, in March 1940.",
+            },
+        ),
+    }
+    (folder / "runs").mkdir(parents=True)
+    (folder / "qassay.toml").write_text('name = "Qassay demo"\ntask = "qa"\nsupport = true\n', encoding="utf-8")
+    _write_rows(
+        folder / "questions.jsonl",
+        [{"id": "q1", "type": "qa", "text": asked, "gold": ["Mikhail Bulgakov, in 1940"]}],
+    )
+    for run, (text, documents) in answers.items():
+        contexts = [{"doc": doc, "text": passage} for doc, passage in documents.items()]
+        row = {"run": run, "question": "q1", "items": [{"text": text}], "contexts": contexts}
+        _write_rows(folder / "runs" / f"{run}.jsonl", [row])
+    return _given_out(_opened(folder))
+
+
 def definitions(folder: Path) -> PreparedEvaluation:
     """What series call other, as definition questions with holistic scores."""
 

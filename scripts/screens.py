@@ -174,7 +174,7 @@ FINISHED: Final[Mapping[str, Screen]] = {
 EVALUATIONS: Final[Mapping[Callable[[Path], PreparedEvaluation], Mapping[str, Screen]]] = {
     evaluations.half_way: HALF_WAY,
     evaluations.finished: FINISHED,
-    evaluations.passages: {"passages": Screen(JUDGE, "assessor-1", ITEM, decided("1"), phone=True, question="1.3")},
+    evaluations.passages: {"passages": Screen(JUDGE, "assessor-1", ITEM, decided("1"), question="1.3")},
     evaluations.entailment: {"entailment": Screen(JUDGE, "assessor-1", ITEM, phone=True, question="5")},
     evaluations.justifications: {
         "justifications": Screen(JUDGE, "assessor-1", "fieldset", keys("4"), phone=True, question="3")
@@ -182,8 +182,12 @@ EVALUATIONS: Final[Mapping[Callable[[Path], PreparedEvaluation], Mapping[str, Sc
     evaluations.long_answers: {
         "support": Screen(JUDGE, "assessor-1", ".part.current", decided("1", "2", "1"), phone=True, question="r1")
     },
+    evaluations.free_text: {
+        "labels": Screen(JUDGE, "assessor-1", ITEM, question="q1"),
+        "contexts": Screen(JUDGE + "?stage=contexts", "assessor-1", ITEM, decided("1"), question="q1"),
+    },
     evaluations.definitions: {
-        "holistic": Screen(JUDGE + "?stage=holistic", "assessor-1", "fieldset", keys("7"), True, "1.7")
+        "holistic": Screen(JUDGE + "?stage=holistic", "assessor-1", "fieldset", keys("7"), question="1.7")
     },
 }
 
