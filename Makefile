@@ -8,6 +8,10 @@ STAMP := $(VENV)/.installed
 TYPESCRIPT := 5.9.3
 TSC := $(VENV)/node/node_modules/.bin/tsc
 
+# The identity provider that `make soak` signs in with.
+OIDC_PROVIDER := 8.8.1
+PROVIDER := $(VENV)/provider/node_modules/oidc-provider/package.json
+
 # What asks about known vulnerabilities, apart from what it is asked about.
 PIP_AUDIT := 2.10.1
 AUDIT := $(VENV)/audit/bin/pip-audit
@@ -61,8 +65,13 @@ check: lint types test docs
 bench: setup
 	$(BIN)/python -m benchmarks
 
-soak: setup
+# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray and an identity provider too.
+soak: setup $(PROVIDER)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray]'
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
+
+$(PROVIDER):
+	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/provider oidc-provider@$(OIDC_PROVIDER)
 
 # Known vulnerabilities of the pinned packages; it says so, and fails, where no database can be reached.
 audit: setup $(AUDIT)
