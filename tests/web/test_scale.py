@@ -138,11 +138,9 @@ def measured(one: Evaluation) -> Measured:
 
 
 # Any page may add up what has changed of the questions, to know whether what it keeps of them is current, and count
-# those of a kind over an index: a few steps a question, however many items.
-STEPS_A_QUESTION = 30
-# Pages about the work of people also add up the assignments, three a question here, over an index that contains all
-# they need: 7 ms for the million items, for which no table of sums is kept (`python -m benchmarks counters`).
-STEPS_WITH_WORK = {"organiser /": 110, "organiser /assignments": 120, "assessor /work": 40}
+# those of a kind over an index: a few steps a question, however many items. Only an order or a person takes more.
+STEPS_A_QUESTION, STEPS_OF_A_FILTER = 30, 80
+FILTERS = ("organiser /assignments?sort", "organiser /assignments?person")
 # A question's own sheet shows all of its items.
 BY_ITEM = (
     "assessor /judge/N",
@@ -158,7 +156,7 @@ def grown(small: Measured, large: Measured, questions: int = 0) -> list[str]:
     for name, (before, _) in small.items():
         after = large[name][0]
         rows = 1.2 * before.rows + 50
-        a_question = STEPS_WITH_WORK.get(name.partition("?")[0], STEPS_A_QUESTION)
+        a_question = STEPS_OF_A_FILTER if name.startswith(FILTERS) else STEPS_A_QUESTION
         steps = 2 * before.steps + 20_000 + a_question * questions
         if after.statements > before.statements + 1 or after.rows > rows or after.steps > steps:
             told.append(f"{name}: {before} -> {after}")
