@@ -1,4 +1,4 @@
-"""What `question_progress` must contain, counted from the rows that it sums up."""
+"""What `question_progress` and `workload` must contain, counted from the rows that they sum up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from qassay.store.schema import assignment, current_judgment, item, question, question_progress, settled
+from qassay.store.schema import assignment, current_judgment, item, question, question_progress, settled, workload
 
 
 def check_sums(connection: Connection) -> None:
@@ -14,6 +14,14 @@ def check_sums(connection: Connection) -> None:
     expected = _expected(connection)
     kept = {row.question: tuple(row)[1:] for row in connection.execute(select(question_progress))}
     assert kept == {name: expected.get(name, _NOTHING) for name in kept.keys() | expected.keys()}
+    work: dict[tuple[Any, ...], list[int]] = {}
+    for row in connection.execute(select(assignment)):
+        left = 0 if row.closed else row.total - row.done
+        added = (1, int(row.closed is not None), row.total, row.done, left, row.seconds, row.done if row.seconds else 0)
+        sums = work.setdefault((row.slot, row.set, row.account or 0), [0] * len(added))
+        sums[:] = [one + more for one, more in zip(sums, added, strict=True)]
+    summed = {tuple(row)[:3]: list(row)[3:] for row in connection.execute(select(workload))}
+    assert summed == {place: work.get(place, [0] * 7) for place in summed.keys() | work.keys()}
 
 
 # The row of a question of which nothing is left.

@@ -25,6 +25,7 @@ from qassay.store.schema import (
     question,
     question_progress,
     settled,
+    workload,
 )
 
 store = desk.store
@@ -144,6 +145,7 @@ def test_sums_are_those_of_the_rows(store: Store, seed: int) -> None:
         assert connection.execute(select(question_progress)).first() is not None
         # And what a migration fills in is the same.
         connection.execute(delete(question_progress))
+        connection.execute(delete(workload))
         MIGRATION.fill(connection)
         check_sums(connection)
 

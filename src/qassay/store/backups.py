@@ -21,7 +21,7 @@ from qassay.formats.folder import DATABASE, Configuration, Folder, read_configur
 from qassay.formats.times import now
 from qassay.store.engine import Store, connect, migrate, open_database, sqlite_url, store_url
 from qassay.store.people import end
-from qassay.store.schema import invitation, metadata, question_progress, session, token
+from qassay.store.schema import KEPT_BY_TRIGGERS, invitation, metadata, session, token
 from qassay.store.settings import EVALUATION, put_setting
 
 # Rows copied at once.
@@ -169,7 +169,7 @@ def _copy_tables_out(store: Store, target: Path) -> None:
 
 def _copy_tables(origin: Connection, target: Connection) -> None:
     for table in metadata.sorted_tables:
-        if table is question_progress:  # which triggers fill from the others
+        if table in KEPT_BY_TRIGGERS:  # which triggers fill from the others
             continue
         rows = origin.execution_options(yield_per=_MANY).execute(select(table))
         keys = table.columns.keys()

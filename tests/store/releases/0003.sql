@@ -241,6 +241,23 @@ CREATE TABLE token (
 	CONSTRAINT fk_token_account FOREIGN KEY(account) REFERENCES account (id)
 );
 INSERT INTO "token" VALUES(1,'2222222222222222222222222222222222222222222222222222222222222222',1,'scripts','2026-11-15T12:00:00.000Z',NULL,NULL);
+CREATE TABLE workload (
+	slot INTEGER NOT NULL, 
+	"set" VARCHAR(200) NOT NULL, 
+	account INTEGER NOT NULL, 
+	questions INTEGER DEFAULT '0' NOT NULL, 
+	closed INTEGER DEFAULT '0' NOT NULL, 
+	total INTEGER DEFAULT '0' NOT NULL, 
+	done INTEGER DEFAULT '0' NOT NULL, 
+	waiting INTEGER DEFAULT '0' NOT NULL, 
+	seconds INTEGER DEFAULT '0' NOT NULL, 
+	timed INTEGER DEFAULT '0' NOT NULL, 
+	CONSTRAINT pk_workload PRIMARY KEY (slot, "set", account)
+)
+ WITHOUT ROWID
+
+;
+INSERT INTO "workload" VALUES(1,'first',2,1,1,1,1,0,0,0);
 CREATE INDEX ix_record_question ON record (question);
 CREATE INDEX ix_session_account ON session (account);
 CREATE INDEX ix_token_account ON token (account);
@@ -261,7 +278,6 @@ CREATE INDEX ix_question_progress_unassigned ON question_progress (ordinal, ques
 CREATE INDEX ix_question_progress_unjudged ON question_progress (ordinal, question, pooled, judged) WHERE ordinal IS NOT NULL AND pooled = 1 AND judged = 0;
 CREATE INDEX ix_question_progress_unruled ON question_progress (first, question, unruled, open) WHERE first IS NOT NULL AND unruled > 0 AND open = 0;
 CREATE INDEX ix_question_progress_place ON question_progress (ordinal, question);
-CREATE INDEX ix_assignment_work ON assignment (account, slot, "set", closed, total, done, seconds);
 CREATE TRIGGER tr_question_ordinal_insert AFTER INSERT ON question WHEN true BEGIN INSERT INTO question_progress (question) VALUES (NEW.id) ON CONFLICT DO NOTHING; UPDATE question_progress SET (ordinal) = (SELECT max(ordinal) FROM question WHERE id = NEW.id AND NOT draft) WHERE question = NEW.id; END;
 CREATE TRIGGER tr_question_ordinal_update AFTER UPDATE OF id, ordinal, draft ON question WHEN true BEGIN INSERT INTO question_progress (question) VALUES (NEW.id) ON CONFLICT DO NOTHING; UPDATE question_progress SET (ordinal) = (SELECT max(ordinal) FROM question WHERE id = NEW.id AND NOT draft) WHERE question = NEW.id; END;
 CREATE TRIGGER tr_question_ordinal_move AFTER UPDATE OF id ON question WHEN OLD.id <> NEW.id BEGIN INSERT INTO question_progress (question) VALUES (OLD.id) ON CONFLICT DO NOTHING; UPDATE question_progress SET (ordinal) = (SELECT max(ordinal) FROM question WHERE id = OLD.id AND NOT draft) WHERE question = OLD.id; END;
@@ -286,4 +302,7 @@ CREATE TRIGGER tr_settled_unruled_insert AFTER INSERT ON settled WHEN true BEGIN
 CREATE TRIGGER tr_settled_unruled_update AFTER UPDATE OF question, unruled ON settled WHEN true BEGIN INSERT INTO question_progress (question) VALUES (NEW.question) ON CONFLICT DO NOTHING; UPDATE question_progress SET (unruled) = (SELECT coalesce(max(unruled), 0) FROM settled WHERE question = NEW.question) WHERE question = NEW.question; END;
 CREATE TRIGGER tr_settled_unruled_move AFTER UPDATE OF question ON settled WHEN OLD.question <> NEW.question BEGIN INSERT INTO question_progress (question) VALUES (OLD.question) ON CONFLICT DO NOTHING; UPDATE question_progress SET (unruled) = (SELECT coalesce(max(unruled), 0) FROM settled WHERE question = OLD.question) WHERE question = OLD.question; END;
 CREATE TRIGGER tr_settled_unruled_delete AFTER DELETE ON settled WHEN true BEGIN INSERT INTO question_progress (question) VALUES (OLD.question) ON CONFLICT DO NOTHING; UPDATE question_progress SET (unruled) = (SELECT coalesce(max(unruled), 0) FROM settled WHERE question = OLD.question) WHERE question = OLD.question; END;
+CREATE TRIGGER tr_workload_insert AFTER INSERT ON assignment BEGIN INSERT INTO workload (slot, "set", account, questions, closed, total, done, waiting, seconds, timed) VALUES (NEW.slot, NEW."set", coalesce(NEW.account, 0), + (1), + (CASE WHEN NEW.closed IS NULL THEN 0 ELSE 1 END), + (NEW.total), + (NEW.done), + (CASE WHEN NEW.closed IS NULL THEN NEW.total - NEW.done ELSE 0 END), + (NEW.seconds), + (CASE WHEN NEW.seconds > 0 THEN NEW.done ELSE 0 END)) ON CONFLICT (slot, "set", account) DO UPDATE SET questions = workload.questions + excluded.questions, closed = workload.closed + excluded.closed, total = workload.total + excluded.total, done = workload.done + excluded.done, waiting = workload.waiting + excluded.waiting, seconds = workload.seconds + excluded.seconds, timed = workload.timed + excluded.timed; END;
+CREATE TRIGGER tr_workload_update AFTER UPDATE OF slot, "set", account, total, done, closed, seconds ON assignment BEGIN INSERT INTO workload (slot, "set", account, questions, closed, total, done, waiting, seconds, timed) VALUES (OLD.slot, OLD."set", coalesce(OLD.account, 0), - (1), - (CASE WHEN OLD.closed IS NULL THEN 0 ELSE 1 END), - (OLD.total), - (OLD.done), - (CASE WHEN OLD.closed IS NULL THEN OLD.total - OLD.done ELSE 0 END), - (OLD.seconds), - (CASE WHEN OLD.seconds > 0 THEN OLD.done ELSE 0 END)) ON CONFLICT (slot, "set", account) DO UPDATE SET questions = workload.questions + excluded.questions, closed = workload.closed + excluded.closed, total = workload.total + excluded.total, done = workload.done + excluded.done, waiting = workload.waiting + excluded.waiting, seconds = workload.seconds + excluded.seconds, timed = workload.timed + excluded.timed; INSERT INTO workload (slot, "set", account, questions, closed, total, done, waiting, seconds, timed) VALUES (NEW.slot, NEW."set", coalesce(NEW.account, 0), + (1), + (CASE WHEN NEW.closed IS NULL THEN 0 ELSE 1 END), + (NEW.total), + (NEW.done), + (CASE WHEN NEW.closed IS NULL THEN NEW.total - NEW.done ELSE 0 END), + (NEW.seconds), + (CASE WHEN NEW.seconds > 0 THEN NEW.done ELSE 0 END)) ON CONFLICT (slot, "set", account) DO UPDATE SET questions = workload.questions + excluded.questions, closed = workload.closed + excluded.closed, total = workload.total + excluded.total, done = workload.done + excluded.done, waiting = workload.waiting + excluded.waiting, seconds = workload.seconds + excluded.seconds, timed = workload.timed + excluded.timed; END;
+CREATE TRIGGER tr_workload_delete AFTER DELETE ON assignment BEGIN INSERT INTO workload (slot, "set", account, questions, closed, total, done, waiting, seconds, timed) VALUES (OLD.slot, OLD."set", coalesce(OLD.account, 0), - (1), - (CASE WHEN OLD.closed IS NULL THEN 0 ELSE 1 END), - (OLD.total), - (OLD.done), - (CASE WHEN OLD.closed IS NULL THEN OLD.total - OLD.done ELSE 0 END), - (OLD.seconds), - (CASE WHEN OLD.seconds > 0 THEN OLD.done ELSE 0 END)) ON CONFLICT (slot, "set", account) DO UPDATE SET questions = workload.questions + excluded.questions, closed = workload.closed + excluded.closed, total = workload.total + excluded.total, done = workload.done + excluded.done, waiting = workload.waiting + excluded.waiting, seconds = workload.seconds + excluded.seconds, timed = workload.timed + excluded.timed; END;
 COMMIT;

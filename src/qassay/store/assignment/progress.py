@@ -16,7 +16,7 @@ from qassay.errors import UsageError
 from qassay.questions import TestSet
 from qassay.store.assignment.assignments import Assignment, keep_others_out, reassign
 from qassay.store.development.answers import in_parts
-from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress
+from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress, workload
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
 
@@ -43,15 +43,11 @@ class Workload:
 
 def workloads(connection: Connection, account: int | None = None) -> list[Workload]:
     """All work by slot and account, or that of one account."""
-    c = table.c
-    left = func.sum(case((c.closed.is_(None), c.total - c.done), else_=0))
-    timed = func.sum(case((c.seconds > 0, c.done), else_=0))
-    sums = (func.count(), func.count(c.closed), func.sum(c.total), func.sum(c.done), left, func.sum(c.seconds), timed)
-    # In the order of its index, so that SQLite need not sort all assignments.
-    rows = select(c.slot, c.set, c.account, *sums).group_by(c.account, c.slot, c.set)
+    c = workload.c
+    rows = select(workload).where(c.questions > 0).order_by(c.slot, c.set, c.account)
     own = (c.account == account,) if account is not None else ()
-    summed = [Workload(*row) for row in connection.execute(rows.where(*own))]
-    return sorted(summed, key=lambda work: (work.slot, work.set, work.account or 0))
+    found = connection.execute(rows.where(*own))
+    return [Workload(row.slot, row.set, row.account or None, *row[3:]) for row in found]
 
 
 def is_assigned(connection: Connection, set_name: str) -> bool:

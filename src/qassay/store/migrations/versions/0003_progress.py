@@ -1,12 +1,12 @@
-"""`share` goes: a plain GROUP BY is quick enough. `stage` becomes `question_progress`, with shorter triggers.
+"""`share` becomes `workload` and `stage` becomes `question_progress`, both with shorter triggers.
 
-Why one goes and the other stays is measured by `python -m benchmarks counters` (see `qassay.store.schema`). Changes of
-questions (`question.changes`) are counted by the statements that change them, no longer by a trigger.
+Why they are kept is measured by `python -m benchmarks counters` (see `qassay.store.schema`). Changes of questions
+(`question.changes`) are counted by the statements that change them, no longer by a trigger.
 
 Every column of `question_progress` comes from one table, whose trigger reads it again for the question of the changed
 row; both databases run the same statements. On PostgreSQL a writer locks the assignments of a question, or all
 assignments, before it changes them, so that two writers do not read the same question at once. A row of a question
-that is gone stays with its zeros.
+that is gone stays with its zeros. In `workload` a changed assignment is subtracted as it was and added as it is.
 """
 
 # ruff: noqa: S608  (statements consist of the constants below)
@@ -109,6 +109,18 @@ SOURCES = (
         "SELECT coalesce(max(unruled), 0) FROM settled WHERE question = {question}",
     ),
 )
+# What an assignment adds to the work of a person in a slot.
+WORK = {
+    "questions": "1",
+    "closed": "CASE WHEN {row}.closed IS NULL THEN 0 ELSE 1 END",
+    "total": "{row}.total",
+    "done": "{row}.done",
+    "waiting": "CASE WHEN {row}.closed IS NULL THEN {row}.total - {row}.done ELSE 0 END",
+    "seconds": "{row}.seconds",
+    "timed": "CASE WHEN {row}.seconds > 0 THEN {row}.done ELSE 0 END",
+}
+WORK_WATCHED = 'slot, "set", account, total, done, closed, seconds'
+WORK_COLUMNS = f'slot, "set", account, {", ".join(WORK)}'
 # The functions of the triggers of 0002 on PostgreSQL.
 FUNCTIONS = ("assignment", "assignment_update", "question", "question_change", "item", "standing", "settled")
 
@@ -136,13 +148,48 @@ def fill(connection: sa.Connection) -> None:
     connection.exec_driver_sql(f"INSERT INTO question_progress (question) {names}")
     for source in SOURCES:
         connection.exec_driver_sql(source.update("question_progress.question"))
+    sums = ", ".join(f"sum({value.format(row='a')})" for value in WORK.values())
+    connection.exec_driver_sql(
+        f'INSERT INTO workload ({WORK_COLUMNS}) SELECT slot, "set", coalesce(account, 0), {sums}'
+        ' FROM assignment AS a GROUP BY slot, "set", coalesce(account, 0)'
+    )
 
 
 def triggers(dialect: str) -> list[str]:
     """The statements that make the triggers."""
     if dialect == "postgresql":
-        return [statement for source in SOURCES for statement in _postgresql(source)]
-    return [statement for source in SOURCES for statement in _sqlite(source)]
+        return [*(statement for source in SOURCES for statement in _postgresql(source)), *_work_on_postgresql()]
+    return [*(statement for source in SOURCES for statement in _sqlite(source)), *_work_on_sqlite()]
+
+
+def _count(row: str, sign: str) -> str:
+    """The statement that adds an assignment to the work of its person, or subtracts it."""
+    values = ", ".join(f"{sign} ({value.format(row=row)})" for value in WORK.values())
+    sums = ", ".join(f"{name} = workload.{name} + excluded.{name}" for name in WORK)
+    return (
+        f'INSERT INTO workload ({WORK_COLUMNS}) VALUES ({row}.slot, {row}."set", coalesce({row}.account, 0), {values})'
+        f' ON CONFLICT (slot, "set", account) DO UPDATE SET {sums};'
+    )
+
+
+def _work_on_postgresql() -> tuple[str, str]:
+    return (
+        "CREATE FUNCTION tr_workload() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF TG_OP <> 'INSERT' THEN {_count('OLD', '-')} END IF;"
+        f" IF TG_OP <> 'DELETE' THEN {_count('NEW', '+')} END IF;"
+        " RETURN NULL; END $$",
+        f"CREATE TRIGGER tr_workload AFTER INSERT OR UPDATE OF {WORK_WATCHED} OR DELETE ON assignment"
+        " FOR EACH ROW EXECUTE FUNCTION tr_workload()",
+    )
+
+
+def _work_on_sqlite() -> list[str]:
+    old, new = _count("OLD", "-"), _count("NEW", "+")
+    events = {"INSERT": new, f"UPDATE OF {WORK_WATCHED}": f"{old} {new}", "DELETE": old}
+    return [
+        f"CREATE TRIGGER tr_workload_{event.partition(' ')[0].lower()} AFTER {event} ON assignment BEGIN {count} END"
+        for event, count in events.items()
+    ]
 
 
 def _postgresql(source: Source) -> tuple[str, str]:
@@ -201,5 +248,13 @@ def _make_table() -> None:
             f"ix_question_progress_{name}", "question_progress", columns, sqlite_where=where, postgresql_where=where
         )
     op.create_index("ix_question_progress_place", "question_progress", ["ordinal", "question"])
-    work = ["account", "slot", "set", "closed", "total", "done", "seconds"]
-    op.create_index("ix_assignment_work", "assignment", work)
+    op.create_table(
+        "workload",
+        sa.Column("slot", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("set", sa.String(200), primary_key=True),
+        sa.Column(
+            "account", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True, autoincrement=False
+        ),
+        *(_sum(name) for name in WORK),
+        sqlite_with_rowid=False,
+    )
