@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from qassay.cli import main
 
@@ -94,18 +94,24 @@ def test_work_goes_on_with_another_browser(folder: Path, sheet: Make, handed: Ma
     expect(other.locator("#told")).to_contain_text("belongs to the sheet bob-")
 
 
+def _wait_for_stored(page: Page, name: str) -> None:
+    """Two tabs are two processes: what one stores reaches the other a moment later."""
+    page.wait_for_function("name => Object.keys(localStorage).some(key => key.endsWith(`/${name}`))", arg=name)
+
+
 def test_of_two_tabs_the_second_is_told(folder: Path, sheet: Make) -> None:
     page = sheet(folder, "--questions", "1.1")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
     other = page.context.new_page()
     other.goto(page.url)
+    _wait_for_stored(other, "place")
+    other.reload()
     expect(other.locator("#position")).to_have_text("Item 1 of 5")
     page.bring_to_front()
     page.keyboard.press("4")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
-    # Two tabs are two processes: what one stores reaches the other a moment later.
-    other.wait_for_function("() => Object.keys(localStorage).some(key => key.endsWith('/question-1'))")
+    _wait_for_stored(other, "question-1")
     other.bring_to_front()
     other.keyboard.press("1")
     told = other.get_by_role("dialog")
