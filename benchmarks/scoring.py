@@ -13,7 +13,7 @@ from benchmarks.rows import Row
 from benchmarks.significance import best, peer_python
 from qassay.demo import demo_folder
 from qassay.evaluation import Evaluation, open_evaluation
-from qassay.scores import score
+from qassay.scoring import score
 from qassay.tally import tally
 
 WORK = Path(__file__).parent / ".work"

@@ -8,7 +8,7 @@ The map, in the order data flows; a module imports only modules above it:
     runs          responses of the systems         nuggets     atomic facts
     judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
     tally/        runs joined with a key           measures/   one small file per measure
-    scores/       question -> unit -> run
+    scoring/      question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     formats/      files read, recognised, imported, exported
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from qassay.formats.matrix import read_matrix
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
-    from qassay.scores import Scores
+    from qassay.scoring import Scores
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -46,7 +46,7 @@ _HOMES = {
     "InputError": ("qassay.errors", "InputError"),
     "QassayError": ("qassay.errors", "QassayError"),
     "ScoreMatrix": ("qassay.matrix", "ScoreMatrix"),
-    "Scores": ("qassay.scores", "Scores"),
+    "Scores": ("qassay.scoring", "Scores"),
     "UsageError": ("qassay.errors", "UsageError"),
     "agreement": ("qassay.analysis", "agreement"),
     "compare": ("qassay.analysis", "compare"),

@@ -44,7 +44,7 @@ from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
-from qassay.scores import Missing, Scores, Unjudged, score
+from qassay.scoring import Missing, Scores, Unjudged, score
 from qassay.store import as_stored
 from qassay.tally import Tally, tally
 from qassay.tasks import Task

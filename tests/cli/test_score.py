@@ -19,7 +19,7 @@ import random_evaluations as evaluations
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import Mean
-from qassay.scores.record import RunScore, Scores, Units, ranked
+from qassay.scoring.record import RunScore, Scores, Units, ranked
 
 TASKS = {
     # task: question types, measure, components that are always there, further figures of a run

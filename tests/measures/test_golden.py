@@ -18,8 +18,8 @@ from qassay.measures.nil import nil_precision, nil_recall
 from qassay.measures.nugget_f import f_measure, length_precision
 from qassay.measures.weighted_types import weights_for
 from qassay.runs import RunInformation
-from qassay.scores import RunScore, Scores
-from qassay.scores.record import Units
+from qassay.scoring import RunScore, Scores
+from qassay.scoring.record import Units
 from qassay.tasks import task
 
 Golden = dict[str, Any]

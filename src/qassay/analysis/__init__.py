@@ -17,7 +17,7 @@ from qassay.judging import ROW_KINDS
 from qassay.judging.sets import joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.matrix import ScoreMatrix
-from qassay.scores import Missing, Scores, Unjudged
+from qassay.scoring import Missing, Scores, Unjudged
 from qassay.tables import Table
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
 from qassay.meta.noise import Noise, judging_noise
 from qassay.meta.stability import Stability, stability
-from qassay.scores import Missing, Scores, Unjudged
+from qassay.scoring import Missing, Scores, Unjudged
 from qassay.tables import Table, plural
 
 # Ratings of justifications, each judge's in a set of their own.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.significance import PairComparison
     from qassay.meta.stability import Stability
-    from qassay.scores import Scores
+    from qassay.scoring import Scores
 
 
 # What each account of the served demonstration shows.

@@ -19,7 +19,7 @@ from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
-    from qassay.scores import Scores
+    from qassay.scoring import Scores
 
 SourceArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or a score matrix (CSV or Parquet).")

@@ -14,7 +14,7 @@ from qassay.cli.output import print_json, print_tables, visible
 from qassay.errors import UsageError
 from qassay.evaluation import open_evaluation
 from qassay.matrix import ScoreMatrix
-from qassay.scores import Scores
+from qassay.scoring import Scores
 from qassay.tables import Table
 
 # Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.

@@ -22,7 +22,7 @@ from qassay.judging.sets import JudgmentSet
 from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.runs import Runs
-from qassay.scores import Scores, score
+from qassay.scoring import Scores, score
 from qassay.tables import Column, Table, table
 from qassay.tally import Tally, tally
 

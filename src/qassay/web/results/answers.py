@@ -19,7 +19,7 @@ from qassay.judging.match import matched_nuggets
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import TIE, defined
 from qassay.questions import Question
-from qassay.scores import Scores
+from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.tasks import QuestionRules
 from qassay.web.results.finding import (

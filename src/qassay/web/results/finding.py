@@ -18,7 +18,7 @@ from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
-from qassay.scores import Missing, Scores, Unjudged
+from qassay.scoring import Missing, Scores, Unjudged
 from qassay.tables import Cell, Column, Table, table
 from qassay.tally import block_of
 from qassay.tasks import Task

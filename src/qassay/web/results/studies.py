@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import Floats, none_for_nan
-from qassay.scores import Scores
+from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from pydantic import create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
-from qassay.scores import Missing, Unjudged
+from qassay.scoring import Missing, Unjudged
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
 from qassay.web.results.finding import Choice, Name, Study, StudyRequest

@@ -11,8 +11,8 @@ from qassay.matrix import Floats, Integers, Mean
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import weights_for
-from qassay.scores.record import Dropped, Units
-from qassay.scores.selection import Selection
+from qassay.scoring.record import Dropped, Units
+from qassay.scoring.selection import Selection
 from qassay.tally import Tally
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qassay.errors import InputError, Problem, few
 from qassay.matrix import Floats
 from qassay.measures import Measure
-from qassay.scores.record import Dropped
+from qassay.scoring.record import Dropped
 from qassay.tally import AnswerCounts, Block, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
 from qassay.tally.rows import whole_questions
 

@@ -15,8 +15,8 @@ from qassay.matrix import Floats, confidence_weighted_score, none_for_nan
 from qassay.measures import measure as parse_measure
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
-from qassay.scores.selection import Selection
-from qassay.scores.units import by_series, combined, mean_of_rows, restricted_order
+from qassay.scoring.selection import Selection
+from qassay.scoring.units import by_series, combined, mean_of_rows, restricted_order
 from qassay.tally import AnswerCounts, ItemCounts, LabelCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]

@@ -14,10 +14,10 @@ from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.matrix import Floats, none_for_nan
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
-from qassay.scores.components import components, extras
-from qassay.scores.record import Dropped, RunScore, Scores, Units, ranked
-from qassay.scores.selection import Judged, Selection, select
-from qassay.scores.units import by_question, by_series, measure_of
+from qassay.scoring.components import components, extras
+from qassay.scoring.record import Dropped, RunScore, Scores, Units, ranked
+from qassay.scoring.selection import Judged, Selection, select
+from qassay.scoring.units import by_question, by_series, measure_of
 from qassay.tally import LabelCounts, Tally
 
 Unjudged = Literal["stop", "wrong", "drop"]
