@@ -34,7 +34,6 @@ META = (
     "ratings",
     "stability",
     "noise",
-    "simulate",
     "sensitivity",
     "significance",
     "generalizability",

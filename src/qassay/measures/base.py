@@ -12,9 +12,9 @@ from typing import ClassVar, TypeVar
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats, Integers, Mean, Summary
-from qassay.tally import AnswerCounts, Block, ItemCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts
+from qassay.tally import Block
 
-Counts = TypeVar("Counts", ItemCounts, ListCounts, NuggetCounts, PairCounts, AnswerCounts, LabelCounts)
+Counts = TypeVar("Counts", bound=Block)
 
 
 def block(counts: Block, kind: type[Counts]) -> Counts:
@@ -33,6 +33,8 @@ class Measure:
     source: ClassVar[str]
     # The block of counts it reads; None for measures that combine those of several question types.
     needs: ClassVar[type[Block] | None] = None
+    # The column of that block which is the score as it is, for measures that compute nothing.
+    column: ClassVar[str | None] = None
     high: ClassVar[float] = 1.0
     # Scores are whole multiples of 1/denominator: comparisons can be exact.
     denominator: ClassVar[int | None] = None
@@ -45,6 +47,9 @@ class Measure:
 
     def per_question(self, counts: Block) -> Floats:
         """Scores of runs x questions; NaN where a score is undefined."""
+        if self.column is not None and self.needs is not None:
+            scores: Floats = getattr(block(counts, self.needs), self.column)
+            return scores
         raise UsageError(f"{self} combines question types; it has no score for a single question")
 
     def summary(self, types: Sequence[str], weights: Mapping[str, float], order: Integers | None) -> Summary:

@@ -22,10 +22,7 @@ class Content(_Score):
 
     name: ClassVar[str] = "content"
     title: ClassVar[str] = "holistic score for content"
-
-    def per_question(self, counts: Block) -> Floats:
-        """Content scores as given."""
-        return block(counts, NuggetCounts).content
+    column: ClassVar[str | None] = "content"
 
 
 class Organization(_Score):
@@ -33,10 +30,7 @@ class Organization(_Score):
 
     name: ClassVar[str] = "organization"
     title: ClassVar[str] = "holistic score for organization"
-
-    def per_question(self, counts: Block) -> Floats:
-        """Organization scores as given."""
-        return block(counts, NuggetCounts).organization
+    column: ClassVar[str | None] = "organization"
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qassay.matrix import Floats
-from qassay.measures.base import Measure, block
-from qassay.tally import Block, PairCounts
+from qassay.measures.base import Measure
+from qassay.tally import PairCounts
 
 
-class Correctness(Measure):
+class _Rating(Measure):
+    source: ClassVar[str] = "RTE08"
+    needs = PairCounts
+    high: ClassVar[float] = 5.0
+
+
+class Correctness(_Rating):
     """Mean correctness over judges and judged pairs.
 
     Correctness is judged only from understandability 3 up; an unassigned one counts as 0. NaN where nobody judged.
@@ -17,24 +22,12 @@ class Correctness(Measure):
 
     name: ClassVar[str] = "correctness"
     title: ClassVar[str] = "mean correctness of justifications"
-    source: ClassVar[str] = "RTE08"
-    needs = PairCounts
-    high: ClassVar[float] = 5.0
-
-    def per_question(self, counts: Block) -> Floats:
-        """Mean over judges."""
-        return block(counts, PairCounts).correctness
+    column: ClassVar[str | None] = "correctness"
 
 
-class Understandability(Measure):
+class Understandability(_Rating):
     """Mean understandability over judges and judged pairs; NaN where nobody judged."""
 
     name: ClassVar[str] = "understandability"
     title: ClassVar[str] = "mean understandability of justifications"
-    source: ClassVar[str] = "RTE08"
-    needs = PairCounts
-    high: ClassVar[float] = 5.0
-
-    def per_question(self, counts: Block) -> Floats:
-        """Mean over judges."""
-        return block(counts, PairCounts).understandability
+    column: ClassVar[str | None] = "understandability"

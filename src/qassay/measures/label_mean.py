@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qassay.matrix import Floats
-from qassay.measures.base import Measure, block
-from qassay.tally import Block, LabelCounts
+from qassay.measures.base import Measure
+from qassay.tally import LabelCounts
 
 
 class LabelMean(Measure):
@@ -20,7 +19,4 @@ class LabelMean(Measure):
     title: ClassVar[str] = "mean value of the labels"
     source: ClassVar[str] = "today's practice"
     needs = LabelCounts
-
-    def per_question(self, counts: Block) -> Floats:
-        """The value of the label; NaN where the answer is not judged."""
-        return block(counts, LabelCounts).value
+    column: ClassVar[str | None] = "value"

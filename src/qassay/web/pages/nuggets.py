@@ -152,11 +152,13 @@ def add(who: Who, site: TheSite, assignment: Number, sent: Adding) -> NuggetList
 @router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
 def rewrite(who: Who, site: TheSite, assignment: Number, sent: Rewriting) -> NuggetList:
     """Change the text of a nugget, or mark it vital or okay."""
-
-    def do(change: NuggetChange) -> None:
-        change.rewrite(sent.nugget, sent.text, vital=sent.vital, expected=sent.expected)
-
-    return _change(who, site, assignment, sent, do)
+    return _change(
+        who,
+        site,
+        assignment,
+        sent,
+        lambda change: change.rewrite(sent.nugget, sent.text, vital=sent.vital, expected=sent.expected),
+    )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
@@ -168,31 +170,29 @@ def remove(who: Who, site: TheSite, assignment: Number, sent: Removing) -> Nugge
 @router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
 def split(who: Who, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
     """Make two nuggets of one."""
-
-    def do(change: NuggetChange) -> None:
-        change.split(sent.nugget, sent.texts, expected=sent.expected)
-
-    return _change(who, site, assignment, sent, do)
+    return _change(
+        who, site, assignment, sent, lambda change: change.split(sent.nugget, sent.texts, expected=sent.expected)
+    )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
 def merge(who: Who, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
     """Make one nugget of two."""
-
-    def do(change: NuggetChange) -> None:
-        change.merge(sent.nugget, sent.other, sent.text, expected=(sent.expected, sent.other_expected))
-
-    return _change(who, site, assignment, sent, do)
+    return _change(
+        who,
+        site,
+        assignment,
+        sent,
+        lambda change: change.merge(sent.nugget, sent.other, sent.text, expected=(sent.expected, sent.other_expected)),
+    )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
 def move(who: Who, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
     """Put a nugget elsewhere in the list."""
-
-    def do(change: NuggetChange) -> None:
-        change.move(sent.nugget, sent.before, expected=sent.expected)
-
-    return _change(who, site, assignment, sent, do)
+    return _change(
+        who, site, assignment, sent, lambda change: change.move(sent.nugget, sent.before, expected=sent.expected)
+    )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
