@@ -8,12 +8,12 @@ in the same transaction, so that a page never reads history to show the present.
 Triggers are kept only where plain queries are too slow for a page. Medians in ms with 1,000,000 items, 10,000 questions
 and 30,000 assignments, on SQLite and PostgreSQL (`python -m benchmarks counters`):
 
-    the completeness gate              3 and 5 with `question_progress`, 74 and 74 by plain queries
-    questions without items            3 and 3, 26 and 42
-    counts for adjudication            1 and 2, 9 and 11
-    the work of all assessors          a row a person with `workload`, 7 and 5 by a GROUP BY
+    the completeness gate              3 and 8 with `question_progress`, 75 and 97 by plain queries
+    questions without items            3 and 3, 27 and 45
+    counts for adjudication            1 and 5, 9 and 23
+    the work of all assessors          0.5 and 1 with `workload`, 16 and 8
 
-The triggers add less than 0.1 ms to a save, and 0.15 and 0.43 s to 100,000 new items.
+The triggers add less than 0.1 ms to a save, and 0.1 and 0.7 s to 100,000 new items.
 
 Texts of unknown length are Text, names are at most 200 characters (FORMATS 1). Bodies are rows as FORMATS writes them,
 JSON text kept to the byte: what is exported is what was stored. Times are UTC, RFC 3339 text, so that SQLite and
