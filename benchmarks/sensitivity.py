@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.rows import Row
-from benchmarks.simulate import simulate_runs
 from qassay.matrix import ConfidenceWeighted, ScoreMatrix
 from qassay.meta.sensitivity import SensitivityCurves, sensitivity
+from qassay.meta.simulate import simulate_runs
 
 Scores = list[list[float]]
 Score = Callable[[int, list[int]], float]

@@ -34,6 +34,7 @@ META = (
     "ratings",
     "stability",
     "noise",
+    "simulate",
     "sensitivity",
     "significance",
     "generalizability",

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.coverage.populations import SERIES_LENGTH, Kind, Population
-from benchmarks.simulate import Scores
 from qassay.matrix import Floats, ScoreMatrix
 from qassay.meta.agreement import Agreement, agreement
 from qassay.meta.intervals import blocks, flip_test, score_intervals
 from qassay.meta.significance import compare_all
 from qassay.meta.significance.methods import Method
+from qassay.meta.simulate import Scores
 
 FLIPS = 2000
 EXCHANGES = 2000

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchmarks.simulate import Scores, simulate_runs
 from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, ScoreMatrix, Summary, TypeWeighted
 from qassay.meta.sensitivity.counting import Ties
+from qassay.meta.simulate import Scores, simulate_runs
 
 Kind: TypeAlias = Literal["mean", "confidence", "types", "series"]
 Means: TypeAlias = Literal["spread", "even", "equal", "two groups"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pooling import store_items
 
 from acting import act
 from qassay.cli import main
@@ -16,7 +17,7 @@ from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
-from qassay.store.pool.items import order_seed, store_items
+from qassay.store.pool.items import order_seed
 from qassay.tally import ListCounts
 
 QUESTIONS = [

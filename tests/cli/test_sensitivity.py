@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.cli import main
 from qassay.formats.matrix import format_matrix
+from qassay.meta.simulate import simulate_runs
 
 
 @pytest.fixture

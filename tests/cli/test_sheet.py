@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pooling import store_items
 
 import qassay
 from acting import act
@@ -21,7 +22,7 @@ from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import assign, assignments_on
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
-from qassay.store.pool.items import order_seed, store_items
+from qassay.store.pool.items import order_seed
 
 Captured = pytest.CaptureFixture[str]
 Make = Callable[..., Any]

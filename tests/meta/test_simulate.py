@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.errors import UsageError
+from qassay.meta.simulate import simulate_runs
 
 MEANS = (0.1, 0.25, 0.4)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pooling import store_items
 from sqlalchemy import Connection, event, insert, select, text
 from sums import check_sums
 
@@ -28,7 +29,7 @@ from qassay.store.engine import Store, connect, migrate
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import SavedJudgment, decide, undo
 from qassay.store.judging.nuggets import write_nugget
-from qassay.store.pool.items import items_of, order_seed, store_items
+from qassay.store.pool.items import items_of, order_seed
 from qassay.store.schema import account, current_judgment, metadata
 
 QUESTIONS = [

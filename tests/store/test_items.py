@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pooling import store_items
 
 import qassay
 from qassay.demo import DEMOS, Demo, demo_folder
@@ -22,7 +23,7 @@ from qassay.judging.items import parts_of, pool_items
 from qassay.judging.pool import pool
 from qassay.runs import Runs
 from qassay.store.engine import Store
-from qassay.store.pool.items import item_with_number, items_of, order_seed, store_items
+from qassay.store.pool.items import item_with_number, items_of, order_seed
 
 store = desks.store
 QUESTIONS = [{"id": "q", "type": "factoid", "text": "?"}, {"id": "r", "type": "factoid", "text": "?"}]

@@ -11,6 +11,7 @@ from typing import Any
 import desk as desks
 import pytest
 from behind import behind
+from pooling import store_items
 
 from qassay.errors import InputError
 from qassay.judging import Wanted
@@ -18,7 +19,7 @@ from qassay.judging.items import pool_items
 from qassay.store.assignment.assignments import all_assignments, keep_others_out
 from qassay.store.engine import Store
 from qassay.store.pool import pooling
-from qassay.store.pool.items import Pooled, items_of, order_seed, store_items
+from qassay.store.pool.items import Pooled, items_of, order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 
 store, desk = desks.store, desks.desk

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from pooling import store_items
 from sqlalchemy import event, select, update
 
 from acting import act
@@ -29,7 +30,7 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
 from qassay.store.people import add_account, find_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import items_of, order_seed, store_items
+from qassay.store.pool.items import items_of, order_seed
 from qassay.store.schema import item, run
 from qassay.store.settings import put_setting
 from qassay.tables import Column, table

@@ -12,9 +12,11 @@ from sqlalchemy import event
 from qassay.collections import open_collection
 from qassay.formats.folder import open_folder
 from qassay.questions import Question
+from qassay.store.development import test_set as stored_questions
 from qassay.store.development.answers import KnownAnswer
 from qassay.store.folder.importing import import_folder
 from qassay.web.pages.documents import hit_view
+from qassay.web.pages.question_draft import _gold
 from qassay.web.questions import question_warnings, same_questions, series_warnings
 
 
@@ -251,6 +253,36 @@ def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: 
     assert client.post("/api/development/publish", json={"groups": [number]}).json()["questions"] == ["1"]
     told = client.post("/api/development/questions", json={"type": "factoid", "text": "x"})
     assert (told.status_code, "unknown question type" in told.json()["message"]) == (400, True)
+
+
+def test_gold_answers_are_written_one_per_line_and_published(site: Any) -> None:
+    (site.folder / "qassay.toml").write_text('name = "Free text"\ntask = "qa"\n')
+    client = site.with_settings().client("organiser")
+    body = {"type": "qa", "text": "Who wrote it?"}
+    number = made(client.post("/api/development/questions", json=body))["question"]
+    address = f"/development/question?id={number}"
+    change = {"id": number, "version": 1, "text": "Who wrote it?", "gold": " Mikhail Bulgakov \n\nBulgakov\nBulgakov"}
+    made(client.put("/api/development/question", json=change))
+    assert made(client.get(f"/api{address}"))["gold"] == ["Mikhail Bulgakov", "Bulgakov"]
+    assert "Mikhail Bulgakov\nBulgakov</textarea>" in client.get(address).text
+    assert made(client.post("/api/development/publish", json={"groups": [number]}))["questions"] == ["1"]
+    with site.store.read() as connection:
+        assert stored_questions(connection).by_id["1"].gold == ("Mikhail Bulgakov", "Bulgakov")
+
+
+def test_gold_answers_of_several_lines_stay_whole() -> None:
+    before = ("in two\nlines", "short")
+    assert _gold("in two\nlines\nshort", before) == before
+    assert _gold("in two\nshort", before) == ("in two", "short")
+
+
+def test_the_kinds_of_series_are_the_tasks(site: Any) -> None:
+    (site.folder / "qassay.toml").write_text('task = "qaciad"\n')
+    client = site.with_settings().client("organiser")
+    assert made(client.get("/api/development"))["series_types"] == ["gathering", "browsing"]
+    assert made(client.post("/api/development/series", json={"target": "x", "series_type": "browsing"}))
+    refused = client.post("/api/development/series", json={"target": "x", "series_type": "other"})
+    assert (refused.status_code, "unknown kind of series 'other'" in refused.json()["message"]) == (400, True)
 
 
 def test_many_questions_cost_no_more_queries_than_few(organiser: Any, site: Any) -> None:

@@ -63,7 +63,8 @@ class Task:
     """One kind of evaluation. `without` has the weights to use where a series lacks a type.
 
     Labels are those of the method (R X U W, YES NO UNKNOWN), or the task's own with their `values` and, where it sets
-    them, `keys`. `support` asks whether the contexts of a free-text answer support it.
+    them, `keys`. `series_types` are the kinds that a series may be of. `support` asks whether the contexts of
+    a free-text answer support it.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Task:
     keys: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = "question"
     unit_name: tuple[str, str] | None = None
+    series_types: tuple[str, ...] = ()
     assessors: int = 1
     ordered: bool = False
     support: bool = False
@@ -159,6 +161,7 @@ def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
         keys=letters,
         unit=keys.get("unit", "question"),
         unit_name=None if unit_name is None else (unit_name[0], unit_name[1]),
+        series_types=tuple(keys.get("series_types", ())),
         assessors=keys.get("assessors", 1),
         ordered=keys.get("ordered", False),
         support=keys.get("support", False),
@@ -178,6 +181,7 @@ _TASK_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "labels": (list, dict),
     "unit": str,
     "unit_name": list,
+    "series_types": list,
     "assessors": int,
     "ordered": bool,
     "support": bool,
@@ -236,7 +240,7 @@ def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
             fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
     if keys.get("unit", "question") not in get_args(Unit):
         fault("unit", f"is {keys['unit']!r}; it is question or series")
-    for key in ("labels", "components", "unit_name"):
+    for key in ("labels", "components", "unit_name", "series_types"):
         if not all(isinstance(value, str) for value in keys.get(key, ())):
             fault(key, f"is {keys[key]!r}; it takes a list of strings")
     if len(keys.get("unit_name", ("", ""))) != 2:

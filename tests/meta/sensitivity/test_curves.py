@@ -9,13 +9,13 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import Both, sensitivity
 from qassay.meta.sensitivity.reading import first_trusted, groups, rank_ranges, share_of_pairs
+from qassay.meta.simulate import simulate_runs
 
 # FORMATS 6, the keys of the document and of a bin.
 KEYS = """preset measure units runs pairs trials seed ties sizes target bins error minimum_difference size_needed

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import PairMoments, plausible, predicted_rates
 from qassay.meta.sensitivity.expectation import in_fresh_series, on_dealt_units, on_fresh_units
 from qassay.meta.sensitivity.resampling import unit_step
+from qassay.meta.simulate import simulate_runs
 
 LIMITS = np.arange(21) / 100
 MEANS = np.linspace(0.3, 0.5, 10)

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.meta.sensitivity import rests_on, sensitivity, width_for
 from qassay.meta.sensitivity.closed_form import pair_moments
 from qassay.meta.sensitivity.reading import above_again
 from qassay.meta.sensitivity.trials import rounded_up
+from qassay.meta.simulate import simulate_runs
 
 
 def test_few_pairs_are_named():

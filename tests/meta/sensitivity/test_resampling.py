@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 from scipy import stats
 
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
@@ -14,6 +13,7 @@ from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import plausible
 from qassay.meta.sensitivity.counting import counts_of_trials
 from qassay.meta.sensitivity.resampling import around, effective, unit_step
+from qassay.meta.simulate import simulate_runs
 
 
 def ends(measured, comparisons, expected, rates):

@@ -6,11 +6,11 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import PairMoments, plausible
 from qassay.meta.sensitivity.expectation import Expected, Trinomial, in_fresh_series
+from qassay.meta.simulate import simulate_runs
 
 LIMITS = tuple(k / 100 for k in range(21))
 

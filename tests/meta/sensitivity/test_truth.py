@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.simulate import simulate_runs
 
 from qassay.meta.sensitivity import sensitivity
+from qassay.meta.simulate import simulate_runs
 
 MEANS = 0.25 + np.linspace(0.0, 0.15, 12)
 WIDTH = 0.04

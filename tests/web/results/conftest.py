@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from pooling import store_items
 
 from acting import act
 from qassay.demo import DEMOS, Demo, demo_folder
@@ -22,7 +23,6 @@ from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
 from qassay.store.people import add_account
 from qassay.store.people.sessions import begin_session
-from qassay.store.pool.items import store_items
 from qassay.store.schema import ROLES
 from qassay.web.application import create_app
 from qassay.web.results.jobs import JobQueue

@@ -127,7 +127,7 @@ def new_question(connection: Connection, task: Task, asked: Question, *, account
 def change_question(
     connection: Connection, task: Task, number: str, changes: dict[str, Any], *, expected: int, account: int | None
 ) -> Stored:
-    """Change type, text, hypothesis or definition; the earlier form of a question in the test set is recorded."""
+    """Change what a question says or its type; the earlier form of a question in the test set is recorded."""
     before = find_stored(connection, number)
     if before.version != expected:
         raise ChangedError(before)
@@ -258,8 +258,10 @@ def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
 def _read(row: Any) -> Stored:
     """A question that is being written may lack what one of the test set must have: its text, say."""
     body = msgspec.json.decode(row.body)
-    asked = question_of_row(body) if not row.draft else Question(**{name: body.get(name) for name in _FIELDS})
-    return Stored(asked, row.ordinal, row.version, bool(row.draft))
+    if not row.draft:
+        return Stored(question_of_row(body), row.ordinal, row.version, draft=False)
+    asked = Question(**{name: body.get(name) for name in _FIELDS}, gold=tuple(body.get("gold", ())))
+    return Stored(asked, row.ordinal, row.version, draft=True)
 
 
 # ---- order ----------------------------------------------------------------------------------------------------------

@@ -105,13 +105,6 @@ class Changes:
         return frozenset(name for question in questions for name in (question, *self.by_question[question].others))
 
 
-def store_items(connection: Connection, items: Iterable[Item]) -> Pooled:
-    """Bring the table of items up to date: new ones are added, those that no run returns any more are set aside."""
-    changes = find_changes(connection, numbered(items))
-    store_changes(connection, changes.by_question.values())
-    return changes.summary()
-
-
 def numbered(items: Iterable[Item]) -> dict[int, Row]:
     """Items as rows, by their numbers."""
     return {pooled.id: _row(pooled) for pooled in unique_numbers(items)}

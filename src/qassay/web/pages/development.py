@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import Field
 
+from qassay.errors import unknown
 from qassay.questions import Question
 from qassay.store.acts import Act
 from qassay.store.development import drafts as store
@@ -15,6 +16,7 @@ from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
 from qassay.web.questions import NUGGET_TYPES, Group, author_questions, forget, group_view, noted
 from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.site import Site
 
 router = Router()
 
@@ -33,7 +35,8 @@ class DevelopmentPage(Context):
     in_series: bool
     # Types that a question may be given; `other` comes by itself where questions come in series.
     types: list[str]
-    series_types: bool
+    # Kinds of series, where the task has several.
+    series_types: list[str]
     groups: list[Group]
     show: str
     page: int
@@ -49,7 +52,7 @@ class SeriesSent(Input):
 
     target: Target
     target_type: Annotated[str, Field(max_length=100)] | None = None
-    series_type: Literal["gathering", "browsing"] | None = None
+    series_type: Annotated[str, Field(max_length=100)] | None = None
 
 
 class SeriesChange(SeriesSent):
@@ -122,7 +125,7 @@ def development(
     return DevelopmentPage(
         in_series=in_series,
         types=store.writable_types(task),
-        series_types=task.name == "qaciad",
+        series_types=list(task.series_types),
         groups=[group_view(questions, task, group, answers) for group in shown],
         show=show,
         page=page,
@@ -143,16 +146,24 @@ def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
             site.configuration.task,
             target=sent.target.strip(),
             target_type=sent.target_type,
-            series_type=sent.series_type,
+            series_type=_series_type(site, sent),
             account=who.id,
         )
     return Made(question=made.question.id, series=made.question.series)
 
 
+def _series_type(site: Site, sent: SeriesSent) -> str | None:
+    """The kind of a series, one of those that the task has."""
+    kinds = site.configuration.task.series_types
+    if sent.series_type is not None and sent.series_type not in kinds:
+        raise unknown("kind of series", sent.series_type, kinds)
+    return sent.series_type
+
+
 @router.action("PUT", "/development/series", roles=ORGANISERS)
 def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
     """Change what a series is about, in all of its questions."""
-    changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": sent.series_type}
+    changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": _series_type(site, sent)}
     with site.store.write() as connection:
         store.change_series(connection, sent.series, changes, account=who.id)
     forget(site)

@@ -56,6 +56,8 @@ class QuestionDraftPage(Context):
     question: QuestionRow
     version: int
     definition: str | None
+    # Gold answers, where the question is answered in free text.
+    gold: list[str] | None
     series: str | None
     series_number: str | None
     target: str | None
@@ -81,6 +83,8 @@ class QuestionChange(QuestionId):
     type: Name | None = None
     hypothesis: Text | None = None
     definition: Text | None = None
+    # Gold answers of a free-text question, one per line.
+    gold: Text | None = None
 
 
 class AnswerSent(QuestionId):
@@ -138,6 +142,7 @@ def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x
         question,
         question=question_row(questions, question, series[:at] if question.series is not None else (), answers),
         version=stored.version,
+        gold=list(question.gold) if question.type == "qa" else None,
         series_number=None if question.series is None else name(question.series, question.series),
         neighbours=[
             Neighbour.build(member, number=name(member.id, member.id), current=member.id == id)
@@ -154,7 +159,7 @@ def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x
 @router.action("PUT", "/development/question", roles=ORGANISERS)
 def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     """Change a question; what one of the test set said before is recorded."""
-    changes = {
+    changes: dict[str, object] = {
         "text": sent.text.strip(),
         "hypothesis": _or_none(sent.hypothesis),
         "definition": _or_none(sent.definition),
@@ -164,6 +169,8 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     try:
         with site.store.write() as connection:
             stored = _stored(connection, sent.id)
+            if sent.gold is not None:
+                changes["gold"] = _gold(sent.gold, stored.question.gold)
             if not stored.draft and not changes["text"] and stored.question.text:
                 raise UsageError("a question of the test set needs a text")
             task = site.configuration.task
@@ -253,6 +260,16 @@ def _fixed(connection: Connection, stored: store.Stored) -> str | None:
 def _nugget(nugget: Nugget) -> NotedNugget:
     doc = (nugget.body or {}).get("doc")
     return NotedNugget.build(nugget, doc=doc if isinstance(doc, str) else None)
+
+
+def _gold(text: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The gold answers of a text with one per line; those from a file that have several lines stay whole."""
+    lines = _lines(text)
+    return before if lines == _lines("\n".join(before)) else tuple(dict.fromkeys(lines))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _or_none(text: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Runs with known true means, for checking what an analysis says.
+"""Runs with known true means, for planning before there are scores and for checking what an analysis says.
 
 All runs answer the same units, and some units are harder than others: scores of two runs on one unit are correlated.
 Each score comes from a latent normal number sqrt(c) * (the unit's) + sqrt(1 - c) * (the run's own), turned into a
