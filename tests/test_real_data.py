@@ -9,7 +9,7 @@ import json
 import random
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,14 @@ def test_trec_2004_is_scored_as_it_was(data: Data, tmp_path: Path, capsys: pytes
     for unit, score in zip(made["units"], made["matrix"]["nil"], strict=True):
         assert score == pytest.approx(0.5 if has_list[unit] and unit != "25" else 0.67)
     assert made["runs"][0]["nil_recall"] == 1.0
+    # TREC 2004 scored 64 series, and 230, 55 and 64 questions: those of series 7 stay in the means by type.
+    with (folder / "qassay.toml").open("a") as file:
+        file.write('[drop]\n"7" = {reason = "not judged whole", from = "series"}\n')
+        file.write('"7.4" = "never judged"\n"25.4" = "never judged"\n')
+    made = command(capsys, "score", folder)
+    assert (len(made["units"]), "7" in made["units"]) == (64, False)
+    types = Counter(questions.by_id[name].type for name, value in made["questions"]["nil"].items() if value is not None)
+    assert types == {"factoid": 230, "list": 55, "other": 64}
 
 
 def test_rte_3(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,6 +244,7 @@ class Evaluation:
             unjudged=unjudged,
             missing=missing,
             drop=self.configuration.drop,
+            drop_from_series=self.configuration.drop_from_series,
             justified=self.configuration.justified,
             judged_by_assessors=lambda: self._judged_by_assessors,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -221,6 +222,32 @@ def test_stdout_is_one_line_of_json(judged: Path, capsys: pytest.CaptureFixture[
 
 
 # ---------------------------------------------------------------- unjudged, missing, dropped
+
+
+def test_a_series_can_leave_the_series_scores_while_its_questions_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(shutil.copytree(qassay.demo_folder(), tmp_path / "demo"))
+    before = document(capsys, "score", folder)
+    configuration = folder / "qassay.toml"
+    text = configuration.read_text()
+    configuration.write_text(text + '\n[drop]\n"7" = {reason = "target misspelled", from = "series"}\n')
+    after = document(capsys, "score", folder)
+    assert after["dropped"] == [{"unit": "7", "reason": "target misspelled"}]
+    assert after["units"] == [unit for unit in before["units"] if unit != "7"]
+    assert after["questions"] == before["questions"]
+    place = before["units"].index("7")
+    for run in before["runs"]:
+        left = [score for index, score in enumerate(before["matrix"][run["run"]]) if index != place]
+        [changed] = [other for other in after["runs"] if other["run"] == run["run"]]
+        assert changed["score"] == pytest.approx(sum(left) / len(left), abs=1e-12)
+        assert changed["components"] == run["components"]
+    configuration.write_text(text + '\n[drop]\n"7.1" = {reason = "x", from = "series"}\n')
+    assert main(["score", str(folder)]) == 1
+    assert '"7.1" is not a series of the test set' in capsys.readouterr().err
+    configuration.write_text(text + '\n[drop]\n"7" = {reason = "x", from = "here"}\n')
+    assert main(["score", str(folder)]) == 1
+    assert "takes a table of reasons" in capsys.readouterr().err
 
 
 def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,6 +45,7 @@ def command(
             component=component,
             missing=missing,
             drop=evaluation.configuration.drop,
+            drop_from_series=evaluation.configuration.drop_from_series,
         )
     if as_json:
         print_json(result.as_json())

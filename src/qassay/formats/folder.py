@@ -30,6 +30,8 @@ class Configuration:
     name: str
     task: Task
     drop: Mapping[str, str] = field(default_factory=dict)
+    # Series that leave the series scores only: their questions stay in the means by type.
+    drop_from_series: Mapping[str, str] = field(default_factory=dict)
     justified: tuple[str, ...] = ()
     two_way: tuple[str, ...] = ()
     database: str | None = None
@@ -157,10 +159,12 @@ def read_configuration(folder: Folder) -> Configuration:
     problems = list(_faults(keys))
     if problems:
         raise InputError(problems)
+    drop = keys.get("drop", {})
     return Configuration(
         name=keys.get("name", folder.path.resolve().name),
         task=_task(keys, folder),
-        drop=keys.get("drop", {}),
+        drop={name: reason for name, reason in drop.items() if isinstance(reason, str)},
+        drop_from_series={name: rule["reason"] for name, rule in drop.items() if isinstance(rule, dict)},
         justified=tuple(keys.get("justified", ())),
         two_way=tuple(keys.get("two_way", ())),
         database=keys.get("database"),
@@ -198,6 +202,11 @@ def _visible(folder: Path, pattern: str) -> list[Path]:
     return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
 
 
+def _is_series_rule(rule: Any) -> bool:
+    """Whether a rule of `[drop]` is {reason = "...", from = "series"}."""
+    return isinstance(rule, dict) and isinstance(rule.get("reason"), str) and rule == {**rule, "from": "series"}
+
+
 def _faults(keys: Mapping[str, Any]) -> list[Problem]:
     def fault(key: str, message: str) -> Problem:
         return Problem("configuration", f"{key}: {message}", CONFIGURATION)
@@ -211,8 +220,9 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
             problems.append(fault(key, f"is {value!r}; it takes a list of strings"))
     drop = keys.get("drop", {})
-    if not isinstance(drop, dict) or not all(isinstance(reason, str) for reason in drop.values()):
-        problems.append(fault("drop", 'takes a table of reasons, such as "7" = "other question never judged"'))
+    if not isinstance(drop, dict) or not all(isinstance(rule, str) or _is_series_rule(rule) for rule in drop.values()):
+        message = 'takes a table of reasons, such as "7" = "never judged" or "7" = {reason = "...", from = "series"}'
+        problems.append(fault("drop", message))
     if "task" not in keys and "types" not in keys:
         problems.append(fault("task", f"is missing; it is one of {', '.join(tasks.names())}, or a TOML file"))
     return problems

@@ -34,13 +34,15 @@ def score(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     drop: Mapping[str, str] | None = None,
+    drop_from_series: Mapping[str, str] | None = None,
     justified: Collection[str] = (),
     judged_by_assessors: Judged = frozenset,
 ) -> Scores:
     """Score every run of a tally.
 
     `measure` is another than the task's main one, `component` the measure of one question type. `drop` are questions
-    and series that the organiser leaves out, with reasons; `justified` the pairs whose justifications are judged.
+    and series that the organiser leaves out, with reasons; the series of `drop_from_series` leave the series scores
+    only, and their questions stay in the means by type. `justified` are the pairs whose justifications are judged.
     `judged_by_assessors` tells what was judged although the key does not have it.
     """
     wanted = _wanted(tally, measure, component)
@@ -52,6 +54,7 @@ def score(
         unjudged=unjudged,
         missing=missing,
         drop=drop or {},
+        drop_from_series=drop_from_series or {},
         justified=justified,
         judged_by_assessors=judged_by_assessors,
     )

@@ -37,6 +37,8 @@ class Selection:
     missing: tuple[str, dict[str, int]] | None = None
     # Questions that the organiser leaves out, by name or with their series.
     decided: set[str] = field(default_factory=set)
+    # Series that are left out of the series scores, while their questions count by type.
+    not_units: set[str] = field(default_factory=set)
     # The key, and the questions that assessors have judged whatever it holds.
     key: str = ""
     judged_by_assessors: Judged = frozenset
@@ -103,6 +105,7 @@ def select(
     unjudged: str,
     missing: str,
     drop: Mapping[str, str],
+    drop_from_series: Mapping[str, str],
     justified: Collection[str],
     judged_by_assessors: Judged,
 ) -> Selection:
@@ -118,6 +121,7 @@ def select(
         judged_by_assessors=judged_by_assessors,
     )
     _by_decision(tally, selection, drop)
+    _from_series(tally, selection, drop_from_series)
     _by_justified(tally, selection, justified)
     if unjudged == "drop":
         _unjudged_questions(tally, selection)
@@ -167,6 +171,17 @@ def _by_decision(tally: Tally, selection: Selection, drop: Mapping[str, str]) ->
             raise InputError(Problem("configuration", message, "qassay.toml"))
     _leave_out(tally, selection, {name: reason for name, reason in drop.items() if name not in series})
     selection.decided |= {question.id for question in tally.questions if question.id in drop or question.series in drop}
+
+
+def _from_series(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:
+    """Series that the organiser leaves out of the series scores only; where series are not scored, nothing changes."""
+    known = {series.id for series in tally.questions.series}
+    for name, reason in reasons.items():
+        if name not in known:
+            raise InputError(Problem("configuration", f'drop: "{name}" is not a series of the test set', "qassay.toml"))
+        if selection.by_series:
+            selection.not_units.add(name)
+            selection.dropped.append(Dropped(reason=reason, unit=name))
 
 
 def _by_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:

@@ -63,7 +63,7 @@ def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) 
             for kind, table in values.items()
             if series.id in columns[kind]
         }
-        if means:
+        if means and series.id not in selection.not_units:
             ids.append(series.id)
             scores.append(combined(means, task.weights, task.without))
         elif series.id not in already:
