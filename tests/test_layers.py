@@ -29,6 +29,7 @@ ADAPTERS = (
 FLOORS = (*PURE, *ADAPTERS)
 META = (
     "ranking",
+    "right_or_wrong",
     "intervals",
     "agreement",
     "ratings",

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
+from qassay.meta.right_or_wrong import exact_flips
 from qassay.tables import Column, Table, plural, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
@@ -271,14 +272,15 @@ class FlipTest:
     """The outcome: the difference, its interval, its p-value, and how many flips stand behind them.
 
     A limit is None where no difference is far enough out to be rejected: too few units. `exact` says that every
-    flip there is was looked at; p = hits/flips then, else (1 + hits)/(1 + flips).
+    flip counts, and not a random part of them; p is their share then, else (1 + hits)/(1 + flips). `flips` is None
+    where there are too many to write their number down.
     """
 
     difference: float
     low: float | None
     high: float | None
     p: float
-    flips: int
+    flips: int | None
     exact: bool
 
     @property
@@ -298,10 +300,14 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
     For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
     observed one exactly where delta lies between the mean difference over F and the mean over the other units.
     So the limits are order statistics of these means, and one set of flips serves every delta. Series are flipped
-    as wholes. All flips are enumerated where there are no more than `flips` of them.
+    as wholes. All flips count where there are no more than `flips` of them, and where every unit tells the runs apart
+    by the same amount or not at all, as with answers that are right or wrong.
     """
     differences = pair.parts[0] - pair.parts[1]
     total = float(differences.sum())
+    step = float(np.abs(differences).max(initial=0.0))
+    if _is_alike(differences, step, pair):
+        return _right_or_wrong(differences, step, pair, level)
     exact = every_flip_fits(pair.count, flips)
     count = 2**pair.count if exact else flips
     lows, highs = np.empty(count), np.empty(count)
@@ -330,6 +336,28 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
         p=hits / count if exact else (1 + hits) / (1 + count),
         flips=count,
         exact=exact,
+    )
+
+
+def _is_alike(differences: Floats, step: float, pair: Blocks) -> bool:
+    """Whether all blocks weigh the same and each has the same difference, its opposite, or none."""
+    size = np.abs(differences)
+    level = (size <= pair.tolerance) | (np.abs(size - step) <= pair.tolerance)
+    return step > pair.tolerance and bool(level.all()) and bool((pair.weights == pair.weights[0]).all())
+
+
+def _right_or_wrong(differences: Floats, step: float, pair: Blocks, level: float) -> FlipTest:
+    """The test where the runs differ on a unit by `step`, or not at all: computed, not enumerated or drawn."""
+    ahead, behind = (int((sign * differences > pair.tolerance).sum()) for sign in (1, -1))
+    test = exact_flips(ahead, behind, pair.count - ahead - behind, alpha=1 - level)
+    scale = step * pair.count / pair.scale
+    return FlipTest(
+        difference=float(differences.sum()) / pair.scale,
+        low=test.low * scale if math.isfinite(test.low) else None,
+        high=test.high * scale if math.isfinite(test.high) else None,
+        p=test.p,
+        flips=2**pair.count if pair.count < 63 else None,
+        exact=True,
     )
 
 

@@ -57,7 +57,7 @@ class PairComparison:
     measure: str
     alpha: float
     power: float
-    permutations: int
+    permutations: int | None
     exact: bool
     units_better: int
     units_worse: int
@@ -80,7 +80,9 @@ class PairComparison:
     def table(self) -> Table:
         """The answer with the figures behind it."""
         level = f"{1 - self.alpha:.0%}"
-        flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
+        flips = "exact: all sign flips"
+        if self.permutations is not None:
+            flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
         interval, kept = "–", "what the randomisation test does not reject"
         if self.interval is not None:
             interval = " to ".join(map(signed, self.interval))

@@ -1,0 +1,66 @@
+"""The exact test of right-or-wrong scores: equal to looking at every flip, and to the binomial test."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from qassay.matrix import ScoreMatrix
+from qassay.meta.intervals import blocks, flip_test
+from qassay.meta.right_or_wrong import exact_flips, two_sided_binomial
+
+
+def _share_as_far(differences: np.ndarray, shift: float) -> float:
+    """The share of all sign flips whose mean is at least as far from 0 as the mean itself, after a shift."""
+    shifted = differences - shift
+    flips = np.array(list(itertools.product((1.0, -1.0), repeat=len(differences))))
+    return float((np.abs(flips @ shifted) >= abs(shifted.sum()) - 1e-9).mean())
+
+
+@pytest.mark.parametrize("units", range(1, 11))
+def test_limits_and_p_are_those_of_every_flip(units: int) -> None:
+    rng = np.random.default_rng(units)
+    for values in rng.integers(0, 2, (6, 2, units)).astype(float):
+        differences = values[0] - values[1]
+        ahead, behind = int((differences > 0).sum()), int((differences < 0).sum())
+        for alpha in (0.05, 0.2, 0.5):
+            exact = exact_flips(ahead, behind, units - ahead - behind, alpha=alpha)
+            assert exact.p == pytest.approx(_share_as_far(differences, 0.0), abs=1e-12)
+            for limit, outside in ((exact.low, -1e-6), (exact.high, 1e-6)):
+                if math.isfinite(limit):
+                    assert _share_as_far(differences, limit) > alpha
+                    assert _share_as_far(differences, limit + outside) <= alpha
+                else:
+                    assert _share_as_far(differences, math.copysign(5.0, outside)) > alpha
+
+
+def test_the_general_test_takes_the_exact_road_for_right_or_wrong_scores_on_any_scale() -> None:
+    values = np.random.default_rng(3).integers(0, 2, (2, 400)).astype(float)
+    units = tuple(map(str, range(400)))
+    test = flip_test(blocks(ScoreMatrix(("a", "b"), units, values * 5, denominator=1)))
+    ahead, behind = int((values[0] > values[1]).sum()), int((values[0] < values[1]).sum())
+    exact = exact_flips(ahead, behind, 400 - ahead - behind, alpha=0.05)
+    assert (test.exact, test.flips, test.p) == (True, None, exact.p)
+    assert test.interval == pytest.approx((5 * exact.low, 5 * exact.high))
+    assert test.difference == pytest.approx(5 * (ahead - behind) / 400)
+    graded = values * 5
+    graded[0, 0] = 2.5
+    graded[1, 0] = 0.0
+    assert not flip_test(blocks(ScoreMatrix(("a", "b"), units, graded, denominator=2)), flips=500).exact
+
+
+@pytest.mark.parametrize(("ahead", "behind"), [(0, 0), (1, 0), (5, 5), (12, 3), (3, 12), (700, 640), (5000, 4000)])
+def test_p_is_that_of_the_binomial_test(ahead: int, behind: int) -> None:
+    expected = 1.0 if ahead + behind == 0 else binomtest(ahead, ahead + behind).pvalue
+    assert two_sided_binomial(ahead, behind) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_interval_excludes_0_exactly_where_p_rejects() -> None:
+    rng = np.random.default_rng(0)
+    for ahead, behind, level in rng.integers(0, 120, (300, 3)).tolist():
+        exact = exact_flips(ahead, behind, level, alpha=0.05)
+        assert (exact.low > 0 or exact.high < 0) == (exact.p <= 0.05)
