@@ -8,7 +8,8 @@ the noise of the mean like sqrt(v/S), the best guess is k*d with k = t^2/(t^2 + 
 
 v being the variance of the per-unit differences (of whole series, where there are series) and S their number. t is 0.1
 of the range of scores; on a leaderboard of ten runs or more it is read from the runs themselves,
-t^2 = mean d^2 - mean v/S over all pairs. Without k the figure is badly optimistic: 3% where the truth is 24%, with 20 questions. (METHOD 6)
+t^2 = mean d^2 - mean v/S over all pairs. Without k the figure is badly optimistic: 3% where the truth is 24%, with 20
+questions. (METHOD 6)
 """
 
 from __future__ import annotations
