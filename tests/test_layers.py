@@ -19,8 +19,8 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judging", "tally"),
-    *("measures", "scoring", "meta", "figures", "reports"),
+    *("errors", "spelling", "display", "frames", "tables", "results", "matrix"),
+    *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
     *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
@@ -52,6 +52,7 @@ HARMLESS = {
         "functools",
         "hashlib",
         "heapq",
+        "html",
         "inspect",
         "itertools",
         "math",
@@ -62,7 +63,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
+    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "pandas", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {

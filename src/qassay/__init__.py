@@ -3,7 +3,9 @@
 The map, in the order data flows; a module imports only modules above it:
 
     errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
-    tables        results as tables of all forms   matrix      runs x units: the input of every analysis
+    display       safe text, tables as HTML        frames      polars, pandas, Arrow
+    tables        results as tables of all forms   results     what every result offers
+    matrix        runs x units: the input of every analysis
     questions     the test set                     tasks/      the rules of one kind of evaluation, as data
     runs          responses of the systems         nuggets     atomic facts
     judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
