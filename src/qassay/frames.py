@@ -52,14 +52,8 @@ def frame(columns: Mapping[str, Kind], rows: Iterable[Sequence[object]]) -> pl.D
     """
     import polars as pl
 
-    # As columns: a frame made from rows would guess the types of what is not there.
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
-    return pl.DataFrame(
-        [
-            pl.Series(name, values, kind, strict=False)
-            for (name, kind), values in zip(columns.items(), cells, strict=True)
-        ]
-    )
+    return pl.DataFrame(dict(zip(columns, cells, strict=True)), schema=dict(columns), strict=False)
 
 
 def ends(interval: Sequence[float] | None) -> tuple[float | None, float | None]:

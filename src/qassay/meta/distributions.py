@@ -9,6 +9,7 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
+from qassay.results import Result
 from qassay.tables import Cell, Column, Table, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
@@ -61,8 +62,8 @@ class ZeroMedians:
         return self.zero / self.units if self.units else None
 
 
-@dataclass(frozen=True)
-class ScoreDistributions:
+@dataclass(frozen=True, repr=False)
+class ScoreDistributions(Result):
     """One box a unit, in the order of the units, and the units with a median of 0, by question type and in all."""
 
     measure: str
@@ -70,6 +71,12 @@ class ScoreDistributions:
     boxes: tuple[Box, ...]
     zero_medians: tuple[ZeroMedians, ...]
     notes: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """On how many units half of the runs or more score 0."""
+        zero = sum(box.has_zero_median for box in self.boxes)
+        units = plural(len(self.boxes), "unit")
+        return f"half of the {plural(self.runs, 'run')} or more score 0 on {zero:,} of {units}, {self.measure}"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""

@@ -21,6 +21,7 @@ from qassay.judging.keys import Key
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
+from qassay.results import Result
 from qassay.runs import Runs
 from qassay.scoring import Scores, score
 from qassay.tables import Column, Table, table
@@ -51,8 +52,8 @@ class LeftOut:
         return self.score_without - self.score
 
 
-@dataclass(frozen=True)
-class Reuse:
+@dataclass(frozen=True, repr=False)
+class Reuse(Result):
     """The leave-one-out test of the judgments, runs in the order of their scores."""
 
     by: By
@@ -71,6 +72,12 @@ class Reuse:
     def largest(self) -> LeftOut:
         """The run whose score changes most."""
         return max(self.rows, key=lambda row: abs(row.change))
+
+    def sentence(self) -> str:
+        """How much a run loses or gains by having been left out."""
+        largest, tau = self.largest, self.comparison.tau
+        change = f"a run left out changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
+        return f"{change} ({largest.run})" + ("" if tau is None else f"; tau {tau:.3f}")
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""
