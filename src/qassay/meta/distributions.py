@@ -73,10 +73,11 @@ class ScoreDistributions(Result):
     notes: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        """On how many units half of the runs or more score 0."""
+        """On how many units at least half of the runs score 0."""
         zero = sum(box.has_zero_median for box in self.boxes)
         units = plural(len(self.boxes), "unit")
-        return f"half of the {plural(self.runs, 'run')} or more score 0 on {zero:,} of {units}, {self.measure}"
+        who = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
+        return f"{who} 0 on {zero:,} of {units} ({self.measure})"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""

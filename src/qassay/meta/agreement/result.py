@@ -92,7 +92,8 @@ class Agreement(Result):
         if self.raw is None:
             return f"{who} have no {self.about} in common that can be compared"
         kappa = next(
-            (f", {name} {value:.3f}" for name, value, _ in self._statistics() if "kappa" in name and value), ""
+            (f", {name} {value:.3f}" for name, value, _ in self._statistics() if "kappa" in name and value is not None),
+            "",
         )
         return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}{kappa}"
 
