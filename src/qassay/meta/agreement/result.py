@@ -91,11 +91,9 @@ class Agreement(Result):
         who = ", ".join(self.sets)
         if self.raw is None:
             return f"{who} have no {self.about} in common that can be compared"
-        kappa = next(
-            (f", {name} {value:.3f}" for name, value, _ in self._statistics() if "kappa" in name and value is not None),
-            "",
-        )
-        return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}{kappa}"
+        kappas = [(name, value) for name, value, _ in self._statistics() if "kappa" in name]
+        shown = [f", {name} {value:.3f}" for name, value in kappas if value is not None]
+        return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}{''.join(shown)}"
 
     def to_polars(self) -> pl.DataFrame:
         """One row per statistic, with its 95% interval."""
