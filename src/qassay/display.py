@@ -18,13 +18,11 @@ _UNBROKEN = 40
 _STYLE = """
 .qassay {color: inherit; line-height: 1.4; max-width: 100%}
 .qassay p {margin: 0.4em 0; max-width: 90ch; overflow-wrap: anywhere}
-.qassay .qassay-wide {overflow-x: auto; margin: 0.6em 0}
+.qassay .qassay-wide {overflow-x: auto; margin: 0.3em 0 0.6em 0}
 .qassay table.qassay-table {
   border: 0; border-collapse: collapse; margin: 0; width: auto; color: inherit; font-size: 0.93em;
 }
-.qassay .qassay-table caption {
-  caption-side: top; text-align: left; padding: 0 0 0.3em 0; color: inherit; font-weight: 600;
-}
+.qassay .qassay-title {margin: 0.9em 0 0 0; font-weight: 600}
 .qassay .qassay-table tr {background: none !important}
 .qassay .qassay-table tr > * {
   border: 0; border-bottom: 1px solid rgb(128 128 128 / 35%); padding: 0.2em 0.7em; color: inherit;
@@ -63,12 +61,15 @@ def html_table(
         "" if not is_text else "prose" if any(len(row[place]) > _UNBROKEN for row in rows) else "text"
         for place, is_text in enumerate(left)
     ]
-    caption = f"<caption>{_escaped(title)}</caption>" if title else ""
+    # Above the table, and not its caption: a caption is no wider than its table.
+    above = [f'<p class="qassay-title">{_escaped(title)}</p>'] if title else []
     head = _row("th", headers, classes)
     body = "\n".join(_row("td", row, classes) for row in rows)
-    table = f'<table class="qassay-table">{caption}<thead>{head}</thead><tbody>{body}</tbody></table>'
+    table = (
+        f'<table class="qassay-table" aria-label="{_escaped(title)}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    )
     below = (f'<p class="qassay-note">{_escaped(note)}</p>' for note in notes)
-    return "\n".join([f'<div class="qassay-wide">{table}</div>', *below])
+    return "\n".join([*above, f'<div class="qassay-wide">{table}</div>', *below])
 
 
 def _row(tag: str, texts: Sequence[str], classes: Sequence[str]) -> str:

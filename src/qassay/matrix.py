@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError, unknown
 from qassay.frames import frame
 from qassay.results import Result
-from qassay.tables import Column, Table, plural, table
+from qassay.tables import Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -405,7 +405,8 @@ class ScoreMatrix(Result):
     `denominator` is set where every value is a whole number of 1/denominator (0/1 scores, reciprocal ranks,
     decimals of a file): comparisons are then made on integers and are exact. `clusters[u]` names the series of
     unit u where units are questions of series: intervals resample whole series then. `notes` are the sentences
-    every output repeats: which rule for missing or unjudged responses was applied, and to how many.
+    every output repeats: which rule for missing or unjudged responses was applied, and to how many. `unit_name` is what
+    people call a unit and units.
     """
 
     runs: tuple[str, ...]
@@ -417,6 +418,7 @@ class ScoreMatrix(Result):
     clusters: tuple[str, ...] | None = None
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -430,7 +432,7 @@ class ScoreMatrix(Result):
 
     def sentence(self) -> str:
         """How many runs and units there are, and which run scores best."""
-        size = f"{plural(len(self.runs), 'run')} x {plural(len(self.units), 'unit')}, {self.measure}"
+        size = f"{plural(len(self.runs), 'run')} x {counted(len(self.units), self.unit_name)}, {self.measure}"
         if not self.runs or not self.units:
             return size
         scores = self.scores()
@@ -443,12 +445,12 @@ class ScoreMatrix(Result):
         order = sorted(range(len(self.runs)), key=lambda run: (-scores[run], self.runs[run]))
         columns: list[Column | str] = ["run", Column(self.measure, ".3f")]
         rows = [(self.runs[run], defined(scores[run])) for run in order]
-        title = f"{plural(len(self.runs), 'run')} on {plural(len(self.units), 'unit')}"
+        title = f"{plural(len(self.runs), 'run')} on {counted(len(self.units), self.unit_name)}"
         return table(title, columns, rows, self.notes)
 
     def to_polars(self) -> pl.DataFrame:
         """One row per unit: its name, and the score of every run."""
-        name = "unit"
+        name = self.unit_name[0]
         while name in self.runs:
             name += "_"
         return frame(

@@ -186,6 +186,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
+def counted(count: int, noun: tuple[str, str]) -> str:
+    """A number with its noun, given as singular and plural.
+
+    >>> counted(1, ("series", "series")), counted(1203, ("question", "questions"))
+    ('1 series', '1,203 questions')
+    """
+    return f"{count:,} {noun[count != 1]}"
+
+
 def _more_rows(left: int) -> list[str]:
     return [f"{plural(left, 'more row')}: print() and to_polars() have all of them."] if left > 0 else []
 

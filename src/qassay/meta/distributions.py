@@ -10,7 +10,7 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
 REACH = 1.5
@@ -71,11 +71,12 @@ class ScoreDistributions(Result):
     boxes: tuple[Box, ...]
     zero_medians: tuple[ZeroMedians, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def sentence(self) -> str:
         """On how many units at least half of the runs score 0."""
         zero = sum(box.has_zero_median for box in self.boxes)
-        units = plural(len(self.boxes), "unit")
+        units = counted(len(self.boxes), self.unit_name)
         who = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
         return f"{who} 0 on {zero:,} of {units} ({self.measure})"
 
@@ -131,7 +132,9 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     if len(matrix.runs) < 4:
         have = "1 run has" if len(matrix.runs) == 1 else f"{len(matrix.runs)} runs have"
         notes.append(f"{have} no quartiles to speak of: they are interpolated.")
-    return ScoreDistributions(matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes))
+    return ScoreDistributions(
+        matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes), matrix.unit_name
+    )
 
 
 def _box(matrix: ScoreMatrix, unit: int, kind: str | None) -> Box:

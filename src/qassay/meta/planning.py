@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from qassay.meta.sensitivity.curves import FURTHEST
 from qassay.meta.sensitivity.trials import WIDTH, width_for
 from qassay.meta.significance import detectable, power, residual_variance, units_for_power
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,13 +101,16 @@ class Plan(Result):
     study: Generalizability | None
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def sentence(self) -> str:
         """The units for the differences wanted, the smallest first."""
         known = [row for row in self.differences if row.power is not None]
         if not known:
             return "no number of units can be given; the notes say why"
-        sizes = [f"{plural(row.power or 0, 'unit')} for a difference of {row.difference:g}" for row in known[:3]]
+        sizes = [
+            f"{counted(row.power or 0, self.unit_name)} for a difference of {row.difference:g}" for row in known[:3]
+        ]
         return f"{', '.join(sizes)} (power {self.wanted.power:g})"
 
     def to_polars(self) -> pl.DataFrame:
@@ -228,7 +231,7 @@ def plan(
     pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
         notes.append(f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} units each.")
-    return _plan(
+    made = _plan(
         matrix.measure,
         wanted,
         pilot,
@@ -238,6 +241,7 @@ def plan(
         units=len(matrix.units),
         notes=(*matrix.notes, *notes),
     )
+    return replace(made, unit_name=matrix.unit_name)
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:

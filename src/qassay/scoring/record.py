@@ -14,7 +14,7 @@ from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document,
 from qassay.questions import Question
 from qassay.results import Result
 from qassay.runs import RunInformation
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,7 +102,7 @@ class Scores(Result):
     def sentence(self) -> str:
         """Which run scores best, of how many, on how many units."""
         count = len(self.units.ids)
-        size = f"{plural(len(self.runs), 'run')}, {count:,} {self.unit_name[count != 1]}, judgments: {self.key}"
+        size = f"{plural(len(self.runs), 'run')}, {counted(count, self.unit_name)}, judgments: {self.key}"
         best = self.runs[0] if self.runs else None
         if best is None or best.score is None:
             return f"no score, {size}"
@@ -148,6 +148,7 @@ class Scores(Result):
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
+            unit_name=self.unit_name,
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
@@ -166,7 +167,7 @@ class Scores(Result):
             texts = [column.get(row.run) for column in (beside or {}).values()]
             rows.append([ranks[row.run], row.run + star, row.score, *texts, *self._figures(row, names, more)])
         return table(
-            f"{self.task}, key {self.key}, {count:,} {self.unit_name[count != 1]}",
+            f"{self.task}, key {self.key}, {counted(count, self.unit_name)}",
             columns,
             rows,
             self.notes_for_output(),

@@ -23,7 +23,7 @@ from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
 from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
 from qassay.results import Result
-from qassay.tables import Table, plural
+from qassay.tables import Table, counted, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,6 +142,7 @@ class SensitivityCurves(Result):
     floor: float | None = None
     wider: Decimal | None = None
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     @property
     def pairs(self) -> int:
@@ -307,10 +308,11 @@ class SensitivityCurves(Result):
 
     def sentence(self) -> str:
         """The smallest difference to trust."""
-        minimum, size = self.minimum_difference().chosen, f"{plural(self.units, 'unit')}, {plural(self.pairs, 'pair')}"
+        minimum = self.minimum_difference().chosen
+        size = f"{counted(self.units, self.unit_name)}, {plural(self.pairs, 'pair')} of runs"
         if minimum is None:
             return f"no difference below {self.limits[-1]:g} can be trusted at an error rate of {self.error:g}, {size}"
-        return f"trust a difference of {minimum:g} or more (error rate {self.error:g}), {size} of runs"
+        return f"trust a difference of {minimum:g} or more (error rate {self.error:g}), {size}"
 
     def to_polars(self) -> pl.DataFrame:
         """One row per range of differences and number of units: the error rate, measured and predicted."""

@@ -19,7 +19,7 @@ from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
 from qassay.results import Result
-from qassay.tables import Column, Table, plural, table
+from qassay.tables import Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +64,7 @@ class AllPairs(Result):
     p_adjusted: Floats
     is_different: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     @property
     def different(self) -> int:
@@ -91,7 +92,7 @@ class AllPairs(Result):
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
         leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
         leads += f" and cannot be told apart from {few(alike, 3)}" if alike else " and differs from all others"
-        return f"{leads}; {self.different} of {self._total} pairs differ, {plural(self.units, 'unit')}"
+        return f"{leads}; {self.different} of {self._total} pairs differ, {counted(self.units, self.unit_name)}"
 
     @property
     def _total(self) -> int:
@@ -197,6 +198,7 @@ def compare_all(
         p_adjusted=decision.adjusted,
         is_different=decision.different,
         notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts)),
+        unit_name=matrix.unit_name,
     )
 
 

@@ -17,7 +17,7 @@ from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, plural, show, table
+from qassay.tables import Cell, Column, Table, counted, plural, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +68,7 @@ class PairComparison(Result):
     units_worse: int
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
@@ -87,7 +88,7 @@ class PairComparison(Result):
         if self.interval is not None:
             low, high = (signed(end, fewest=3) for end in self.interval)
             apart += f" ({1 - self.alpha:.0%} {low} to {high})"
-        return f"{answer}: {apart}, {plural(self.units, 'unit')}"
+        return f"{answer}: {apart}, {counted(self.units, self.unit_name)}"
 
     def to_polars(self) -> pl.DataFrame:
         """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
@@ -211,6 +212,7 @@ def compare(
         units_worse=int((difference < -TIE).sum()),
         deciding=_top(pair, difference, top),
         notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha)),
+        unit_name=matrix.unit_name,
     )
 
 
