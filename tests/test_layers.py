@@ -283,5 +283,12 @@ def test_scoring_starts_without_the_heavy_libraries(command: list[str]) -> None:
     assert not _loaded(verb, str(qassay.demo_folder()), *options) & {"scipy", "numba"}
 
 
+@pytest.mark.parametrize("names", [[], ["a", "b"]], ids=["all pairs", "two runs"])
+def test_comparing_a_small_table_loads_no_data_frames(tmp_path: Path, names: list[str]) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,a,b\n1,1,0\n2,1,1\n3,0,0\n4,1,0\n")
+    assert not _loaded("compare", str(path), *names, "--json") & {"polars", "pandas", "sqlalchemy"}
+
+
 def test_the_leaderboard_compiles_nothing() -> None:
     assert "numba" not in _loaded("score", str(qassay.demo_folder()))

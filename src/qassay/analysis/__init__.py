@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.scoring import Missing, Scores, Unjudged
 
 if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
@@ -28,9 +27,11 @@ if TYPE_CHECKING:
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
+    from qassay.scoring import Missing, Scores, Unjudged
 
-# What every analysis of scores takes, beside an evaluation.
-ScoresLike: TypeAlias = Scores | ScoreMatrix
+# What every analysis of scores takes, beside an evaluation. Modules are loaded where a function needs them: a score
+# matrix is compared without polars.
+ScoresLike: TypeAlias = "Scores | ScoreMatrix"
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -47,7 +48,8 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     from qassay.meta.intervals import score_intervals
     from qassay.meta.significance import compare_all as all_pairs
 
-    scored = scores if isinstance(scores, Scores) else scores.score()
+    evaluation = _evaluation(scores)
+    scored = cast("Scores", scores) if evaluation is None else evaluation.score()
     intervals = score_intervals(scored.matrix, level=level, seed=seed)
     return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
 
@@ -344,9 +346,9 @@ def reuse(
     )
 
 
-def as_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
+def as_matrix(scores: ScoresLike) -> ScoreMatrix:
     """The score matrix behind scores, or the matrix itself."""
-    return scores.matrix if isinstance(scores, Scores) else scores
+    return scores if isinstance(scores, ScoreMatrix) else scores.matrix
 
 
 def _matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
