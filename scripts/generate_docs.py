@@ -3,8 +3,9 @@
     python scripts/generate_docs.py            write them
     python scripts/generate_docs.py --check    write nothing; fail if a file would change
 
-Three kinds: text between `<!-- generated: NAME -->` and `<!-- end -->` in any page; the output below the commands of
-`console` blocks (see sessions.py); the pictures in docs/images (see pictures.py).
+Four kinds: text between `<!-- generated: NAME -->` and `<!-- end -->` in any page; the output below the commands of
+`console` blocks (see sessions.py); the outputs of the notebook (see notebooks.py); the pictures in docs/images (see
+pictures.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import get_args
 
+import notebooks
 import qassay
 from pictures import pictures
 from qassay import tasks
@@ -180,10 +182,44 @@ def laid_out(value: object, indent: str = "", width: int = 96) -> str:
     return f"{{\n{inside}\n{indent}}}"
 
 
+# The public names in the order people need them; the records below are what the functions above give.
+PYTHON = {
+    "Open an evaluation, read scores": ("open", "Evaluation", "read_matrix", "ScoreMatrix", "Scores", "leaderboard"),
+    "Compare systems": ("compare", "compare_all", "sensitivity", "plan", "describe"),
+    "Examine the judgments": ("agreement", "stability", "reuse"),
+    "Measures and the built-in evaluation": ("measure", "demo_folder"),
+    "Errors": ("QassayError", "InputError", "UsageError"),
+}
+RESULTS = (
+    "qassay.results.Result",
+    "qassay.tables.Table",
+    "qassay.analysis.leaderboards.Leaderboard",
+    "qassay.meta.significance.PairComparison",
+    "qassay.meta.significance.AllPairs",
+    "qassay.meta.sensitivity.SensitivityCurves",
+    "qassay.meta.planning.Plan",
+    "qassay.analysis.descriptions.Description",
+    "qassay.analysis.agreements.AgreementStudy",
+    "qassay.meta.agreement.Agreement",
+    "qassay.meta.stability.Stability",
+    "qassay.meta.reuse.Reuse",
+)
+
+
 def python_names() -> str:
-    """The public names, for mkdocstrings."""
-    homes = [f"{module}.{name}" for module, name in qassay._HOMES.values()]
-    return "\n\n".join(f"::: {home}" for home in homes)
+    """The public names in their groups, for mkdocstrings; a name without a group stands at the end."""
+    grouped = {name for names in PYTHON.values() for name in names}
+    others = tuple(name for name in qassay._HOMES if name not in grouped)
+    groups = PYTHON | ({"Further names": others} if others else {})
+    parts = []
+    for title, names in groups.items():
+        parts += [f"## {title}", *(f"::: qassay.{name}" for name in names)]
+    return "\n\n".join(parts)
+
+
+def python_results() -> str:
+    """The records that the analyses give, for mkdocstrings."""
+    return "\n\n".join(f"::: {home}" for home in RESULTS)
 
 
 def _run(command: str) -> str:
@@ -216,12 +252,14 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "kinds": kinds,
     "presets": presets,
     "python": python_names,
+    "python-results": python_results,
+    "notebook": notebooks.page,
 }
 
 
 def wanted() -> dict[Path, str]:
     """Every generated file with its current text."""
-    texts = {page: regenerate(page) for page in pages()}
+    texts = {page: regenerate(page) for page in pages()} | {notebooks.NOTEBOOK: notebooks.current()}
     return texts | {IMAGES / name: picture for name, picture in pictures().items()}
 
 

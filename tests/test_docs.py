@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -225,9 +226,37 @@ def test_exit_statuses_are_those_of_the_table(arguments: list[str], status: int)
 
 def test_every_public_name_is_documented() -> None:
     page = _text("reference/python.md")
-    homes = {name: ".".join(home) for name, home in qassay._HOMES.items()}
-    assert set(homes) | {"__version__"} == set(qassay.__all__)
-    assert [name for name, home in homes.items() if f"::: {home}\n" not in page] == []
+    assert {*qassay._HOMES, "__version__"} == set(qassay.__all__)
+    assert [name for name in qassay._HOMES if page.count(f"::: qassay.{name}\n") != 1] == []
+
+
+def test_every_result_is_documented() -> None:
+    """What a public function gives is on the page of the functions."""
+    page = _text("reference/python.md")
+    documented = set(re.findall(r"(?m)^::: [\w.]*?(\w+)$", page))
+    functions = [value for name in qassay._HOMES if inspect.isfunction(value := getattr(qassay, name))]
+    given = {str(inspect.signature(function).return_annotation) for function in functions}
+    assert {"PairComparison", "Description", "AgreementStudy"} < given
+    assert given - {"Path", "Measure"} <= documented
+
+
+def test_the_notebook_is_current() -> None:
+    """Its cells run from top to bottom, and give what is stored below them."""
+    notebooks = _script("notebooks")
+    assert notebooks.NOTEBOOK.read_text(encoding="utf-8") == notebooks.current(), "run: python scripts/generate_docs.py"
+
+
+def test_a_cell_that_changed_gets_its_new_output() -> None:
+    cells = [
+        {"cell_type": "code", "source": ["a = 2\n", "print('b')\n", "a * 21"], "outputs": [], "execution_count": None},
+        {"cell_type": "markdown", "source": ["text"]},
+        {"cell_type": "code", "source": ["a"], "outputs": ["old"], "execution_count": 7},
+    ]
+    first, _, second = _script("notebooks").run({"cells": cells})["cells"]
+    assert first["outputs"][0]["text"] == ["b\n"]
+    assert first["outputs"][1]["data"] == {"text/plain": ["42"]}
+    assert [output["data"] for output in second["outputs"]] == [{"text/plain": ["2"]}]
+    assert second["execution_count"] == 2
 
 
 EXAMPLES = {

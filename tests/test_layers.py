@@ -19,8 +19,8 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judging", "tally"),
-    *("measures", "scoring", "meta", "figures", "reports"),
+    *("errors", "spelling", "display", "frames", "tables", "results", "matrix"),
+    *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
     *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
@@ -33,8 +33,8 @@ META = (
     "intervals",
     "agreement",
     "ratings",
-    "stability",
     "noise",
+    "stability",
     "simulate",
     "sensitivity",
     "significance",
@@ -53,6 +53,7 @@ HARMLESS = {
         "functools",
         "hashlib",
         "heapq",
+        "html",
         "inspect",
         "itertools",
         "math",
@@ -63,7 +64,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
+    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "pandas", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {
@@ -281,6 +282,13 @@ def test_the_version_is_told_without_loading_anything() -> None:
 def test_scoring_starts_without_the_heavy_libraries(command: list[str]) -> None:
     verb, *options = command
     assert not _loaded(verb, str(qassay.demo_folder()), *options) & {"scipy", "numba"}
+
+
+@pytest.mark.parametrize("names", [[], ["a", "b"]], ids=["all pairs", "two runs"])
+def test_comparing_a_small_table_loads_no_data_frames(tmp_path: Path, names: list[str]) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,a,b\n1,1,0\n2,1,1\n3,0,0\n4,1,0\n")
+    assert not _loaded("compare", str(path), *names, "--json") & {"polars", "pandas", "sqlalchemy"}
 
 
 def test_the_leaderboard_compiles_nothing() -> None:

@@ -3,7 +3,9 @@
 The map, in the order data flows; a module imports only modules above it:
 
     errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
-    tables        results as tables of all forms   matrix      runs x units: the input of every analysis
+    display       safe text, tables as HTML        frames      polars, pandas, Arrow
+    tables        results as tables of all forms   results     what every result offers
+    matrix        runs x units: the input of every analysis
     questions     the test set                     tasks/      the rules of one kind of evaluation, as data
     runs          responses of the systems         nuggets     atomic facts
     judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
@@ -30,7 +32,17 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
-    from qassay.analysis import agreement, compare, compare_all, leaderboard, sensitivity, stability
+    from qassay.analysis import (
+        agreement,
+        compare,
+        compare_all,
+        describe,
+        leaderboard,
+        plan,
+        reuse,
+        sensitivity,
+        stability,
+    )
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -52,10 +64,13 @@ _HOMES = {
     "compare": ("qassay.analysis", "compare"),
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
+    "describe": ("qassay.analysis", "describe"),
     "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
+    "plan": ("qassay.analysis", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
+    "reuse": ("qassay.analysis", "reuse"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
 }
@@ -72,10 +87,13 @@ __all__ = [
     "compare",
     "compare_all",
     "demo_folder",
+    "describe",
     "leaderboard",
     "measure",
     "open",
+    "plan",
     "read_matrix",
+    "reuse",
     "sensitivity",
     "stability",
 ]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from qassay.display import safe_text
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
@@ -65,12 +66,16 @@ def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluati
     return Evaluation(as_stored(folder, configuration, store=store), configuration)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """An opened evaluation."""
 
     folder: Folder
     configuration: Configuration
+
+    def __repr__(self) -> str:
+        # From the configuration alone: a repr reads no files and fails on none.
+        return safe_text(f"Evaluation: {self.name} (task {self.task.name})")
 
     @property
     def name(self) -> str:

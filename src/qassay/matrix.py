@@ -11,12 +11,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import UsageError, unknown
+from qassay.frames import frame
+from qassay.results import Result
+from qassay.tables import Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -392,14 +398,15 @@ def whole_numbers(values: Floats, denominator: int | None = None) -> tuple[Float
     return np.rint(values * scale), scale
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreMatrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreMatrix(Result):
     """Scores of runs on units; finite everywhere, since units that cannot be scored are not units.
 
     `denominator` is set where every value is a whole number of 1/denominator (0/1 scores, reciprocal ranks,
     decimals of a file): comparisons are then made on integers and are exact. `clusters[u]` names the series of
     unit u where units are questions of series: intervals resample whole series then. `notes` are the sentences
-    every output repeats: which rule for missing or unjudged responses was applied, and to how many.
+    every output repeats: which rule for missing or unjudged responses was applied, and to how many. `unit_name` is what
+    people call a unit and units.
     """
 
     runs: tuple[str, ...]
@@ -411,6 +418,7 @@ class ScoreMatrix:
     clusters: tuple[str, ...] | None = None
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -421,6 +429,43 @@ class ScoreMatrix:
             raise UsageError("two runs of a score matrix have the same tag")
         if not np.isfinite(self.values).all():
             raise UsageError("a score matrix holds finite numbers only")
+
+    def sentence(self) -> str:
+        """How many runs and units there are, and which run scores best."""
+        size = f"{plural(len(self.runs), 'run')} x {counted(len(self.units), self.unit_name)}, {self.measure}"
+        if not self.runs or not self.units:
+            return size
+        scores = self.scores()
+        best = int(np.argmax(scores))
+        return f"{size}; the best is {self.runs[best]} with {scores[best]:.3f}"
+
+    def table(self) -> Table:
+        """The runs by decreasing score."""
+        scores = self.scores() if self.units else np.full(len(self.runs), np.nan)
+        order = sorted(range(len(self.runs)), key=lambda run: (-scores[run], self.runs[run]))
+        columns: list[Column | str] = ["run", Column(self.measure, ".3f")]
+        rows = [(self.runs[run], defined(scores[run])) for run in order]
+        title = f"{plural(len(self.runs), 'run')} on {counted(len(self.units), self.unit_name)}"
+        return table(title, columns, rows, self.notes)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per unit: its name, and the score of every run."""
+        name = self.unit_name[0]
+        while name in self.runs:
+            name += "_"
+        return frame(
+            {name: str, **dict.fromkeys(self.runs, float)}, zip(self.units, *self.values.tolist(), strict=True)
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Units, and the scores of every run on them."""
+        scores = self.scores().tolist() if self.units else [None] * len(self.runs)
+        return {
+            **document(self, "measure", "units"),
+            "scores": dict(zip(self.runs, scores, strict=True)),
+            "matrix": dict(zip(self.runs, self.values.tolist(), strict=True)),
+            **document(self, "notes"),
+        }
 
     @property
     def pairs(self) -> int:

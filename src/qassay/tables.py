@@ -7,12 +7,24 @@ cells are `None` and are written as a dash, never as 0.
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from qassay.display import html_block, html_table, safe_text
+from qassay.frames import Framed, Kind, frame
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Cell = str | int | float | bool | None
 DASH = "–"
+
+# Rows that Python shows of a table by itself, as text and in a notebook; print, CSV and data frames have all of them.
+ROWS_AS_TEXT = 12
+ROWS_AS_HTML = 50
 
 # Blanks between two columns of aligned text.
 GAP = 2
@@ -30,8 +42,8 @@ class Column:
     left: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Framed):
     """Rows under named columns, with a title and the notes a reader needs to believe them."""
 
     title: str
@@ -49,6 +61,25 @@ class Table:
         rule = [":--" if column.left else "--:" for column in self.columns]
         lines = [_pipes(headers), _pipes(rule), *(_pipes([_escape(c) for c in row]) for row in self.cells())]
         return "\n\n".join([f"**{self.title}**", "\n".join(lines), *self.notes]) + "\n"
+
+    def html(self, most: int | None = ROWS_AS_HTML) -> str:
+        """An HTML table with the title above and the notes below, for the first rows; everything is escaped."""
+        rows = replace(self, rows=self.rows[:most]).cells()
+        headers = [column.header for column in self.columns]
+        notes = (*_more_rows(len(self.rows) - len(rows)), *self.notes)
+        return html_table(self.title, headers, rows, notes, left=[column.left for column in self.columns])
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows as a polars data frame: numbers at full precision, text where a column mixes both."""
+        kinds = [_kind([row[place] for row in self.rows], column) for place, column in enumerate(self.columns)]
+        rows = [
+            [show(cell, column.spec) if kind is str and cell is not None else cell for cell, column, kind in cells]
+            for cells in (zip(row, self.columns, kinds, strict=True) for row in self.rows)
+        ]
+        return frame(dict(zip(_names(self.columns), kinds, strict=True)), rows)
+
+    def _repr_html_(self) -> str:
+        return html_block([self.html()])
 
     def lines(self) -> tuple[list[str], list[str]]:
         """Aligned text: lines of the header and of the rows. Long headers break at blanks and underscores."""
@@ -112,6 +143,11 @@ class Table:
         )
         return (" " * GAP).join(aligned).rstrip()
 
+    def __repr__(self) -> str:
+        """The beginning of the table as text."""
+        more = _more_rows(len(self.rows) - ROWS_AS_TEXT)
+        return safe_text(str(replace(self, rows=self.rows[:ROWS_AS_TEXT], notes=tuple(more))))
+
     def __str__(self) -> str:
         """Aligned plain text with the title above and the notes below."""
         header, body = self.lines()
@@ -148,6 +184,47 @@ def plural(count: int, noun: str) -> str:
     ('1 question', '1,203 judgments')
     """
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def counted(count: int, noun: tuple[str, str]) -> str:
+    """A number with its noun, given as singular and plural.
+
+    >>> counted(1, ("series", "series")), counted(1203, ("question", "questions"))
+    ('1 series', '1,203 questions')
+    """
+    return f"{count:,} {noun[count != 1]}"
+
+
+def _more_rows(left: int) -> list[str]:
+    return [f"{plural(left, 'more row')}: print() and to_polars() have all of them."] if left > 0 else []
+
+
+def _kind(cells: Sequence[Cell], column: Column) -> Kind:
+    """The type of a column of a data frame; one without any value has that of its format."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if not kinds:
+        return float if column.spec else str
+    if kinds <= {int, float}:
+        return float if float in kinds else int
+    return bool if kinds == {bool} else str
+
+
+def _names(columns: Sequence[Column]) -> list[str]:
+    """The headers, each once and none empty, as a data frame needs them.
+
+    >>> _names([Column("set"), Column("set"), Column("")])
+    ['set', 'set_2', 'column_3']
+    """
+    headers = [column.header or f"column_{place}" for place, column in enumerate(columns, start=1)]
+    seen: Counter[str] = Counter()
+    names: list[str] = []
+    for header in headers:
+        seen[header] += 1
+        name = header if seen[header] == 1 else f"{header}_{seen[header]}"
+        while name in names:
+            name += "_"
+        names.append(name)
+    return names
 
 
 def _broken(header: str, width: int) -> list[str]:

@@ -1,104 +1,248 @@
-"""The analyses as a user calls them: on an opened evaluation, on its scores, or on a bare score matrix.
+"""The analyses as people call them: on an opened evaluation, on its scores, or on a score matrix from elsewhere.
 
-The work is done by the pure functions of `qassay.meta`; here it is fetched from the evaluation what they need.
+The work is done by the pure functions of `qassay.meta`; here they get what they need from the evaluation. Each gives
+a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-import polars as pl
-
-from qassay.errors import InputError, Problem, QassayError
-from qassay.evaluation import Evaluation
-from qassay.judging import ROW_KINDS
-from qassay.judging.sets import joined
-from qassay.judging.sets import labels as labels_of_sets
+from qassay.errors import QassayError, UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.scoring import Missing, Scores, Unjudged
-from qassay.tables import Table
 
 if TYPE_CHECKING:
-    from qassay.meta.agreement import Agreement
+    from qassay.analysis.agreements import AgreementStudy
+    from qassay.analysis.descriptions import Description
+    from qassay.analysis.leaderboards import Leaderboard
+    from qassay.evaluation import Evaluation
+    from qassay.meta.planning import Plan
+    from qassay.meta.reuse import By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
-    from qassay.meta.significance import AllPairs, PairComparison
+    from qassay.meta.sensitivity.counting import Ties
+    from qassay.meta.significance import AllPairs, Method, PairComparison
+    from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
+    from qassay.scoring import Missing, Scores, Unjudged
+
+# What every analysis of scores takes, beside an evaluation. Modules are loaded where a function needs them: a score
+# matrix is compared without polars.
+ScoresLike: TypeAlias = "Scores | ScoreMatrix"
+
+Progress: TypeAlias = Callable[[int, int], None]
 
 
-Progress = Callable[[int, int], None]
+def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int = 0) -> Leaderboard:
+    """The runs by score, each with an interval and with letters: runs that share a letter cannot be told apart.
 
-
-def leaderboard(scores: Scores, *, level: float = 0.95, seed: int = 0) -> Table:
-    """The leaderboard with an interval for every score, and letters: runs that share one cannot be told apart."""
+    >>> import qassay
+    >>> board = qassay.leaderboard(qassay.open(qassay.demo_folder()))
+    >>> board.letters["hobby"], board.letters["kite"], board.letters["ibis"]
+    ('a', 'ab', 'c')
+    """
+    from qassay.analysis.leaderboards import Leaderboard
     from qassay.meta.intervals import score_intervals
     from qassay.meta.significance import compare_all as all_pairs
 
-    intervals = score_intervals(scores.matrix, level=level, seed=seed)
-    pairs = all_pairs(scores.matrix, alpha=1 - level, seed=seed)
-    limits = {run: intervals.interval(run) for run in intervals.runs}
-    shown = scores.leaderboard(
-        {
-            f"{level:.0%} interval": {run: f"{i[0]:.3f}–{i[1]:.3f}" if i else None for run, i in limits.items()},
-            "same": dict(zip(pairs.runs, pairs.letters, strict=True)),
-        }
-    )
-    methods = " and ".join(sorted(set(intervals.methods)))
-    note = f"Intervals: {methods}, over {intervals.over}."
-    # What was left out is said by both, and once is enough.
-    return replace(shown, notes=tuple(dict.fromkeys((note, *pairs.table().notes, *shown.notes))))
-
-
-def sensitivity(scores: Scores | ScoreMatrix, *, preset: str = "default", **options: Any) -> SensitivityCurves:
-    """How often does a comparison mislead, and which difference can be trusted?
-
-    See `qassay.meta.sensitivity.sensitivity` for the options.
-    """
-    from qassay.meta.sensitivity import sensitivity as study
-
-    return study(as_matrix(scores), preset=preset, **options)
+    evaluation = _evaluation(scores)
+    scored = cast("Scores", scores) if evaluation is None else evaluation.score()
+    intervals = score_intervals(scored.matrix, level=level, seed=seed)
+    return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
 
 
 def compare(
-    scores: Scores | ScoreMatrix, a: str, b: str, *, seed: int = 0, progress: Progress | None = None, **options: Any
+    scores: ScoresLike | Evaluation,
+    a: str,
+    b: str,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    permutations: int | None = None,
+    top: int = 10,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> PairComparison:
-    """Is run `a` better than run `b`? The verdict is better, worse or cannot tell.
+    """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
 
-    With the error rate that the sensitivity curves of all runs give for such a difference. See
-    `qassay.meta.significance.compare` for the options.
+    The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
+    (None: enough); the interval contains the differences that this test does not reject. Beside it: the paired t
+    test, the units that a test with this `power` needs, the `top` units that make the difference, and how often new
+    questions would reverse such a difference, from the sensitivity curves of all runs.
+
+    >>> import qassay
+    >>> scores = qassay.open(qassay.demo_folder()).score()
+    >>> qassay.compare(scores, "hobby", "ibis")
+    PairComparison: hobby is better than ibis: hobby - ibis = +0.363 (95% +0.284 to +0.442), 16 units
+    >>> qassay.compare(scores, "badger", "crane").verdict
+    'cannot tell'
     """
+    from qassay.meta.intervals import FLIPS
     from qassay.meta.significance import compare as two_runs
 
-    matrix = as_matrix(scores)
-    comparison = two_runs(matrix, a, b, seed=seed, **options)
+    matrix = _matrix(scores)
+    flips = FLIPS if permutations is None else permutations
+    comparison = two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
     rates, notes = _error_rate(matrix, abs(comparison.difference), seed, progress)
     return replace(comparison, error_rate=rates, notes=(*comparison.notes, *notes))
 
 
-def compare_all(scores: Scores | ScoreMatrix, **options: Any) -> AllPairs:
-    """Which runs differ, corrected for the number of pairs? See `qassay.meta.significance.compare_all`."""
+def compare_all(
+    scores: ScoresLike | Evaluation,
+    *,
+    method: Method = "randomised-tukey",
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    test: PairTest = "randomisation",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AllPairs:
+    """Which runs differ, corrected for the number of pairs?
+
+    `method` is the correction: "randomised-tukey", "tukey", "holm" or "bh" (Benjamini-Hochberg). With the last two,
+    `test` tests single pairs, by "randomisation" or by "t". `permutations=None` draws as many as the method needs.
+
+    >>> import qassay
+    >>> pairs = qassay.compare_all(qassay.open(qassay.demo_folder()), method="holm")
+    >>> pairs.different, pairs.runs[:3]
+    (26, ('hobby', 'egret', 'badger'))
+    """
     from qassay.meta.significance import compare_all as all_pairs
 
-    return all_pairs(as_matrix(scores), **options)
+    return all_pairs(
+        _matrix(scores),
+        method=method,
+        alpha=alpha,
+        permutations=permutations,
+        test=test,
+        seed=seed,
+        progress=progress,
+    )
 
 
-def stability(
-    evaluation: Evaluation,
+def sensitivity(
+    scores: ScoresLike | Evaluation,
     *,
-    sets: Sequence[str] | None = None,
-    measures: Sequence[str] = (),
-    reference: str | None = None,
+    preset: str = "default",
+    sizes: Sequence[int] | None = None,
+    trials: int | None = None,
+    error: float = 0.05,
+    bin_width: float | str | Decimal = 0.01,
+    intervals: int = 100,
+    ties: Ties = "stay",
+    floor: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SensitivityCurves:
+    """How often does a comparison mislead, and which difference can be trusted?
+
+    Two disjoint sets of units are drawn again and again; a comparison misleads where the sets prefer different runs.
+    `preset` repeats one of the TREC studies, `sizes` and `trials` replace its own. `error` is the error rate to stay
+    within, `bin_width` the width of a range of differences (wider for scores beyond 0 to 1), `intervals` the number
+    of bootstrap resamples (0: no intervals). A tie is no swap ("stay"), counts half a swap ("half"), or is left out
+    ("exclude"). `floor` is the largest difference between identical responses that were judged separately; from an
+    evaluation it is measured.
+
+    >>> import qassay
+    >>> scores = qassay.open(qassay.demo_folder()).score()
+    >>> qassay.sensitivity(scores, intervals=0)
+    SensitivityCurves: trust a difference of 0.09 or more (error rate 0.05), 16 units, 45 pairs of runs
+    """
+    from qassay.meta.sensitivity import find_preset
+    from qassay.meta.sensitivity import sensitivity as study
+
+    evaluation = _evaluation(scores)
+    if evaluation is not None:
+        from qassay.analysis.rankings import noise_floor
+
+        component = find_preset(preset).component
+        floor = noise_floor(evaluation, None, component) if floor is None else floor
+        scores = evaluation.score(component=component)
+    return study(
+        _matrix(scores),
+        preset=preset,
+        sizes=sizes,
+        trials=trials,
+        error=error,
+        bin_width=bin_width,
+        intervals=intervals,
+        ties=ties,
+        seed=seed,
+        floor=floor,
+        progress=progress,
+    )
+
+
+def plan(
+    scores: ScoresLike | Evaluation | None = None,
+    *,
+    assume: Mapping[str, float] | None = None,
+    by_assessor: Sequence[ScoresLike] = (),
+    differences: Sequence[float] | None = None,
+    error: float = 0.05,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    coefficient: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Plan:
+    """How many questions, and assessors, does a wanted difference need?
+
+    From the scores of a pilot, or from assumed variances of "run", "unit" and "residual". `differences` are those to
+    plan for. For each: the units with which a paired t test at level `alpha` has this `power`, and those with which
+    the error rate of a comparison is at most `error`; then the units for a generalizability `coefficient`.
+    `by_assessor` are scores under the judgments of each assessor: more assessors are then weighed against more units.
+
+    >>> import qassay
+    >>> qassay.plan(assume={"run": 0.003, "unit": 0.03, "residual": 0.01}, differences=[0.02, 0.05])
+    Plan: 395 units for a difference of 0.02, 65 units for a difference of 0.05 (power 0.8)
+    """
+    from qassay.analysis.plans import plan_from_pilot
+    from qassay.meta.generalizability import assumed
+    from qassay.meta.planning import DIFFERENCES, Wanted, differences_for, plan_from_variances
+
+    if (scores is None) == (assume is None):
+        raise UsageError("plan takes pilot scores or assumed variances (assume), one of the two")
+    if assume is not None:
+        wanted = Wanted(tuple(differences or DIFFERENCES), error, power, alpha, coefficient)
+        return plan_from_variances(assumed(assume), wanted=wanted)
+    matrix = _matrix(cast("ScoresLike | Evaluation", scores))
+    wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
+    return plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, seed=seed, progress=progress)
+
+
+def describe(
+    scores: ScoresLike | Evaluation,
+    *,
+    key: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
-) -> Stability:
-    """Would the ranking be the same under other judgments? All sets, or those named."""
-    from qassay.analysis.rankings import compare_sets
+) -> Description:
+    """How do the scores spread over the units, and what does the ranking owe to weights?
 
-    result, _ = compare_sets(
-        evaluation, sets, measures=measures, reference=reference, unjudged=unjudged, missing=missing
-    )
-    return result
+    The keyword arguments say how an evaluation is scored, as in `Evaluation.score`. An evaluation with several types
+    of questions also gets its ranking by series and by type, and under other weights.
+
+    >>> import qassay
+    >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")
+    Description: at least half of the 10 runs score 0 on 4 of 16 units (list_f)
+    """
+    from qassay.analysis.descriptions import Description, describe_evaluation
+    from qassay.meta.distributions import score_distributions
+
+    evaluation = _evaluation(scores)
+    if evaluation is not None:
+        return describe_evaluation(
+            evaluation, key=key, measure=measure, component=component, unjudged=unjudged, missing=missing
+        )
+    if key or measure or component or unjudged != "stop" or missing != "stop":
+        raise UsageError("key, measure, component, unjudged and missing are for an evaluation, not for scores")
+    return Description(score_distributions(_matrix(scores)))
 
 
 def agreement(
@@ -108,39 +252,117 @@ def agreement(
     resamples: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
-) -> list[Agreement]:
-    """How far do the assessors agree? One result a kind of judgment, labels of items or pairs first.
+) -> AgreementStudy:
+    """How far do the assessors agree? One result per kind of judgment, labels of items or pairs first.
 
-    Without `sets` all assessors' own sets are compared, and two-way keys of entailment.
+    Without `sets` all assessors' own sets are compared, and two-way keys of entailment. `resamples` bootstrap resamples
+    give the intervals (0: none).
+
+    >>> import qassay
+    >>> study = qassay.agreement(qassay.open(qassay.demo_folder()), sets=["first", "second"], resamples=0)
+    >>> study[0]
+    Agreement: first, second agree on 92.8% of 1,135 items, Cohen's kappa 0.876
     """
-    from qassay.meta.agreement import agreement as compare_labels
+    from qassay.analysis.agreements import agreement_study
 
-    names = list(sets) if sets is not None else _assessors(evaluation)
-    results = []
-    for labels in compared_labels(evaluation, names, chosen=sets is not None):
-        folded = [name for name in labels.sets if name in evaluation.two_way_sets]
-        # A task's own labels stand in its order, which the labels alone do not tell.
-        own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
-        result = compare_labels(
-            labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress
+    return agreement_study(evaluation, sets, resamples=resamples, seed=seed, progress=progress)
+
+
+def stability(
+    scores: Evaluation | Mapping[str, ScoresLike],
+    *,
+    sets: Sequence[str] | None = None,
+    measures: Sequence[str] = (),
+    reference: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    progress: Progress | None = None,
+) -> Stability:
+    """Would the ranking be the same under other judgments?
+
+    An evaluation is scored under each of its judgment sets, or under those named in `sets`. A mapping names the scores
+    of the same runs from different judges, such as `{"people": ..., "model": ...}`. Swaps and changes are measured
+    from `reference`: by default the settled judgments, or the first entry of a mapping.
+
+    >>> import qassay
+    >>> qassay.stability(qassay.open(qassay.demo_folder()), sets=["adjudicated", "first"])
+    Stability: adjudicated and the other set: mean tau 0.956, 1 swap of 10 runs, series_score
+    """
+    evaluation = _evaluation(scores)
+    if evaluation is not None:
+        from qassay.analysis.rankings import compare_sets
+
+        return compare_sets(
+            evaluation,
+            sets,
+            measures=measures,
+            reference=reference,
+            component=component,
+            unjudged=unjudged,
+            missing=missing,
+            progress=progress,
         )
-        results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
-    return results
+    if sets or measures or component or unjudged != "stop" or missing != "stop":
+        raise UsageError("sets, measures, component, unjudged and missing are for an evaluation, not for scores")
+    from qassay.meta.stability import stability as compare_rankings
+
+    matrices = {name: as_matrix(own) for name, own in cast("Mapping[str, ScoresLike]", scores).items()}
+    if len(matrices) < 2:
+        raise UsageError("stability compares the scores of two judges or more, or an evaluation")
+    first = next(iter(matrices))
+    return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
 
 
-def as_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
+def reuse(
+    evaluation: Evaluation,
+    *,
+    by: By = "run",
+    key: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
+    missing: Missing = "stop",
+    progress: Progress | None = None,
+) -> Reuse:
+    """Would the judgments be fair to a system that was not in the pool?
+
+    Each run in turn, or with `by="organisation"` all runs of an organisation, is scored without the judgments that only
+    it brought. A large fall means that new systems cannot be scored without judging more.
+
+    >>> import qassay
+    >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
+    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); tau 0.837
+    """
+    from qassay.meta.reuse import reuse as leave_out
+
+    return leave_out(
+        evaluation.tally(key, measure=measure),
+        by=by,
+        measure=measure,
+        component=component,
+        missing=missing,
+        drop=evaluation.configuration.drop,
+        drop_from_series=evaluation.configuration.drop_from_series,
+        progress=progress,
+    )
+
+
+def as_matrix(scores: ScoresLike) -> ScoreMatrix:
     """The score matrix behind scores, or the matrix itself."""
-    return scores.matrix if isinstance(scores, Scores) else scores
+    return scores if isinstance(scores, ScoreMatrix) else scores.matrix
 
 
-def _assessors(evaluation: Evaluation) -> list[str]:
-    wanted = {*evaluation.assessor_sets, *evaluation.two_way_sets}
-    names = [name for name in evaluation.sets if name in wanted]
-    if len(names) < 2:
-        sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
-        message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    return names
+def _matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
+    """The score matrix of scores, or of an evaluation under its default key."""
+    evaluation = _evaluation(scores)
+    return as_matrix(cast("ScoresLike", scores)) if evaluation is None else evaluation.score().matrix
+
+
+def _evaluation(source: object) -> Evaluation | None:
+    """The source, where it is an opened evaluation. Such a source has its module loaded; others should not load it."""
+    module = sys.modules.get("qassay.evaluation")
+    is_evaluation = module is not None and isinstance(source, module.Evaluation)
+    return cast("Evaluation", source) if is_evaluation else None
 
 
 def _error_rate(
@@ -162,49 +384,3 @@ def _error_rate(
     if reason is not None:
         notes.append(f"No fitted error rate: {reason}.")
     return rates, [*notes, *rests_on(matrix.pairs)]
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """What the sets said of the things all of them judged; `about` names the kind of judgment."""
-
-    about: str
-    sets: Mapping[str, pl.Series]
-    notes: tuple[str, ...] = ()
-
-
-def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: bool) -> list[Labels]:
-    """The labels of each kind of judgment, those of items and pairs first; kinds that do not occur are absent.
-
-    `chosen` says that the user named the sets: all of them are compared then. Else a set without any label of a kind
-    is left out of it.
-    """
-    judged = {name: evaluation.judgment_set(name) for name in names}
-    compared = [_side_by_side("items", labels_of_sets(judged.values()), names, chosen=chosen)]
-    for record in ROW_KINDS.values():
-        if record.compared in ("", "items"):
-            continue
-        tables = {
-            name: record.labels_of(own.kind(record.name), evaluation.nugget_list(name))
-            for name, own in judged.items()
-            if record.name in own.kinds
-        }
-        having = [name for name, labels in tables.items() if len(labels)]
-        if len(having) > 1:
-            labels = joined({name: tables[name] for name in having})
-            compared.append(_side_by_side(record.compared, labels, having, chosen=False))
-    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
-
-
-def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:
-    """Keep the rows that all sets have, and say how many they do not."""
-    having = [name for name in names if labels[name].null_count() < len(labels)]
-    notes = []
-    if not chosen and 1 < len(having) < len(names):
-        notes.append(f"Sets without judgments of these items: {', '.join(n for n in names if n not in having)}.")
-        names = having
-    complete = labels.drop_nulls(list(names))
-    partly = labels.filter(~pl.all_horizontal(pl.col(names).is_null())).height - complete.height
-    if partly:
-        notes.append(f"Judged by some of the sets only, and not compared: {partly:,} {about}.")
-    return Labels(about, {name: complete[name] for name in names}, tuple(notes))

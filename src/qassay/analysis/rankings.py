@@ -1,14 +1,9 @@
-"""Rankings under different judgments, and under other ways to put question types together.
-
-The runs are scored under every judgment set, with a look for judging noise; and it is measured what the ranking owes to
-weights and aggregation [SERIES05].
-"""
+"""Rankings under different judgments: the runs are scored under every judgment set, with a look for judging noise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,14 +12,12 @@ from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
 from qassay.judging import SETTLED_SETS
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
-from qassay.meta.distributions import ScoreDistributions, score_distributions
-from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
 from qassay.meta.noise import Noise, judging_noise
 from qassay.meta.stability import Stability, stability
-from qassay.scoring import Missing, Scores, Unjudged
-from qassay.tables import Table, plural
+from qassay.scoring import Missing, Unjudged
+from qassay.tables import plural
 
 # Ratings of justifications, each judge's in a set of their own.
 RATED = ("correctness", "understandability")
@@ -72,7 +65,7 @@ def compare_sets(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Stability, list[Noise]]:
+) -> Stability:
     """Compare the rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
     names = list(sets) if sets is not None else _sets_to_compare(evaluation, measures)
     base = _reference(names, reference)
@@ -86,7 +79,8 @@ def compare_sets(
     notes += _further_rules(evaluation, names, sets)
     kinds = evaluation.task.types if component is None else [component]
     noise = [component_noise(evaluation, base, kind, unjudged=unjudged, missing=missing) for kind in kinds]
-    return replace(result, notes=tuple(dict.fromkeys(notes))), [part for part in noise if part is not None]
+    known = tuple(part for part in noise if part is not None)
+    return replace(result, notes=tuple(dict.fromkeys(notes)), noise=known)
 
 
 def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[str]:
@@ -226,45 +220,3 @@ def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
     rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.judgment_set(name).kinds.values()])
     judged = rows.drop_nulls().unique(maintain_order=True)
     return dict(judged.filter(~pl.col("question").is_duplicated()).iter_rows())
-
-
-@dataclass(frozen=True)
-class Composition:
-    """Scores of single questions by type, the ranking by series against by type, and the one under moved weights."""
-
-    questions: ScoreDistributions
-    aggregation: TwoRankings | None
-    weights: MovedWeights
-
-    def tables(self) -> list[Table]:
-        """Zero medians by type, both rankings, moved weights."""
-        both = [] if self.aggregation is None else [self.aggregation.table()]
-        return [self.questions.zero_table(), *both, self.weights.table()]
-
-    def as_json(self) -> dict[str, Any]:
-        """All parts under their names."""
-        both = {} if self.aggregation is None else {"aggregation": self.aggregation.as_json()}
-        return {"questions": self.questions.as_json(), **both, "weights": self.weights.as_json()}
-
-
-def composition(
-    evaluation: Evaluation, key: str | None = None, *, unjudged: Unjudged = "stop", missing: Missing = "stop"
-) -> Composition | None:
-    """How far the ranking depends on weights and aggregation; None where all questions are of one type."""
-    scores = evaluation.score(key, unjudged=unjudged, missing=missing)
-    names = list(scores.questions)
-    if len(names) < 2:
-        return None
-    by_type = evaluation.score(key, measure="final_score", unjudged=unjudged, missing=missing)
-    both = None
-    if evaluation.task.unit == "series":
-        both = two_rankings(scores.tags, ("by series", _totals(scores)), ("by type", _totals(by_type)))
-    parts = {row.run: row.components for row in by_type.runs}
-    means = {name: np.array([parts[tag][name] for tag in scores.tags], dtype=float) for name in names}
-    moved = moved_weights(means, {name: evaluation.task.weights[name] for name in names})
-    return Composition(score_distributions(by_type.matrix), both, moved)
-
-
-def _totals(scores: Scores) -> Floats:
-    totals = {row.run: row.score for row in scores.runs}
-    return np.array([totals[tag] for tag in scores.tags], dtype=float)

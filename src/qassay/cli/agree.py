@@ -9,9 +9,6 @@ import typer
 from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets
 from qassay.cli.output import print_json, print_tables, progress
 
-# With more pairs of sets than this their matrices fill pages; --json has them all.
-MATRICES_SHOWN = 6
-
 
 def command(
     folder: FolderArgument,
@@ -39,19 +36,9 @@ def command(
     """
     from qassay.analysis import agreement
     from qassay.evaluation import open_evaluation
-    from qassay.meta.ratings import rate
 
     evaluation = open_evaluation(folder)
     chosen = named_sets(sets, evaluation.sets)
     with progress("resampling") as update:
-        main, *further = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
-    ratings = rate(evaluation.ratings(chosen), seed=seed, resamples=resamples)
-    if as_json:
-        extra: dict[str, object] = {other.about.replace(" ", "_"): other.as_json() for other in further}
-        extra |= {"ratings": ratings.as_json()} if ratings.scales else {}
-        print_json(main.as_json() | extra)
-        return
-    tables = [] if main.items == 0 and ratings.scales else list(main.tables(matrices=len(main.pairs) <= MATRICES_SHOWN))
-    for other in further:
-        tables += other.tables(matrices=len(other.pairs) <= MATRICES_SHOWN)
-    print_tables([*tables, *ratings.tables()])
+        study = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
+    print_json(study.as_json()) if as_json else print_tables(study.tables())

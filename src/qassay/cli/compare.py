@@ -69,7 +69,7 @@ def command(
     _check(a, b, method, gate=gate, margin=margin, top=top)
     matrix = scoring.matrix(source)
     if a is None or b is None:
-        from qassay.meta.significance import compare_all
+        from qassay.analysis import compare_all
 
         with progress("permutations") as update:
             pairs = compare_all(
@@ -83,12 +83,10 @@ def command(
         print_json(pairs.as_json()) if as_json else print_tables(pairs.tables())
         return
     from qassay.analysis import compare
-    from qassay.meta.intervals import FLIPS
 
     shown = 10 if top is None else top
-    flips = permutations or FLIPS
     with progress("trials") as update:  # the error rate takes a while
-        result = compare(matrix, a, b, alpha=alpha, permutations=flips, seed=seed, top=shown, progress=update)
+        result = compare(matrix, a, b, alpha=alpha, permutations=permutations, seed=seed, top=shown, progress=update)
     decision = result.gate(margin) if gate else None
     if as_json:
         print_json(result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin}))

@@ -183,7 +183,7 @@ def print_story(story: Story) -> None:
         "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
         "says nothing about any real system."
     )
-    _chapter("1. The scores", [leaderboard(scores)])
+    _chapter("1. The scores", [leaderboard(scores).table()])
     _say(
         f"{closest.a} is {closest.difference:.3f} above {closest.b}. Would other assessors say so, and other questions?"
     )

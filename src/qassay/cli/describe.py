@@ -30,18 +30,20 @@ def command(
       qassay describe my-eval --component list --top 100
       qassay describe scores.csv --json
     """
-    from qassay.meta.distributions import score_distributions
+    from qassay.analysis import describe
 
-    matrix = scoring.matrix(source)
-    boxes = score_distributions(matrix)
-    parts = None
-    if source.is_dir() and scoring.measure is None and scoring.component is None:
-        from qassay.analysis.rankings import composition
+    if source.is_dir():
         from qassay.evaluation import open_evaluation
 
-        evaluation = open_evaluation(source)
-        parts = composition(evaluation, scoring.key, unjudged=scoring.unjudged, missing=scoring.missing)
-    if as_json:
-        print_json({"units": boxes.as_json(), **(parts.as_json() if parts else {})})
+        scoring.check_folder()
+        result = describe(
+            open_evaluation(source),
+            key=scoring.key,
+            measure=scoring.measure,
+            component=scoring.component,
+            unjudged=scoring.unjudged,
+            missing=scoring.missing,
+        )
     else:
-        print_tables([*(parts.tables() if parts else [boxes.zero_table()]), *([boxes.table(top)] if top else [])])
+        result = describe(scoring.matrix(source))
+    print_json(result.as_json()) if as_json else print_tables(result.tables(top))

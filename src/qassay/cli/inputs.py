@@ -91,10 +91,14 @@ class ScoringOptions(EvaluationOptions):
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
 
+    def check_folder(self) -> None:
+        """Stop at options that are for files only."""
+        refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
+
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""
         if source.is_dir():
-            refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
+            self.check_folder()
             from qassay.evaluation import open_evaluation
 
             return self.scores(open_evaluation(source)).matrix

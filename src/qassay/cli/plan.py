@@ -10,16 +10,10 @@ import typer
 
 from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SetsOption, named_sets, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress
-from qassay.errors import QassayError, UsageError
+from qassay.errors import UsageError
 
 if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
-    from qassay.meta.generalizability import Generalizability
-    from qassay.meta.planning import Plan, Wanted
-    from qassay.meta.sensitivity import SensitivityCurves
-
-# Fewer runs make a single pair, whose curve says nothing of another one.
-FEWEST_RUNS = 3
 
 
 @takes_scoring
@@ -64,88 +58,38 @@ def command(
       qassay plan my-eval --sets first,second
       qassay plan --assume run=0.003 --assume unit=0.03 --assume residual=0.01
     """
-    from qassay.meta.planning import DIFFERENCES, Wanted, differences_for
+    from qassay.analysis import plan
 
-    wanted = Wanted(tuple(difference or DIFFERENCES), error, power, alpha, coefficient)
     if (source is None) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
-    if source is None:
-        from qassay.meta.planning import plan_from_variances
-
-        result = plan_from_variances(_assumed(assume or []), wanted=wanted)
-    else:
-        matrix = scoring.matrix(source)
-        wanted = replace(wanted, differences=tuple(difference or differences_for(matrix)))
-        matrices = _by_assessor(source, sets, scoring) if sets else [matrix]
-        result = _from_pilot(matrix, matrices, wanted, seed)
+    with progress("trials") as update:
+        result = plan(
+            None if source is None else scoring.matrix(source),
+            assume=None if source is not None else _assumed(assume or []),
+            by_assessor=_by_assessor(source, sets, scoring) if source is not None and sets else (),
+            differences=difference,
+            error=error,
+            power=power,
+            alpha=alpha,
+            coefficient=coefficient,
+            seed=seed,
+            progress=update,
+        )
     print_json(result.as_json()) if as_json else print_tables(result.tables())
 
 
-def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted, seed: int) -> Plan:
-    """The plan, with what the curves and the variances add; what they cannot say is said."""
-    from qassay.meta.generalizability import generalizability
-    from qassay.meta.planning import notes_on_curves, plan
-    from qassay.meta.sensitivity import sensitivity, width_for
-
-    notes: list[str] = []
-    study: Generalizability | None = None
-    curves: SensitivityCurves | None = None
-    try:
-        study = generalizability(matrices)
-    except QassayError as failure:
-        notes.append(f"No variances: {failure}.")
-    try:
-        if len(matrix.runs) < FEWEST_RUNS:
-            raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
-        with progress("trials") as update:
-            width = width_for(matrix)
-            curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=update)
-    except QassayError as failure:
-        notes.append(f"No error rates: {failure}.")
-    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed(every=True).items()}
-    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width_for(matrix)), study=study)
-    if curves is not None:
-        notes += notes_on_curves(curves, result)
-    return replace(result, notes=(*result.notes, *notes))
-
-
 def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
-    """One score matrix for each judgment set, on the units they share."""
+    """One score matrix for each judgment set."""
     if not folder.is_dir():
         raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
     from qassay.evaluation import open_evaluation
 
     names = named_sets(given, open_evaluation(folder).sets) or []
-    matrices = [replace(scoring, key=name).matrix(folder) for name in names]
-    shared = set.intersection(*(set(matrix.units) for matrix in matrices))
-    if not shared:
-        raise UsageError(f"the sets {', '.join(names)} have no unit in common")
-    return [_on_units(matrix, shared) for matrix in matrices]
+    return [replace(scoring, key=name).matrix(folder) for name in names]
 
 
-def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
-    """The matrix with the parts that these units have in its scores."""
-    from qassay.matrix import Mean
-
-    kept = [i for i, unit in enumerate(matrix.units) if unit in units]
-    if len(kept) == len(matrix.units):
-        return matrix
-    note = f"{len(kept)} of {len(matrix.units)} units are scored under every set."
-    return replace(
-        matrix,
-        units=tuple(matrix.units[i] for i in kept),
-        values=matrix.summary.contributions(matrix.values)[:, kept],
-        summary=Mean(),
-        denominator=None,
-        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),
-        notes=(*matrix.notes, note),
-    )
-
-
-def _assumed(given: list[str]) -> Generalizability:
+def _assumed(given: list[str]) -> dict[str, float]:
     """Variances from `source=number`, separated by commas or given one by one."""
-    from qassay.meta.generalizability import assumed
-
     variances: dict[str, float] = {}
     for part in (piece for text in given for piece in text.split(",")):
         name, _, number = part.partition("=")
@@ -153,4 +97,4 @@ def _assumed(given: list[str]) -> Generalizability:
             variances[name.strip()] = float(number)
         except ValueError:
             raise UsageError(f"--assume takes a source and its variance, such as run=0.003, not {part!r}") from None
-    return assumed(variances)
+    return variances

@@ -33,21 +33,11 @@ def command(
       qassay reuse my-eval --by organisation
       qassay reuse my-eval --component list --json
     """
-    from qassay.meta.reuse import reuse
+    from qassay.analysis import reuse
 
     evaluation = open_evaluation(folder)
     with progress("leaving out") as update:
         result = reuse(
-            evaluation.tally(key, measure=measure),
-            by=by,
-            progress=update,
-            measure=measure,
-            component=component,
-            missing=missing,
-            drop=evaluation.configuration.drop,
-            drop_from_series=evaluation.configuration.drop_from_series,
+            evaluation, by=by, key=key, measure=measure, component=component, missing=missing, progress=update
         )
-    if as_json:
-        print_json(result.as_json())
-    else:
-        print_tables([result.table()])
+    print_json(result.as_json()) if as_json else print_tables(result.tables())

@@ -97,7 +97,7 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
         return scores.leaderboard()
     from qassay.analysis import leaderboard
 
-    return leaderboard(scores)
+    return leaderboard(scores).table()
 
 
 def _means(scores: Scores) -> ScoreMatrix:

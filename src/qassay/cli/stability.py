@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,9 +22,6 @@ from qassay.cli.inputs import (
 )
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.errors import InputError, Problem, UsageError, unknown
-
-if TYPE_CHECKING:
-    from qassay.meta.noise import Noise
 
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
@@ -64,17 +61,17 @@ def command(
       qassay stability my-eval --measure cws --measure accuracy
       qassay stability human.csv model.csv
     """
-    noise: Sequence[Noise] | None = None
+    from qassay.analysis import stability
+
     if _is_folder(sources):
         refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
-        from qassay.analysis.rankings import compare_sets
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(sources[0])
         with progress("comparing rankings") as update:
-            result, noise = compare_sets(
+            result = stability(
                 evaluation,
-                named_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+                sets=named_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
                 measures=measure or (),
                 reference=reference,
                 component=component,
@@ -92,16 +89,9 @@ def command(
         names = matrix_names(sources)
         if reference is not None and reference not in names:
             raise unknown("score matrix", reference, names)
-        from qassay.meta.stability import stability
-
-        named = {matrices[0].measure: dict(zip(names, matrices, strict=True))}
         with progress("comparing rankings") as update:
-            result = stability(named, reference=reference or names[0], progress=update)
-    if as_json:
-        extra = {} if noise is None else {"noise": {part.component: part.as_json() for part in noise}}
-        print_json(result.as_json() | extra)
-    else:
-        print_tables([*result.tables(), *(part.table() for part in noise or () if part.pairs)])
+            result = stability(dict(zip(names, matrices, strict=True)), reference=reference, progress=update)
+    print_json(result.as_json()) if as_json else print_tables(result.tables())
 
 
 def _is_folder(sources: Sequence[Path]) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, counted, plural, table
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
 REACH = 1.5
@@ -61,8 +62,8 @@ class ZeroMedians:
         return self.zero / self.units if self.units else None
 
 
-@dataclass(frozen=True)
-class ScoreDistributions:
+@dataclass(frozen=True, repr=False)
+class ScoreDistributions(Result):
     """One box a unit, in the order of the units, and the units with a median of 0, by question type and in all."""
 
     measure: str
@@ -70,6 +71,14 @@ class ScoreDistributions:
     boxes: tuple[Box, ...]
     zero_medians: tuple[ZeroMedians, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
+
+    def sentence(self) -> str:
+        """On how many units at least half of the runs score 0."""
+        zero = sum(box.has_zero_median for box in self.boxes)
+        units = counted(len(self.boxes), self.unit_name)
+        who = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
+        return f"{who} 0 on {zero:,} of {units} ({self.measure})"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""
@@ -123,7 +132,9 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     if len(matrix.runs) < 4:
         have = "1 run has" if len(matrix.runs) == 1 else f"{len(matrix.runs)} runs have"
         notes.append(f"{have} no quartiles to speak of: they are interpolated.")
-    return ScoreDistributions(matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes))
+    return ScoreDistributions(
+        matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes), matrix.unit_name
+    )
 
 
 def _box(matrix: ScoreMatrix, unit: int, kind: str | None) -> Box:

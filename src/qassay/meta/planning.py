@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qassay.errors import UsageError
+from qassay.frames import frame
 from qassay.matrix import ScoreMatrix, document
 from qassay.meta.generalizability import RESIDUAL, Generalizability
 from qassay.meta.intervals import Blocks, blocks
@@ -22,7 +24,11 @@ from qassay.meta.sensitivity import SensitivityCurves, rests_on, why_not_fitted
 from qassay.meta.sensitivity.curves import FURTHEST
 from qassay.meta.sensitivity.trials import WIDTH, width_for
 from qassay.meta.significance import detectable, power, residual_variance, units_for_power
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
 ASSESSORS = (1, 2, 3, 4, 5)
@@ -76,8 +82,8 @@ class UnitsForCoefficient:
     phi: int | None
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Result):
     """Units for wanted differences, and for a wanted coefficient.
 
     `deviation` is the standard deviation of the per-unit differences of a typical pair of runs. `detectable` is the
@@ -95,6 +101,23 @@ class Plan:
     study: Generalizability | None
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
+
+    def sentence(self) -> str:
+        """The units for the differences wanted, the smallest first."""
+        known = [row for row in self.differences if row.power is not None]
+        if not known:
+            return "no number of units can be given; the notes say why"
+        sizes = [
+            f"{counted(row.power or 0, self.unit_name)} for a difference of {row.difference:g}" for row in known[:3]
+        ]
+        return f"{', '.join(sizes)} (power {self.wanted.power:g})"
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per difference: the units needed by power and by error rate, and the power of the units at hand."""
+        sizes = ("units_by_power", "units_by_power_harder_pair", "units_by_error_fit", "units_by_error_predicted")
+        rows = [astuple(row) for row in self.differences]
+        return frame({"difference": float, **dict.fromkeys(sizes, int), "power_now": float}, rows)
 
     def tables(self) -> list[Table]:
         """Units for differences; where the scores vary; units for the coefficient."""
@@ -208,7 +231,7 @@ def plan(
     pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
         notes.append(f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} units each.")
-    return _plan(
+    made = _plan(
         matrix.measure,
         wanted,
         pilot,
@@ -218,6 +241,7 @@ def plan(
         units=len(matrix.units),
         notes=(*matrix.notes, *notes),
     )
+    return replace(made, unit_name=matrix.unit_name)
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:

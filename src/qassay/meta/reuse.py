@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import polars as pl
@@ -21,8 +21,9 @@ from qassay.judging.keys import Key
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
+from qassay.results import Result
 from qassay.runs import Runs
-from qassay.scoring import Scores, score
+from qassay.scoring import Missing, Scores, Unjudged, score
 from qassay.tables import Column, Table, table
 from qassay.tally import Tally, tally
 
@@ -51,8 +52,8 @@ class LeftOut:
         return self.score_without - self.score
 
 
-@dataclass(frozen=True)
-class Reuse:
+@dataclass(frozen=True, repr=False)
+class Reuse(Result):
     """The leave-one-out test of the judgments, runs in the order of their scores."""
 
     by: By
@@ -71,6 +72,12 @@ class Reuse:
     def largest(self) -> LeftOut:
         """The run whose score changes most."""
         return max(self.rows, key=lambda row: abs(row.change))
+
+    def sentence(self) -> str:
+        """How much a run loses or gains by having been left out."""
+        largest, tau = self.largest, self.comparison.tau
+        change = f"a run left out changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
+        return f"{change} ({largest.run})" + ("" if tau is None else f"; tau {tau:.3f}")
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""
@@ -100,14 +107,39 @@ class Reuse:
         return (f"{changes} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
 
 
-def reuse(joined: Tally, *, by: By = "run", progress: Callable[[int, int], None] | None = None, **rules: Any) -> Reuse:
+class _Rules(TypedDict):
+    """How the runs are scored: the arguments of `score`."""
+
+    measure: str | None
+    component: str | None
+    missing: Missing
+    drop: Mapping[str, str] | None
+    unjudged: Unjudged
+
+
+def reuse(
+    joined: Tally,
+    *,
+    by: By = "run",
+    measure: str | None = None,
+    component: str | None = None,
+    missing: Missing = "stop",
+    drop: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Reuse:
     """Leave out every run, or every organisation, in turn.
 
-    `rules` go to `score`: measure, component, missing, drop and so on. What is unjudged counts as wrong throughout.
+    `measure`, `component`, `missing` and `drop` are those of `score`. Unjudged items count as wrong throughout.
     """
     if joined.task.has("decision", "justified", "answer"):
         raise UsageError(f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were")
-    rules = {**rules, "unjudged": "wrong"}
+    rules: _Rules = {
+        "measure": measure,
+        "component": component,
+        "missing": missing,
+        "drop": drop,
+        "unjudged": "wrong",
+    }
     whole = score(joined, **rules)
     groups = _groups(joined.runs, by)
     if len(groups) < 2:
@@ -144,7 +176,7 @@ def _groups(runs: Runs, by: By) -> list[list[str]]:
     return list(groups.values())
 
 
-def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: Mapping[str, Any]) -> dict[str, LeftOut]:
+def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: _Rules) -> dict[str, LeftOut]:
     key, unique = without(joined.key, joined.runs, group)
     rest = score(tally(joined.runs, joined.questions, key, joined.task), **rules)
     before, after = ({row.run: row.score for row in scores.runs} for scores in (whole, rest))

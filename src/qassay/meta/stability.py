@@ -9,14 +9,21 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qassay.errors import UsageError, few, unknown
+from qassay.frames import frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.agreement.coefficients import ticks
+from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
+from qassay.results import Result
 from qassay.tables import Cell, Column, Table, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Thresholds of the swap counts: steps of 0.01, at least up to 0.20, beyond that while there are swaps.
 STEPS_SHOWN = 20
@@ -117,17 +124,20 @@ class MeasureStability:
         columns = [Column("set (truth)", left=True), Column("other set", left=True), Column("tau", ".3f")]
         columns += [Column("tau_AP", ".3f"), Column("concordant"), Column("swaps"), Column("tied")]
         columns += [Column("mean tau per unit", ".3f"), Column("units")]
+        rows = list(self.pair_rows())
+        size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
+        title = f"Rankings by {self.measure} ({size})"
+        return table(title, columns, rows, [*self.notes, *self._reading_notes()])
+
+    def pair_rows(self) -> Iterator[tuple[Cell, ...]]:
+        """Every pair of sets, those with the reference first: both sets, correlations, counts, tau within units."""
         first = self.sets.index(self.reference)
         order = [first, *(i for i in range(len(self.sets)) if i != first)]
-        rows = []
         for i, j in itertools.combinations(order, 2):
             ranks = self.comparisons[i][j]
             counts = (ranks.concordant, ranks.swaps, ranks.tied)
             unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
-            rows.append((self.sets[i], self.sets[j], ranks.tau, ranks.tau_ap, *counts, *unit))
-        size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
-        title = f"Rankings by {self.measure} ({size})"
-        return table(title, columns, rows, [*self.notes, *self._reading_notes()])
+            yield (self.sets[i], self.sets[j], ranks.tau, ranks.tau_ap, *counts, *unit)
 
     def _reading_notes(self) -> Iterator[str]:
         comparisons = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
@@ -188,17 +198,44 @@ class MeasureStability:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Stability:
-    """The stability of an evaluation under its judgment sets, by one or more measures."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Stability(Result):
+    """The stability of an evaluation under its judgment sets, by one or more measures.
+
+    `noise` is what separate judging of identical responses does to scores, one record per type of question; None where
+    bare scores were compared.
+    """
 
     reference: str
     sets: tuple[str, ...]
     measures: Mapping[str, MeasureStability]
     notes: tuple[str, ...] = ()
+    noise: tuple[Noise, ...] | None = None
+
+    def sentence(self) -> str:
+        """How far the rankings under the other sets agree with the reference, by the first measure."""
+        measure = next(iter(self.measures.values()))
+        if len(self.sets) == 1:
+            return f"one judgment set, {self.reference}: there is nothing to compare it with"
+        tau = measure.mean_tau_with_reference
+        others = "the other set" if len(self.sets) == 2 else f"the {len(self.sets) - 1} other sets"
+        agree = "no rank correlation is defined" if tau is None else f"mean tau {tau:.3f}"
+        swaps = plural(measure.swaps_with_reference, "swap")
+        return (
+            f"{self.reference} and {others}: {agree}, {swaps} of {plural(len(measure.runs), 'run')}, {measure.measure}"
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per measure and pair of sets; the first set of a pair is taken as the truth."""
+        columns = {"measure": str, "set": str, "other_set": str, "tau": float, "tau_ap": float, "concordant": int}
+        rows = [(name, *row) for name, measure in self.measures.items() for row in measure.pair_rows()]
+        return frame({**columns, "swaps": int, "tied": int, "mean_unit_tau": float, "units": int}, rows)
 
     def tables(self) -> tuple[Table, ...]:
-        """Summary; for each measure the pairs of sets, the ranks and the swaps; the swaps by difference."""
+        """Summary; per measure the pairs of sets, ranks and swaps; the swaps by difference; judging noise."""
+        return (*self._ranking_tables(), *(part.table() for part in self.noise or () if part.pairs))
+
+    def _ranking_tables(self) -> tuple[Table, ...]:
         if len(self.sets) == 1:
             alone = [(measure.rankings(), measure.notes) for measure in self.measures.values()]
             return tuple(replace(shown, notes=(*shown.notes, *notes, *self.notes)) for shown, notes in alone)
@@ -233,7 +270,8 @@ class Stability:
 
     def as_json(self) -> dict[str, object]:
         """The document of `stability --json`."""
-        return document(self, "reference", "sets", "measures", "notes")
+        noise = {} if self.noise is None else {"noise": {part.component: part.as_json() for part in self.noise}}
+        return {**document(self, "reference", "sets", "measures", "notes"), **noise}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
 from qassay.questions import Question
+from qassay.results import Result
 from qassay.runs import RunInformation
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +74,8 @@ class Units:
         return float(self.summary.for_runs(np.array([run]))(self.values[[run]], units)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Result):
     """The scores of all runs under one key and one measure, best run first.
 
     `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set, and
@@ -94,6 +98,27 @@ class Scores:
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("unit", "units")
     scale: tuple[float, float] = (0.0, 1.0)
+
+    def sentence(self) -> str:
+        """Which run scores best, of how many, on how many units."""
+        count = len(self.units.ids)
+        size = f"{plural(len(self.runs), 'run')}, {counted(count, self.unit_name)}, judgments: {self.key}"
+        best = self.runs[0] if self.runs else None
+        if best is None or best.score is None:
+            return f"no score, {size}"
+        return f"{best.run} scores best with {best.score:.3f} ({self.measure}), {size}"
+
+    def table(self) -> Table:
+        """The leaderboard."""
+        return self.leaderboard()
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per run: rank, run, score, and the figures beside it."""
+        names, more = self._beside()
+        columns = [Column("rank"), Column("run"), *(Column(name, ".3f") for name in ("score", *names, *more))]
+        ranks = self.ranks()
+        rows = [(ranks[row.run], row.run, row.score, *self._figures(row, names, more)) for row in self.runs]
+        return table("", columns, rows).to_polars()
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -123,6 +148,7 @@ class Scores:
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
+            unit_name=self.unit_name,
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
@@ -130,8 +156,7 @@ class Scores:
 
         `beside` are further columns to stand beside the score, each with a text for every run.
         """
-        names = list(dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure))
-        more = [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
+        names, more = self._beside()
         columns = [Column("rank", "g"), Column("run", left=True), Column(self.measure, ".3f")]
         columns += [Column(name, left=True) for name in beside or ()]
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
@@ -140,14 +165,22 @@ class Scores:
         for row in self.runs:
             star = "*" if self.information[row.run].manual else ""
             texts = [column.get(row.run) for column in (beside or {}).values()]
-            figures = [row.components.get(name) for name in names] + [getattr(row, name) for name in more]
-            rows.append([ranks[row.run], row.run + star, row.score, *texts, *figures])
+            rows.append([ranks[row.run], row.run + star, row.score, *texts, *self._figures(row, names, more)])
         return table(
-            f"{self.task}, key {self.key}, {count:,} {self.unit_name[count != 1]}",
+            f"{self.task}, key {self.key}, {counted(count, self.unit_name)}",
             columns,
             rows,
             self.notes_for_output(),
         )
+
+    def _beside(self) -> tuple[list[str], list[str]]:
+        """The components, and the further figures, that stand beside the scores."""
+        names = dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure)
+        return list(names), [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
+
+    @staticmethod
+    def _figures(row: RunScore, names: Iterable[str], more: Iterable[str]) -> list[float | None]:
+        return [*(row.components.get(name) for name in names), *(getattr(row, name) for name in more)]
 
     def ranks(self) -> dict[str, float | None]:
         """Rank of every run; ties share the mean rank, a run without a score has none."""

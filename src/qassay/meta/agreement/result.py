@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from qassay.frames import ends, frame
 from qassay.matrix import document
 from qassay.meta.agreement.coefficients import Interval
+from qassay.results import Result
 from qassay.tables import DASH, Cell, Column, Table, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +54,8 @@ class PairAgreement:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement(Result):
     """How far judgment sets agree on the items that all of them judged.
 
     `patterns` counts the disagreements by unordered combination of labels. `raw` is the share of items on which all
@@ -79,6 +85,21 @@ class Agreement:
     seed: int
     about: str = "items"
     notes: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """How many of the items all sets label alike, and the coefficient that fits their number."""
+        who = ", ".join(self.sets)
+        if self.raw is None:
+            return f"{who} have no {self.about} in common that can be compared"
+        kappas = [(name, value) for name, value, _ in self._statistics() if "kappa" in name]
+        shown = [f", {name} {value:.3f}" for name, value in kappas if value is not None]
+        return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}{''.join(shown)}"
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per statistic, with its 95% interval."""
+        columns = {"about": str, "statistic": str, "value": float, "low": float, "high": float}
+        rows = [(self.about, title, value, *ends(interval)) for title, value, interval in self._statistics()]
+        return frame(columns, rows)
 
     def tables(self, *, matrices: bool = True) -> tuple[Table, ...]:
         """What was judged, statistics, combinations of labels, labels of each set, pairs of sets and their matrices."""

@@ -126,6 +126,7 @@ def sensitivity(
             *interval_notes(study, counts, ties, limits, resamples=intervals),
             *notes_on_extended(study, counts, ties, limits),
         ),
+        unit_name=matrix.unit_name,
     )
 
 

@@ -9,11 +9,12 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from qassay.errors import UsageError
+from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, defined, document, none_for_nan
 from qassay.meta.sensitivity import reading
 from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
@@ -21,7 +22,11 @@ from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
 from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
-from qassay.tables import Table
+from qassay.results import Result
+from qassay.tables import Table, counted, plural
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Where the search for a fit starts, and the points it needs.
 START = (1.0, 0.25)
@@ -112,8 +117,8 @@ class BinCurve:
     predicted_at_target: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class SensitivityCurves:
+@dataclass(frozen=True, eq=False, repr=False)
+class SensitivityCurves(Result):
     """Error rates of comparisons by size and difference [EVAL02, QA03, SERIES05].
 
     `counts` are what was seen; `bins` are the curves through it. `floor` is the largest difference between runs with
@@ -137,6 +142,7 @@ class SensitivityCurves:
     floor: float | None = None
     wider: Decimal | None = None
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     @property
     def pairs(self) -> int:
@@ -299,6 +305,30 @@ class SensitivityCurves:
     def summary(self) -> str:
         """The plain answer, in a sentence or two."""
         return reading.summary(self)
+
+    def sentence(self) -> str:
+        """The smallest difference to trust."""
+        minimum = self.minimum_difference().chosen
+        size = f"{counted(self.units, self.unit_name)}, {plural(self.pairs, 'pair')} of runs"
+        if minimum is None:
+            return f"no difference below {self.limits[-1]:g} can be trusted at an error rate of {self.error:g}, {size}"
+        return f"trust a difference of {minimum:g} or more (error rate {self.error:g}), {size}"
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per range of differences and number of units: the error rate, measured and predicted."""
+        columns = {"difference_from": float, "difference_to": float, "units": int, "comparisons": int}
+        numbers = ("error_rate", "low", "high", "fit", "predicted")
+        rows = [
+            (
+                *(curve.low, curve.high, size, curve.comparisons[i], curve.error_rate[i]),
+                *ends(None if curve.interval is None else curve.interval[i]),
+                None if curve.fit is None else curve.fit.at(size),
+                curve.predicted[i],
+            )
+            for curve in self.bins
+            for i, size in enumerate(self.sizes)
+        ]
+        return frame({**columns, **dict.fromkeys(numbers, float)}, rows)
 
     def table(self) -> Table:
         """Error rates by difference and number of units."""

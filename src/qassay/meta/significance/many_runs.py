@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.errors import few
+from qassay.frames import ends, frame
 from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
-from qassay.tables import Column, Table, plural, table
+from qassay.results import Result
+from qassay.tables import Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SHOWN = 20
 
@@ -33,8 +40,8 @@ class Pair:
     interval: tuple[float, float] | None
 
 
-@dataclass(frozen=True)
-class AllPairs:
+@dataclass(frozen=True, repr=False)
+class AllPairs(Result):
     """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
 
     `margin` is the difference that two runs need at least, where one line is drawn for all pairs (both Tukey
@@ -57,6 +64,7 @@ class AllPairs:
     p_adjusted: Floats
     is_different: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     @property
     def different(self) -> int:
@@ -77,17 +85,35 @@ class AllPairs:
                 None if self.margin is None else (difference - self.margin, difference + self.margin),
             )
 
+    def sentence(self) -> str:
+        """Who leads, who cannot be told apart from the leader, and how many pairs differ."""
+        if len(self.runs) < 2:
+            return f"{plural(len(self.runs), 'run')}, no pair to compare"
+        alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
+        leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
+        leads += f" and cannot be told apart from {few(alike, 3)}" if alike else " and differs from all others"
+        return f"{leads}; {self.different} of {self._total} pairs differ, {counted(self.units, self.unit_name)}"
+
+    @property
+    def _total(self) -> int:
+        return len(self.runs) * (len(self.runs) - 1) // 2
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per pair of runs, in the order of the ranking."""
+        columns = {"a": str, "b": str, "difference": float, "low": float, "high": float}
+        rows = [(x.a, x.b, x.difference, *ends(x.interval), x.p, x.p_adjusted, x.different) for x in self.pairs()]
+        return frame({**columns, "p": float, "p_adjusted": float, "different": bool}, rows)
+
     def tables(self) -> list[Table]:
         """The runs with their letters, and the pairs that differ."""
         return [self.table(), self.pair_table()] if len(self.runs) > 1 else [self.table()]
 
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
-        total = len(self.runs) * (len(self.runs) - 1) // 2
-        differing = f"{self.different} of {total} pairs differ"
-        if total == 1:
+        differing = f"{self.different} of {self._total} pairs differ"
+        if self._total == 1:
             differing = "they differ" if self.different else "they cannot be told apart"
-        elif total == 0:
+        elif self._total == 0:
             differing = "no pair to compare"
         title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {differing}"
         how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
@@ -172,6 +198,7 @@ def compare_all(
         p_adjusted=decision.adjusted,
         is_different=decision.different,
         notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts)),
+        unit_name=matrix.unit_name,
     )
 
 

@@ -8,14 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from qassay.errors import UsageError
+from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
-from qassay.tables import Cell, Column, Table, plural, show, table
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, counted, plural, show, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
@@ -33,8 +38,8 @@ class UnitDifference:
     part: float
 
 
-@dataclass(frozen=True)
-class PairComparison:
+@dataclass(frozen=True, repr=False)
+class PairComparison(Result):
     """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
@@ -63,6 +68,7 @@ class PairComparison:
     units_worse: int
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
@@ -72,6 +78,27 @@ class PairComparison:
             return "INCONCLUSIVE"
         low, high = self.interval
         return "ALLOW" if low > -margin else "REJECT" if high < -margin else "INCONCLUSIVE"
+
+    def sentence(self) -> str:
+        """Whether `a` is better, worse, or not known to be either, and by how much."""
+        answer = f"{self.a} is {self.verdict} than {self.b}"
+        if self.verdict == "cannot tell":
+            answer = f"cannot tell whether {self.a} or {self.b} is better"
+        apart = f"{self.a} - {self.b} = {signed(self.difference, fewest=3)}"
+        if self.interval is not None:
+            low, high = (signed(end, fewest=3) for end in self.interval)
+            apart += f" ({1 - self.alpha:.0%} {low} to {high})"
+        return f"{answer}: {apart}, {counted(self.units, self.unit_name)}"
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
+        names = {"a": str, "b": str, "measure": str, "units": int, "score_a": float, "score_b": float}
+        numbers = ("difference", "low", "high", "p_randomisation", "p_t", "effect_size", "error_fit", "error_predicted")
+        row = (self.a, self.b, self.measure, self.units, self.score_a, self.score_b, self.difference)
+        rates = (self.error_rate.get("fit"), self.error_rate.get("predicted"))
+        tests = (*ends(self.interval), self.p_randomisation, self.p_t, self.effect_size, *rates)
+        columns = {**names, **dict.fromkeys(numbers, float), "units_needed": int, "verdict": str}
+        return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
 
     def tables(self) -> list[Table]:
         """The answer with the figures behind it, and the units that make the difference."""
@@ -187,6 +214,7 @@ def compare(
         units_worse=int((difference < -TIE).sum()),
         deciding=_top(pair, difference, top),
         notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha)),
+        unit_name=matrix.unit_name,
     )
 
 
@@ -269,13 +297,13 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
     return notes
 
 
-def signed(value: float, line: float = 0.0) -> str:
-    """A number with its sign and as many digits as show on which side of a line it lies; four at least.
+def signed(value: float, line: float = 0.0, *, fewest: int = 4) -> str:
+    """A number with its sign and enough digits to show on which side of a line it lies; four unless `fewest` differs.
 
-    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1)
-    ('+0.0500', '+0.00002', '+0.0000', '-0.0999999')
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(0.05, fewest=3)
+    ('+0.0500', '+0.00002', '+0.0000', '-0.0999999', '+0.050')
     """
-    texts = (f"{value:+.{digits}f}" for digits in range(4, 17))
+    texts = (f"{value:+.{digits}f}" for digits in range(fewest, 17))
     return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")
 
 

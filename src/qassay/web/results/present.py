@@ -10,6 +10,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
+from qassay.display import safe_text
 from qassay.errors import Problem
 from qassay.store.assignment.progress import Gate, OpenQuestion, read_gate
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
@@ -28,9 +29,6 @@ PATIENCE = 1.5
 # A cell with more characters than this may break its lines, and one with more than that is folded.
 UNBROKEN = 32
 FOLDED = 240
-# Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
-_PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
-_PICTURES |= {127: 0x2421} | {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _PLACES: dict[About, tuple[str, str]] = {
     "run": ("/results/run", "run"),
     "question": ("/results/question", "question"),
@@ -86,7 +84,7 @@ class TableView(Context):
         return len(self.columns) == 2 and self.columns[0].header == "" and self.columns[1].header == "value"
 
     def _cell(self, cell: Cell, column: Column, link: str | None) -> Shown:
-        text = show(cell, column.spec).translate(_PICTURES)
+        text = safe_text(show(cell, column.spec))
         kind = "number" if not column.left else "long" if len(text) > UNBROKEN else "short"
         beginning = text[:FOLDED].rstrip() + "…" if len(text) > FOLDED else None
         return Shown(text, kind, link, beginning)

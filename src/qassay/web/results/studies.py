@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,14 @@ from qassay.web.results.finding import (
     scored,
 )
 
+if TYPE_CHECKING:
+    from qassay.meta.significance import PairComparison
+
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
 SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
-# With more pairs of sets than this their matrices fill pages; the document has them all.
-MATRICES_SHOWN = 6
 PAIRS_SHOWN = 5_000
 # The score matrix is shown a window at a time: units, and runs.
 UNITS_SHOWN = 100
@@ -81,47 +82,40 @@ def _leaderboard(scores: Scores, intervals: str) -> Table:
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
         return replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
-    return with_intervals(scores)
+    return with_intervals(scores).table()
 
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
-    from qassay.analysis.rankings import composition
-    from qassay.meta.distributions import score_distributions
+    from qassay.analysis import describe
 
-    boxes = score_distributions(scored(evaluation, choice).matrix)
-    composed = None
-    if choice.measure is None and choice.component is None:
-        composed = composition(evaluation, choice.key, unjudged=choice.unjudged, missing=choice.missing)
+    described = describe(
+        evaluation,
+        key=choice.key,
+        measure=choice.measure,
+        component=choice.component,
+        unjudged=choice.unjudged,
+        missing=choice.missing,
+    )
+    boxes = described.units
     by_series = evaluation.task.unit == "series" and choice.measure is None and choice.component is None
     units = tuple(box.unit for box in boxes.boxes)
     shown = Part("boxes", boxes.table(), "series" if by_series else "question", units)
-    more = composed.tables() if composed else [boxes.zero_table()]
-    document = {"units": boxes.as_json(), **(composed.as_json() if composed else {})}
+    document = described.as_json()
     left_out = None
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {len(units):,} units, which the CSV has"
     zero = sum(box.has_zero_median for box in boxes.boxes)
     answer = f"Half of the runs or more score 0 on {zero:,} of {plural(len(units), 'unit')}."
-    return Finding((*parts_of(more, "spread"), shown), document, answer, left_out)
+    return Finding((*parts_of(described.tables(0), "spread"), shown), document, answer, left_out)
 
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
     """Disagreement tables and agreement statistics."""
     from qassay.analysis import agreement as compared
-    from qassay.meta.ratings import rate
 
-    chosen = _sets(sets, evaluation.sets)
-    main, *further = compared(evaluation, sets=chosen, progress=progress)
-    ratings = rate(evaluation.ratings(chosen), seed=0, resamples=1000)
-    bare = main.items == 0 and ratings.scales
-    tables = [] if bare else list(main.tables(matrices=len(main.pairs) <= MATRICES_SHOWN))
-    for comparison in further:
-        tables += comparison.tables(matrices=False)
-    document = dict(main.as_json())
-    document |= {comparison.about.replace(" ", "_"): comparison.as_json() for comparison in further}
-    document |= {"ratings": ratings.as_json()} if ratings.scales else {}
-    return Finding(parts_of([*tables, *ratings.tables()], "agreement"), document)
+    study = compared(evaluation, sets=_sets(sets, evaluation.sets), progress=progress)
+    return Finding(parts_of(study.tables(), "agreement"), study.as_json())
 
 
 def stability(
@@ -133,11 +127,11 @@ def stability(
     reference: Name | None = None,
 ) -> Finding:
     """The rankings under different judgment sets, and the noise of identical responses."""
-    from qassay.analysis.rankings import compare_sets
+    from qassay.analysis import stability as compared
 
-    result, noise = compare_sets(
+    result = compared(
         evaluation,
-        _sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
         measures=[choice.measure] if choice.measure else (),
         reference=reference,
         component=choice.component,
@@ -145,9 +139,7 @@ def stability(
         missing=choice.missing,
         progress=progress,
     )
-    tables = [*result.tables(), *(component.table() for component in noise if component.pairs)]
-    document = result.as_json() | {"noise": {component.component: component.as_json() for component in noise}}
-    return Finding(parts_of(tables, "stability"), document)
+    return Finding(parts_of(result.tables(), "stability"), result.as_json())
 
 
 def sensitivity(
@@ -205,7 +197,7 @@ def compare(
     return Finding((ranking, Part("pairs", listed)), document, left_out=left_out)
 
 
-def _verdict(pair: Any) -> str:
+def _verdict(pair: PairComparison) -> str:
     """The answer in a sentence."""
     on = f"on these {pair.units:,} units"
     apart = f"{abs(pair.difference):.4f} {pair.measure}"

@@ -1,0 +1,147 @@
+"""The labels of judgment sets side by side, and how far the sets agree on each kind of judgment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from qassay.errors import InputError, Problem
+from qassay.evaluation import Evaluation
+from qassay.judging import ROW_KINDS
+from qassay.judging.sets import joined
+from qassay.judging.sets import labels as labels_of_sets
+from qassay.meta.agreement import Agreement, agreement
+from qassay.meta.ratings import Ratings, rate
+from qassay.results import Result
+from qassay.tables import Table
+
+if TYPE_CHECKING:
+    from qassay.analysis import Progress
+
+# With more pairs of sets than this their matrices fill pages; JSON has them all.
+MATRICES_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementStudy(Result):
+    """How far the assessors agree: one `Agreement` per kind of judgment, labels of items or pairs first; and ratings.
+
+    The study is a sequence of its `Agreement` records: `study[0]`, `len(study)`, `for kind in study`.
+    """
+
+    kinds: tuple[Agreement, ...]
+    ratings: Ratings
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __iter__(self) -> Iterator[Agreement]:
+        return iter(self.kinds)
+
+    def __getitem__(self, place: int) -> Agreement:
+        return self.kinds[place]
+
+    def sentence(self) -> str:
+        """How far the sets agree on each kind of judgment."""
+        rated = [f"ratings: {', '.join(self.ratings.scales)}"] if self.ratings.scales else []
+        return "; ".join([*(kind.sentence() for kind in self._compared), *rated])
+
+    @property
+    def _compared(self) -> list[Agreement]:
+        """The kinds with something to show; ratings alone are not preceded by empty tables."""
+        return [kind for kind in self.kinds if kind.items or not self.ratings.scales]
+
+    def table(self) -> Table:
+        """The statistics of the first kind of judgment."""
+        return self.kinds[0].table()
+
+    def tables(self) -> list[Table]:
+        """The tables of every kind of judgment, and of the ratings."""
+        tables: list[Table] = []
+        for kind in self._compared:
+            tables += kind.tables(matrices=len(kind.pairs) <= MATRICES_SHOWN)
+        return [*tables, *self.ratings.tables()]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per kind of judgment and statistic, with its 95% interval."""
+        return pl.concat([kind.to_polars() for kind in self.kinds])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `agree --json`."""
+        first, *others = self.kinds
+        document = first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
+        return document | ({"ratings": self.ratings.as_json()} if self.ratings.scales else {})
+
+
+def agreement_study(
+    evaluation: Evaluation, sets: Sequence[str] | None, *, resamples: int, seed: int, progress: Progress | None
+) -> AgreementStudy:
+    """Compare these judgment sets; without names those of the assessors, and two-way keys of entailment."""
+    names = list(sets) if sets is not None else _assessors(evaluation)
+    results = []
+    for labels in compared_labels(evaluation, names, chosen=sets is not None):
+        folded = [name for name in labels.sets if name in evaluation.two_way_sets]
+        # A task's own labels stand in its order, which the labels alone do not tell.
+        own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
+        result = agreement(labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress)
+        results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
+    return AgreementStudy(tuple(results), rate(evaluation.ratings(sets), seed=seed, resamples=resamples))
+
+
+def _assessors(evaluation: Evaluation) -> list[str]:
+    wanted = {*evaluation.assessor_sets, *evaluation.two_way_sets}
+    names = [name for name in evaluation.sets if name in wanted]
+    if len(names) < 2:
+        sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
+        message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What the sets said of the things all of them judged; `about` names the kind of judgment."""
+
+    about: str
+    sets: Mapping[str, pl.Series]
+    notes: tuple[str, ...] = ()
+
+
+def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: bool) -> list[Labels]:
+    """The labels of each kind of judgment, those of items and pairs first; kinds that do not occur are absent.
+
+    `chosen` says that the user named the sets: all of them are compared then. Else a set without any label of a kind
+    is left out of it.
+    """
+    judged = {name: evaluation.judgment_set(name) for name in names}
+    compared = [_side_by_side("items", labels_of_sets(judged.values()), names, chosen=chosen)]
+    for record in ROW_KINDS.values():
+        if record.compared in ("", "items"):
+            continue
+        tables = {
+            name: record.labels_of(own.kind(record.name), evaluation.nugget_list(name))
+            for name, own in judged.items()
+            if record.name in own.kinds
+        }
+        having = [name for name, labels in tables.items() if len(labels)]
+        if len(having) > 1:
+            labels = joined({name: tables[name] for name in having})
+            compared.append(_side_by_side(record.compared, labels, having, chosen=False))
+    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
+
+
+def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:
+    """Keep the rows that all sets have, and say how many they do not."""
+    having = [name for name in names if labels[name].null_count() < len(labels)]
+    notes = []
+    if not chosen and 1 < len(having) < len(names):
+        notes.append(f"Sets without judgments of these items: {', '.join(n for n in names if n not in having)}.")
+        names = having
+    complete = labels.drop_nulls(list(names))
+    partly = labels.filter(~pl.all_horizontal(pl.col(names).is_null())).height - complete.height
+    if partly:
+        notes.append(f"Judged by some of the sets only, and not compared: {partly:,} {about}.")
+    return Labels(about, {name: complete[name] for name in names}, tuple(notes))

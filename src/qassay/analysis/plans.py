@@ -1,0 +1,81 @@
+"""A plan from the scores of a pilot: with what the sensitivity curves and the variances add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qassay.errors import QassayError, UsageError
+from qassay.matrix import Mean, ScoreMatrix
+from qassay.meta.generalizability import Generalizability, generalizability
+from qassay.meta.planning import Plan, Wanted, notes_on_curves, plan
+from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
+
+if TYPE_CHECKING:
+    from qassay.analysis import Progress
+
+# Fewer runs make a single pair, whose curve says nothing of another one.
+FEWEST_RUNS = 3
+
+
+def plan_from_pilot(
+    matrix: ScoreMatrix,
+    by_assessor: Sequence[ScoreMatrix],
+    *,
+    wanted: Wanted,
+    seed: int,
+    progress: Progress | None = None,
+) -> Plan:
+    """The plan from pilot scores; where curves or variances cannot be had, a note says why.
+
+    `by_assessor` are the scores under the judgments of each assessor, where more assessors are weighed against more
+    units.
+    """
+    notes: list[str] = []
+    studied = on_shared_units(by_assessor) or [matrix]
+    study: Generalizability | None = None
+    curves: SensitivityCurves | None = None
+    try:
+        study = generalizability(studied)
+    except QassayError as failure:
+        notes.append(f"No variances: {failure}.")
+    width = width_for(matrix)
+    try:
+        if len(matrix.runs) < FEWEST_RUNS:
+            raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
+        curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=progress)
+    except QassayError as failure:
+        notes.append(f"No error rates: {failure}.")
+    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed(every=True).items()}
+    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width), study=study)
+    if curves is not None:
+        notes += notes_on_curves(curves, result)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
+    """The matrices on the units that all of them have; an error where there is none."""
+    if not matrices:
+        return []
+    shared = set.intersection(*(set(matrix.units) for matrix in matrices))
+    if not shared:
+        raise UsageError("the scores by assessor have no unit in common. Name assessors who judged the same units")
+    return [_on_units(matrix, shared) for matrix in matrices]
+
+
+def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
+    """The matrix with the parts that these units have in its scores."""
+    kept = [i for i, unit in enumerate(matrix.units) if unit in units]
+    if len(kept) == len(matrix.units):
+        return matrix
+    note = f"{len(kept)} of {len(matrix.units)} units are scored under every set."
+    return replace(
+        matrix,
+        units=tuple(matrix.units[i] for i in kept),
+        values=matrix.summary.contributions(matrix.values)[:, kept],
+        summary=Mean(),
+        denominator=None,
+        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),
+        notes=(*matrix.notes, note),
+    )

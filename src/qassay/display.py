@@ -1,0 +1,84 @@
+"""Text that strangers wrote, shown safely in a terminal; and tables as HTML for notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+# Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
+_PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {127: 0x2421} | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
+_PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+# Text of more characters than this may break its lines.
+_UNBROKEN = 40
+
+# Colours are those of the notebook around it, light or dark. Notebooks have rules of their own for tables, which
+# `!important` overrides where ours would lose.
+_STYLE = """
+.qassay {color: inherit; line-height: 1.4; max-width: 100%}
+.qassay p {margin: 0.4em 0; max-width: 90ch; overflow-wrap: anywhere}
+.qassay .qassay-wide {overflow-x: auto; margin: 0.3em 0 0.6em 0}
+.qassay table.qassay-table {
+  border: 0; border-collapse: collapse; margin: 0; width: auto; color: inherit; font-size: 0.93em;
+}
+.qassay .qassay-title {margin: 0.9em 0 0 0; font-weight: 600}
+.qassay .qassay-table tr {background: none !important}
+.qassay .qassay-table tr > * {
+  border: 0; border-bottom: 1px solid rgb(128 128 128 / 35%); padding: 0.2em 0.7em; color: inherit;
+  text-align: right !important; vertical-align: top; white-space: nowrap; max-width: none;
+  font-variant-numeric: tabular-nums;
+}
+.qassay .qassay-table tr > .qassay-text, .qassay .qassay-table tr > .qassay-prose {text-align: left !important}
+.qassay .qassay-table tr > .qassay-prose {
+  white-space: normal; min-width: 18em; max-width: 40em; overflow-wrap: anywhere;
+}
+.qassay .qassay-table thead th {border-bottom-width: 2px; vertical-align: bottom; white-space: normal; font-weight: 600}
+.qassay .qassay-note {font-size: 0.87em; opacity: 0.8}
+""".strip()
+
+
+def safe_text(text: str) -> str:
+    """The text without characters that move the cursor of a terminal or change the order of a line.
+
+    >>> safe_text("a\\x1bb\\u202ec")
+    'a␛b\\\\u202ec'
+    """
+    return text.translate(_PICTURES)
+
+
+def html_block(parts: Iterable[str], lead: str | None = None) -> str:
+    """HTML of one output of a notebook, with the style that it needs; `lead` is the sentence above the tables."""
+    first = [] if lead is None else [f"<p><strong>{_escaped(lead)}</strong></p>"]
+    return "\n".join([f"<style>\n{_STYLE}\n</style>", '<div class="qassay">', *first, *parts, "</div>"])
+
+
+def html_table(
+    title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], notes: Iterable[str], *, left: Sequence[bool]
+) -> str:
+    """A table with its title above and its notes below; `left` says which columns are text."""
+    classes = [
+        "" if not is_text else "prose" if any(len(row[place]) > _UNBROKEN for row in rows) else "text"
+        for place, is_text in enumerate(left)
+    ]
+    # Above the table, and not its caption: a caption is no wider than its table.
+    above = [f'<p class="qassay-title">{_escaped(title)}</p>'] if title else []
+    head = _row("th", headers, classes)
+    body = "\n".join(_row("td", row, classes) for row in rows)
+    table = (
+        f'<table class="qassay-table" aria-label="{_escaped(title)}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    )
+    below = (f'<p class="qassay-note">{_escaped(note)}</p>' for note in notes)
+    return "\n".join([*above, f'<div class="qassay-wide">{table}</div>', *below])
+
+
+def _row(tag: str, texts: Sequence[str], classes: Sequence[str]) -> str:
+    cells = (
+        f'<{tag} class="qassay-{kind}">{_escaped(text)}</{tag}>' if kind else f"<{tag}>{_escaped(text)}</{tag}>"
+        for text, kind in zip(texts, classes, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(safe_text(text))

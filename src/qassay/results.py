@@ -1,0 +1,54 @@
+"""What every result of an analysis offers: its answer in a sentence, its tables, its JSON, and data frames.
+
+A record gives `sentence()`, `tables()` and `as_json()`. From these follow what Python, a notebook and `print` show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from qassay.display import html_block, safe_text
+from qassay.frames import Framed
+from qassay.tables import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Result(Framed):
+    """The result of an analysis.
+
+    `repr` is the answer in a sentence, `print` shows all tables as text, and a notebook shows them as HTML.
+    """
+
+    __slots__ = ()
+
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        raise NotImplementedError(type(self).__name__)
+
+    def table(self) -> Table:
+        """The main table."""
+        raise NotImplementedError(type(self).__name__)
+
+    def tables(self) -> Sequence[Table]:
+        """All tables, the main one among them."""
+        return [self.table()]
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures under their names, as the command's `--json` prints them."""
+        raise NotImplementedError(type(self).__name__)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The main table as a polars data frame, with numbers at full precision."""
+        return self.table().to_polars()
+
+    def __repr__(self) -> str:
+        return safe_text(f"{type(self).__name__}: {self.sentence()}")
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        return html_block([table.html() for table in self.tables()], lead=self.sentence())

@@ -1,0 +1,52 @@
+"""A program as users write it, checked by `make types`: every public function has the type that it says.
+
+Run by tests/test_results.py too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, assert_type
+
+import polars as pl
+
+import qassay
+from qassay.analysis.agreements import AgreementStudy
+from qassay.analysis.descriptions import Description
+from qassay.analysis.leaderboards import Leaderboard
+from qassay.meta.agreement import Agreement
+from qassay.meta.planning import Plan
+from qassay.meta.reuse import Reuse
+from qassay.meta.sensitivity import SensitivityCurves
+from qassay.meta.significance import AllPairs, PairComparison
+from qassay.meta.stability import Stability
+from qassay.results import Result
+from qassay.tables import Table
+
+
+def results(folder: Path, table: Path) -> list[Result]:
+    """One result of every analysis."""
+    evaluation = assert_type(qassay.open(folder), qassay.Evaluation)
+    scores = assert_type(evaluation.score(), qassay.Scores)
+    matrix = assert_type(qassay.read_matrix(table), qassay.ScoreMatrix)
+    board = assert_type(qassay.leaderboard(scores, level=0.9), Leaderboard)
+    verdict = assert_type(qassay.compare(matrix, "new", "old", alpha=0.1, permutations=500), PairComparison)
+    pairs = assert_type(qassay.compare_all(scores, method="holm"), AllPairs)
+    curves = assert_type(qassay.sensitivity(scores, trials=20, intervals=2), SensitivityCurves)
+    plan = assert_type(qassay.plan(matrix, differences=[0.1]), Plan)
+    description = assert_type(qassay.describe(evaluation), Description)
+    study = assert_type(qassay.agreement(evaluation, sets=["first", "second"], resamples=10), AgreementStudy)
+    items = assert_type(study[0], Agreement)
+    stability = assert_type(qassay.stability(evaluation, sets=["adjudicated", "first"]), Stability)
+    reuse = assert_type(qassay.reuse(evaluation, by="run", component="factoid"), Reuse)
+    assert_type(verdict.interval, tuple[float, float] | None)
+    assert_type(verdict.tables(), list[Table])
+    made: list[Result] = [scores, matrix, board, verdict, pairs, curves, plan, description, study, items]
+    made += [stability, reuse]
+    for result in made:
+        assert_type(result.sentence(), str)
+        assert_type(result.tables(), Sequence[Table])
+        assert_type(result.to_polars(), pl.DataFrame)
+        assert_type(result.as_json(), dict[str, Any])
+    return made
