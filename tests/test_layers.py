@@ -23,7 +23,7 @@ PURE = (
     *("measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
-    *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
+    *("extras", "formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
     *("systems", "client", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)

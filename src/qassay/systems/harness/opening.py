@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from qassay.errors import UsageError, unknown
+from qassay.extras import require
 from qassay.spelling import Spelled
 from qassay.systems import SYSTEMS, Documents, System, make_reference, spelled
 from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller
@@ -77,6 +78,7 @@ def default_tag(spelling: str) -> str:
 def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
     if collection is None:
         raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
+    require("search", f"the system {wanted.name}")
     system = make_reference(wanted, collection)
     return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
 
@@ -89,6 +91,8 @@ def _address(
         raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and holds no password")
     given = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
+        if collection is not None:
+            require("search", "a chat model that answers from documents")
         chat = ChatCaller(url, task=task, collection=collection, parameters=settings, token=token)
         return UnderTest(url + given, lambda: chat, searches=True)
     if settings:
