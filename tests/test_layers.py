@@ -28,6 +28,7 @@ ADAPTERS = (
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
+    "special",
     "ranking",
     "intervals",
     "agreement",
@@ -62,7 +63,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
+    *("statistics", "unicodedata", "warnings", "msgspec", "numba", "numpy", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {
@@ -284,3 +285,35 @@ def test_scoring_starts_without_the_heavy_libraries(command: list[str]) -> None:
 
 def test_the_leaderboard_compiles_nothing() -> None:
     assert "numba" not in _loaded("score", str(qassay.demo_folder()))
+
+
+@pytest.fixture
+def small_table(tmp_path: Path) -> str:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,A,B\n" + "".join(f"q{unit},{unit % 3 / 2},{unit % 5 / 4}\n" for unit in range(30)))
+    return str(path)
+
+
+@pytest.mark.parametrize("runs", [["A", "B"], []], ids=["two runs", "all pairs"])
+def test_comparing_a_small_table_starts_with_little(small_table: str, runs: list[str]) -> None:
+    """Neither the tables of evaluations nor the special functions: they take longer to load than the comparison."""
+    heavy = {"polars", "scipy", "numba", "msgspec", "rich", "pyarrow", "pandas", "sqlalchemy"}
+    assert not _loaded("compare", small_table, *runs) & heavy
+    assert not _loaded("compare", small_table, *runs, "--json") & heavy
+
+
+def test_the_leaderboard_loads_only_special_functions_of_scipy() -> None:
+    code = (
+        "import sys; from qassay.cli import main; main(sys.argv[1:]); "
+        "print('\\n' + ' '.join(name for name in sys.modules if name.startswith('scipy.')))"
+    )
+    command = [sys.executable, "-c", code, "score", str(qassay.demo_folder())]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in done.stdout.splitlines()[-1].split()}
+    assert not loaded & {"stats", "optimize", "interpolate", "linalg", "sparse", "integrate", "spatial"}
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = "import sys; before = set(sys.modules); import qassay; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {name.split(".")[0] for name in done.stdout.split()} & {"numpy", "polars", "scipy", "typer", "rich"}

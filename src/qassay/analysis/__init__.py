@@ -9,22 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from qassay.errors import InputError, Problem, QassayError
-from qassay.evaluation import Evaluation
-from qassay.judging import ROW_KINDS
-from qassay.judging.sets import joined
-from qassay.judging.sets import labels as labels_of_sets
 from qassay.matrix import ScoreMatrix
-from qassay.scoring import Missing, Scores, Unjudged
 from qassay.tables import Table
 
+# A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
+    import polars as pl
+
+    from qassay.evaluation import Evaluation
     from qassay.meta.agreement import Agreement
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.significance import AllPairs, PairComparison
     from qassay.meta.stability import Stability
+    from qassay.scoring import Missing, Scores, Unjudged
 
 
 Progress = Callable[[int, int], None]
@@ -130,7 +128,7 @@ def agreement(
 
 def as_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
     """The score matrix behind scores, or the matrix itself."""
-    return scores.matrix if isinstance(scores, Scores) else scores
+    return scores if isinstance(scores, ScoreMatrix) else scores.matrix
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:
@@ -146,17 +144,25 @@ def _assessors(evaluation: Evaluation) -> list[str]:
 def _error_rate(
     matrix: ScoreMatrix, difference: float, seed: int, progress: Progress | None
 ) -> tuple[dict[str, float | None], list[str]]:
-    """What the sensitivity curves say of such a difference, or why they say nothing."""
-    from qassay.meta.sensitivity import rests_on, why_not_fitted, width_for
+    """What the sensitivity curves say of such a difference, or why they say nothing.
+
+    The study itself, with its trials and fitted curves, is for many runs (METHOD 6); the closed form needs neither.
+    """
+    from qassay.meta.sensitivity import FEWEST_FITTED, predicted_rate, rests_on, why_not_fitted, width_for
     from qassay.meta.sensitivity import sensitivity as study
 
+    nowhere = ["No error rate: no two runs are expected to differ by so much at this size."]
     try:
+        if len(matrix.runs) < FEWEST_FITTED:
+            rate = predicted_rate(matrix, difference)
+            few = [f"No fitted error rate: it takes {FEWEST_FITTED} runs or more.", *rests_on(matrix.pairs)]
+            return {"fit": None, "predicted": rate}, nowhere if rate is None else few
         curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
     rates = curves.error_rate_at(difference)._asdict()
     if rates["fit"] is None and rates["predicted"] is None:
-        return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
+        return rates, nowhere
     notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {max(curves.sizes)}."]
     reason = why_not_fitted(curves, difference)
     if reason is not None:
@@ -179,6 +185,10 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
     `chosen` says that the user named the sets: all of them are compared then. Else a set without any label of a kind
     is left out of it.
     """
+    from qassay.judging import ROW_KINDS
+    from qassay.judging.sets import joined
+    from qassay.judging.sets import labels as labels_of_sets
+
     judged = {name: evaluation.judgment_set(name) for name in names}
     compared = [_side_by_side("items", labels_of_sets(judged.values()), names, chosen=chosen)]
     for record in ROW_KINDS.values():
@@ -198,6 +208,8 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
 
 def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:
     """Keep the rows that all sets have, and say how many they do not."""
+    import polars as pl
+
     having = [name for name in names if labels[name].null_count() < len(labels)]
     notes = []
     if not chosen and 1 < len(having) < len(names):
