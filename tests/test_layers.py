@@ -23,7 +23,19 @@ PURE = (
     *("measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
-    *("extras", "formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
+    *(
+        "extras",
+        "plugins",
+        "formats",
+        "direct",
+        "collections",
+        "demo",
+        "store",
+        "evaluation",
+        "checking",
+        "analysis",
+        "assessors",
+    ),
     *("systems", "client", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)

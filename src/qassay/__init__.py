@@ -11,7 +11,8 @@ The map, in the order data flows; a module imports only modules above it:
     scoring/      question -> unit -> run
     meta/         the evaluation of the evaluation
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
-    extras        packages of the extras           formats/    files read, recognised, imported, exported
+    extras        packages of the extras           plugins     entry points of other packages
+    formats/      files read, recognised, imported, exported
     direct        HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
     evaluation    an opened folder                 checking    all errors of an evaluation at once
