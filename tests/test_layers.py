@@ -20,7 +20,7 @@ PACKAGE = Path(qassay.__file__).parent
 # too: the order is settled before they are built.
 PURE = (
     *("errors", "spelling", "tables", "matrix", "questions", "tasks", "runs", "nuggets", "judging", "tally"),
-    *("measures", "scoring", "meta", "figures", "reports"),
+    *("measures", "scoring", "meta", "figures", "reports", "schemas"),
 )
 ADAPTERS = (
     *(

@@ -37,6 +37,8 @@ VERBS = {
     "compare": "Is one run better than another?",
     "plan": "How many questions, and assessors, for a wanted difference.",
     "reuse": "Leave-one-out test of the judgments.",
+    "schema": "The JSON Schema of a file's rows or a command's output.",
+    "completion": "Completion for bash, zsh or fish.",
 }
 # Verbs whose function is not `command` in the file of their name.
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}

@@ -113,7 +113,7 @@ class Gate:
             "errors": 0,
             "skipped": sum(case.find("skipped") is not None for case in cases),
         }
-        suite = ElementTree.Element("testsuite", name="qassay", **{name: str(count) for name, count in counts.items()})
+        suite = ElementTree.Element("testsuite", {"name": "qassay"} | {name: str(n) for name, n in counts.items()})
         suite.extend(cases)
         suites = ElementTree.Element("testsuites")
         suites.append(suite)

@@ -16,7 +16,7 @@ def task_names() -> list[str]:
     return sorted({*tasks.names(), *plugins("task")})
 
 
-def task_definition(name: str) -> Mapping[str, Any]:
+def task_definition(name: str) -> dict[str, Any]:
     """The definition of a task: its TOML file, or the table that a plug-in has."""
     if name in tasks.names():
         return tasks.definition(name)
