@@ -2,6 +2,12 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# What is installed, one file each. `make demo` takes little; `make setup` all that a user can use without a server or a
+# cluster; everything else works on the project and takes the tools for that too.
+FOR_DEMO := $(VENV)/.installed-demo
+FOR_USERS := $(VENV)/.installed-setup
 STAMP := $(VENV)/.installed
 
 # The version of TypeScript that reads the types of the browser's modules; nothing of it is shipped.
@@ -18,63 +24,73 @@ AUDIT := $(VENV)/audit/bin/pip-audit
 
 .PHONY: setup demo test check lint types docs pages screens bench soak audit clean
 
-setup: $(STAMP)
+setup: $(FOR_USERS)
 
-# Anew only when what is to be installed has changed.
-$(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh
+# Again only when what is to be installed has changed.
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(FOR_DEMO): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[serve,search]'
+	touch $@
+
+$(FOR_USERS): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[serve,search,excel,fast]'
+	touch $@
+
+$(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh | $(BIN)/python
 	./scripts/system_packages.sh
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $(STAMP)
+	$(PIP) -e '.[dev]'
+	touch $@
 
-demo: setup
+demo: $(FOR_DEMO)
 	$(BIN)/qassay demo
 
 # In the order of the folders: the browser's long tests begin, and the many short ones at the end fill both cores.
 # Byte code is kept whatever the environment says: the tests start many processes.
-test: setup
+test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-lint: setup
+lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup $(TSC)
+types: $(STAMP) $(TSC)
 	$(BIN)/mypy
 	$(TSC) -p src/qassay/web/static/js/tsconfig.json
 
 $(TSC):
 	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/node typescript@$(TYPESCRIPT)
 
-docs: setup
+docs: $(STAMP)
 	$(BIN)/python scripts/generate_docs.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Write the generated parts of the docs anew, after a change of what a command prints.
-pages: setup
+pages: $(STAMP)
 	$(BIN)/python scripts/generate_docs.py
 
 # Take the pictures of the application in docs/pictures anew, after a change of how a page looks.
-screens: setup
+screens: $(STAMP)
 	$(BIN)/python scripts/screens.py
 
 # The gate: what CI and the pre-commit hook run.
 check: lint types test docs
 
 # The table of benchmarks; peers that are not in the project's own environment get one below benchmarks/.work.
-bench: setup
+bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 # What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray and an identity provider too.
-soak: setup $(PROVIDER)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray]'
+soak: $(STAMP) $(PROVIDER)
+	$(PIP) -e '.[dev,ray]'
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 $(PROVIDER):
 	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/provider oidc-provider@$(OIDC_PROVIDER)
 
 # Known vulnerabilities of the pinned packages; it says so, and fails, where no database can be reached.
-audit: setup $(AUDIT)
+audit: $(STAMP) $(AUDIT)
 	$(BIN)/python scripts/audit.py $(AUDIT) constraints.txt
 
 $(AUDIT):

@@ -18,7 +18,7 @@ import pytest
 import qassay
 from qassay import tasks
 from qassay.cli import VERBS, main
-from qassay.cli.compare import GATE_STATUS
+from qassay.cli.gate import GATE_STATUS
 from qassay.errors import Rule
 from qassay.formats.recognise import KINDS, kind_of
 from qassay.measures import MEASURES

@@ -21,13 +21,27 @@ PACKAGE = Path(qassay.__file__).parent
 PURE = (
     *("errors", "spelling", "display", "frames", "tables", "results", "matrix"),
     *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
+    "schemas",
 )
 ADAPTERS = (
-    *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
+    *(
+        "extras",
+        "plugins",
+        "formats",
+        "direct",
+        "collections",
+        "demo",
+        "store",
+        "evaluation",
+        "checking",
+        "analysis",
+        "assessors",
+    ),
     *("systems", "client", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
+    "special",
     "ranking",
     "right_or_wrong",
     "intervals",
@@ -64,7 +78,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("unicodedata", "warnings", "msgspec", "numba", "numpy", "pandas", "polars", "scipy"),
+    *("statistics", "unicodedata", "warnings", "msgspec", "numba", "numpy", "pandas", "polars", "scipy"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.
 EXCUSED = {
@@ -284,12 +298,37 @@ def test_scoring_starts_without_the_heavy_libraries(command: list[str]) -> None:
     assert not _loaded(verb, str(qassay.demo_folder()), *options) & {"scipy", "numba"}
 
 
-@pytest.mark.parametrize("names", [[], ["a", "b"]], ids=["all pairs", "two runs"])
-def test_comparing_a_small_table_loads_no_data_frames(tmp_path: Path, names: list[str]) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("id,a,b\n1,1,0\n2,1,1\n3,0,0\n4,1,0\n")
-    assert not _loaded("compare", str(path), *names, "--json") & {"polars", "pandas", "sqlalchemy"}
-
-
 def test_the_leaderboard_compiles_nothing() -> None:
     assert "numba" not in _loaded("score", str(qassay.demo_folder()))
+
+
+@pytest.fixture
+def small_table(tmp_path: Path) -> str:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,A,B\n" + "".join(f"q{unit},{unit % 3 / 2},{unit % 5 / 4}\n" for unit in range(30)))
+    return str(path)
+
+
+@pytest.mark.parametrize("runs", [["A", "B"], []], ids=["two runs", "all pairs"])
+def test_comparing_a_small_table_starts_with_little(small_table: str, runs: list[str]) -> None:
+    """Neither the tables of evaluations nor the special functions: they take longer to load than the comparison."""
+    heavy = {"polars", "scipy", "numba", "rich", "pyarrow", "pandas", "sqlalchemy"}
+    assert not _loaded("compare", small_table, *runs) & heavy
+    assert not _loaded("compare", small_table, *runs, "--json") & heavy
+
+
+def test_the_leaderboard_loads_only_special_functions_of_scipy() -> None:
+    code = (
+        "import sys; from qassay.cli import main; main(sys.argv[1:]); "
+        "print('\\n' + ' '.join(name for name in sys.modules if name.startswith('scipy.')))"
+    )
+    command = [sys.executable, "-c", code, "score", str(qassay.demo_folder())]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in done.stdout.splitlines()[-1].split()}
+    assert not loaded & {"stats", "optimize", "interpolate", "linalg", "sparse", "integrate", "spatial"}
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = "import sys; before = set(sys.modules); import qassay; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {name.split(".")[0] for name in done.stdout.split()} & {"numpy", "polars", "scipy", "typer", "rich"}

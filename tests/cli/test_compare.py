@@ -13,6 +13,7 @@ import pytest
 from qassay.cli import main
 from qassay.formats.matrix import write_matrix
 from qassay.matrix import ScoreMatrix
+from qassay.meta.sensitivity import predicted_rate, sensitivity, width_for
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path
     path.write_text("A,B\n" + "0.7,0.5\n" * 20, encoding="utf-8")
     document = json.loads(call(str(path), "A", "B", "--json")[1])
     assert document["error_rate"] == {"fit": None, "predicted": 0.0}
-    assert "No fitted error rate: so large a difference has no curve." in document["notes"]
+    assert "No fitted error rate: it takes 20 runs or more." in document["notes"]
     assert (document["effect_size"], document["units_needed"]) == (None, None)
     assert any("no effect size and no number of units needed" in note for note in document["notes"])
     assert "The error rates rest on 1 pair of runs only." in document["notes"]
@@ -181,8 +182,16 @@ def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path
 
 def test_error_rates_of_scores_beyond_one_are_looked_up_in_wider_bins(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "hundred.csv"
-    values = np.random.default_rng(0).integers(0, 101, (4, 40)) + np.arange(4.0)[:, None] * 3
-    write_matrix(ScoreMatrix(tuple("ABCD"), tuple(map(str, range(40))), values), path)
+    values = np.random.default_rng(0).integers(0, 101, (20, 40)) + np.arange(20.0)[:, None] * 3
+    write_matrix(ScoreMatrix(tuple("ABCDEFGHIJKLMNOPQRST"), tuple(map(str, range(40))), values), path)
     document = json.loads(call(str(path), "D", "A", "--json")[1])
     assert abs(document["difference"]) > 1
     assert document["error_rate"]["fit"] is not None
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.01, 0.05, 0.1, 0.3, 0.7])
+def test_the_error_rate_of_few_runs_is_the_closed_form_of_the_study(difference: float) -> None:
+    values = np.random.default_rng(3).random((5, 30))
+    matrix = ScoreMatrix(tuple("ABCDE"), tuple(map(str, range(30))), values)
+    curves = sensitivity(matrix, intervals=0, bin_width=width_for(matrix))
+    assert predicted_rate(matrix, difference) == curves.error_rate_at(difference).predicted

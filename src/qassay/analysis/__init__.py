@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import ScoreMatrix
 
+# A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
     from qassay.analysis.descriptions import Description
@@ -368,17 +369,25 @@ def _evaluation(source: object) -> Evaluation | None:
 def _error_rate(
     matrix: ScoreMatrix, difference: float, seed: int, progress: Progress | None
 ) -> tuple[dict[str, float | None], list[str]]:
-    """What the sensitivity curves say of such a difference, or why they say nothing."""
-    from qassay.meta.sensitivity import rests_on, why_not_fitted, width_for
+    """What the sensitivity curves say of such a difference, or why they say nothing.
+
+    The study itself, with its trials and fitted curves, is for many runs (METHOD 6); the closed form needs neither.
+    """
+    from qassay.meta.sensitivity import FEWEST_FITTED, predicted_rate, rests_on, why_not_fitted, width_for
     from qassay.meta.sensitivity import sensitivity as study
 
+    nowhere = ["No error rate: no two runs are expected to differ by so much at this size."]
     try:
+        if len(matrix.runs) < FEWEST_FITTED:
+            rate = predicted_rate(matrix, difference)
+            few = [f"No fitted error rate: it takes {FEWEST_FITTED} runs or more.", *rests_on(matrix.pairs)]
+            return {"fit": None, "predicted": rate}, nowhere if rate is None else few
         curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
     except QassayError as error:
         return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
     rates = curves.error_rate_at(difference)._asdict()
     if rates["fit"] is None and rates["predicted"] is None:
-        return rates, ["No error rate: no two runs are expected to differ by so much at this size."]
+        return rates, nowhere
     notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {max(curves.sizes)}."]
     reason = why_not_fitted(curves, difference)
     if reason is not None:

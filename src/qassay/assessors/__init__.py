@@ -23,7 +23,8 @@ from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.formats.nist import parse_patterns
 from qassay.judging.items import pool_items
-from qassay.spelling import arguments, parse
+from qassay.plugins import broken, load_plugin, plugins
+from qassay.spelling import Spelled, arguments, parse
 
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
@@ -38,10 +39,23 @@ NAMES = {
 def open_assessor(text: str, evaluation: Evaluation) -> AutomaticAssessor:
     """The assessor that is spelled so, with what it needs from the evaluation."""
     wanted = parse(text.lower(), "assessor", example="match(normalise=true)")
-    if wanted.name not in _FACTORIES:
-        raise unknown("assessor", text, NAMES)
-    factory = _FACTORIES[wanted.name]
-    return factory(evaluation, **arguments(wanted, factory))
+    if wanted.name in _FACTORIES:
+        factory = _FACTORIES[wanted.name]
+        return factory(evaluation, **arguments(wanted, factory))
+    if wanted.name not in plugins("assessor"):
+        raise unknown("assessor", text, [*NAMES, *plugins("assessor")])
+    return _plugged_in(wanted, evaluation)
+
+
+def _plugged_in(wanted: Spelled, evaluation: Evaluation) -> AutomaticAssessor:
+    """The assessor of another package, called like the built-in ones."""
+    factory = load_plugin("assessor", wanted.name)
+    if not callable(factory):
+        raise broken("assessor", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
+    assessor: AutomaticAssessor = factory(evaluation, **arguments(wanted, factory))
+    if not callable(getattr(assessor, "judge", None)) or not isinstance(getattr(assessor, "name", None), str):
+        raise broken("assessor", wanted.name, "what it makes has no name and no method judge")
+    return assessor
 
 
 def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:

@@ -37,6 +37,8 @@ VERBS = {
     "compare": "Is one run better than another?",
     "plan": "How many questions, and assessors, for a wanted difference.",
     "reuse": "Leave-one-out test of the judgments.",
+    "schema": "The JSON Schema of a file's rows or a command's output.",
+    "completion": "Completion for bash, zsh or fish.",
 }
 # Verbs whose function is not `command` in the file of their name.
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}
@@ -70,11 +72,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except TyperException as error:
         print(f"error: {error.format_message()}", file=sys.stderr)
-        verb = next((a for a in arguments if a in VERBS), "")
-        print(f"Try 'qassay {verb} --help'.".replace("  ", " "), file=sys.stderr)
+        print(f"Try '{_what(arguments)} --help'.", file=sys.stderr)
         return error.exit_code
     except QassayError as error:
         return _say(error, as_json="--json" in arguments)
+    except ModuleNotFoundError as error:
+        from qassay.extras import missing_extra
+
+        missing = missing_extra(error, _what(arguments))
+        if missing is None:
+            raise
+        return _say(missing, as_json="--json" in arguments)
     except OSError as error:
         if error.filename is not None:
             problem = Problem("configuration", error.strerror or str(error), str(error.filename))
@@ -126,6 +134,11 @@ def load(verb: str) -> Callable[..., object]:
     file, name = _ELSEWHERE.get(verb, (verb, "command"))
     function: Callable[..., object] = getattr(importlib.import_module(f"qassay.cli.{file}"), name)
     return function
+
+
+def _what(arguments: Sequence[str]) -> str:
+    """The command that was called, without its options."""
+    return " ".join(["qassay", *[argument for argument in arguments if argument in VERBS][:1]])
 
 
 def _not_called() -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from qassay.cli.gate import (
+    Gate,
+    GateOption,
+    InconclusiveOption,
+    JunitOption,
+    MarginOption,
+    SummaryOption,
+    check_gate,
+    gate_line,
+)
 from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
 from qassay.cli.output import print_json, print_tables, progress, visible
 from qassay.errors import UsageError
-
-if TYPE_CHECKING:
-    from qassay.meta.significance import PairComparison
-
-# Exit statuses of a gate.
-GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
 
 
 @takes_scoring
@@ -33,8 +37,11 @@ def command(
         ),
     ] = None,
     alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests; intervals hold 1 - alpha.")] = 0.05,
-    gate: Annotated[bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")] = False,
-    margin: Annotated[float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")] = 0.0,
+    gate: GateOption = False,
+    margin: MarginOption = 0.0,
+    summary: SummaryOption = None,
+    junit: JunitOption = None,
+    inconclusive: InconclusiveOption = None,
     top: Annotated[
         int | None,
         typer.Option(
@@ -56,17 +63,22 @@ def command(
 
     --gate turns the answer into an exit status: ALLOW (0) where the
     interval of A - B lies above -M, REJECT (3) where it lies below,
-    INCONCLUSIVE (4) else.
+    INCONCLUSIVE (4) else; --inconclusive lets this pass (0) or fail (3).
+    --summary and --junit write the decision for the pages of a pipeline;
+    the summary is also added to $GITHUB_STEP_SUMMARY where that is set.
 
     Examples
 
       qassay compare my-eval new old
       qassay compare scores.csv new old --gate --margin 0.01
+      qassay compare scores.csv new old --gate --summary gate.md --junit gate.xml
       qassay compare scores.csv
       qassay compare scores.csv --method holm --json
       qassay compare factoids.csv --series-from '^([^.]+)'
     """
-    _check(a, b, method, gate=gate, margin=margin, top=top)
+    options = Gate(margin, summary, junit, inconclusive)
+    check_gate(gate, options)
+    _check(a, b, method, gate=gate, top=top)
     matrix = scoring.matrix(source)
     if a is None or b is None:
         from qassay.analysis import compare_all
@@ -93,12 +105,12 @@ def command(
     else:
         print_tables(result.tables() if shown else [result.table()])
         if decision is not None:
-            print(visible(_gate_line(result, decision, margin)))
+            print(visible(gate_line(result, decision, margin)))
     if decision is not None:
-        raise typer.Exit(GATE_STATUS[decision])
+        raise typer.Exit(options.report([result]))
 
 
-def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, margin: float, top: int | None) -> None:
+def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, top: int | None) -> None:
     """Stop at options that do not go together."""
     if a is not None and b is None:
         raise UsageError(f"compare takes two runs, or none for all pairs; what is {a!r} to be compared with?")
@@ -106,19 +118,5 @@ def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, marg
         raise UsageError("--gate compares two runs: name them after the file or folder")
     if a is None and top is not None:
         raise UsageError("--top shows units of two runs: name them after the file or folder")
-    if margin and not gate:
-        raise UsageError("--margin goes with --gate")
     if a is not None and method is not None:
         raise UsageError("--method is for all pairs; two runs are compared by the paired randomisation test")
-
-
-def _gate_line(result: PairComparison, decision: str, margin: float) -> str:
-    """The gate's decision, and what it rests on."""
-    level = f"{1 - result.alpha:.0%} interval of {result.a} - {result.b}"
-    if result.interval is None:
-        return f"{decision}: there is no {level}"
-    from qassay.meta.significance import signed
-
-    low, high = (signed(end, -margin) for end in result.interval)
-    where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "holds"}[decision]
-    return f"{decision}: the {level}, {low} to {high}, {where} {-margin if margin else 0:g}"

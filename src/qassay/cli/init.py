@@ -13,6 +13,7 @@ from qassay import tasks
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json
 from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.tasks import named_task, task_definition, task_names
 
 
 def command(
@@ -41,8 +42,9 @@ def command(
       qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
     """
     if task is None:
-        width = max(map(len, tasks.names()))
-        listed = "\n".join(f"  {known:{width}}  {tasks.task(known).title}" for known in tasks.names())
+        known = {name: named_task(name) for name in task_names()}
+        width = max(map(len, known))
+        listed = "\n".join(f"  {name:{width}}  {rules.title}" for name, rules in known.items())
         raise UsageError(f"which task? name one with --task:\n{listed}")
     made = make_evaluation(folder, task=task, name=name)
     if as_json:
@@ -71,7 +73,7 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
         keys = files.parse_toml(files.decode(own, file=task), file=task)
         called = Path(task).name
     else:
-        keys = tasks.definition(task)
+        keys = task_definition(task)
         called = task
     made = tasks.from_definition(keys, file=called)
     path = folder / CONFIGURATION

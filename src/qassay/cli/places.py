@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qassay.extras import require
+
 if TYPE_CHECKING:
     from qassay.formats.folder import Folder
     from qassay.formats.importing import Plan
@@ -19,6 +21,7 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
     configuration = read_configuration(folder)
     if not may_have_store(folder, configuration):
         return folder, None
+    require("serve", f"{folder.name()} has a store, and changing it")
     from qassay.store.folder.importing import import_folder
     from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 

@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
@@ -27,6 +26,7 @@ from qassay.collections.documents import Document, Hit, Progress, UnitKind, unit
 from qassay.collections.search import Analyser, Engine, best_hits, parse
 from qassay.collections.store import Store
 from qassay.errors import InputError, Problem
+from qassay.extras import require
 
 __all__ = ["Collection", "Document", "Hit", "open_collection"]
 
@@ -150,6 +150,8 @@ class Collection:
         place = self._place
         if place is None:
             return self._filled(TantivyEngine(None, _analyser()), kind)
+        from importlib.metadata import version
+
         name = f"{kind}-{version('tantivy')}"
         path = place.path / name
         try:
@@ -185,4 +187,5 @@ class Collection:
 
 @cache
 def _analyser() -> Analyser:
+    require("search", "searching documents")
     return Analyser()

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, QassayError, unknown
+from qassay.errors import InputError, Problem, QassayError
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
+from qassay.formats.tasks import task_definition
 from qassay.tasks import Task
 
 CONFIGURATION = "qassay.toml"
@@ -240,10 +241,9 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
             raise InputError(Problem("configuration", message, CONFIGURATION)) from None
     elif name is not None:
         try:
-            base = tasks.definition(name)
-        except QassayError:
-            message = f"task: {unknown('task', name, tasks.names())}"
-            raise InputError(Problem("configuration", message, CONFIGURATION)) from None
+            base = task_definition(name)
+        except QassayError as error:
+            raise InputError(Problem("configuration", f"task: {error}", CONFIGURATION)) from None
     changes = {key: value for key, value in keys.items() if key not in OWN_KEYS}
     definition = merged({"name": keys.get("name", "own"), **base}, changes)
     if "labels" in changes:  # other labels, not more of them

@@ -114,6 +114,7 @@ class _Rules(TypedDict):
     component: str | None
     missing: Missing
     drop: Mapping[str, str] | None
+    drop_from_series: Mapping[str, str] | None
     unjudged: Unjudged
 
 
@@ -125,11 +126,13 @@ def reuse(
     component: str | None = None,
     missing: Missing = "stop",
     drop: Mapping[str, str] | None = None,
+    drop_from_series: Mapping[str, str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reuse:
     """Leave out every run, or every organisation, in turn.
 
-    `measure`, `component`, `missing` and `drop` are those of `score`. Unjudged items count as wrong throughout.
+    `measure`, `component`, `missing`, `drop` and `drop_from_series` are those of `score`. Unjudged items count as wrong
+    throughout.
     """
     if joined.task.has("decision", "justified", "answer"):
         raise UsageError(f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were")
@@ -138,6 +141,7 @@ def reuse(
         "component": component,
         "missing": missing,
         "drop": drop,
+        "drop_from_series": drop_from_series,
         "unjudged": "wrong",
     }
     whole = score(joined, **rules)

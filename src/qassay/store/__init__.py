@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qassay.extras import require
 from qassay.formats.folder import Configuration, Folder, may_have_store
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def as_stored(folder: Folder, configuration: Configuration, *, store: Store | No
     """The folder with the contents of its store; as it is where there is no store, or nothing in it yet."""
     if store is None and not may_have_store(folder, configuration):
         return folder
+    require("serve", f"{folder.name()} has a store, and reading it")
     from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
     opened = store or existing_store(folder, configuration)

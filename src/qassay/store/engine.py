@@ -23,6 +23,7 @@ from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event,
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from qassay.errors import InputError, Problem
+from qassay.extras import install_line
 from qassay.formats.folder import (
     CONFIGURATION,
     DATABASE,
@@ -152,7 +153,7 @@ def connect(url: str | URL) -> Engine:
         if parsed.get_backend_name() == "postgresql":
             return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
     except (ArgumentError, ImportError) as error:
-        hint = "; install it with: pip install 'qassay[postgres]'" if isinstance(error, ImportError) else ""
+        hint = f". Install its driver: {install_line('postgres')}" if isinstance(error, ImportError) else ""
         raise InputError(Problem("configuration", f"database: {error}{hint}", "qassay.toml")) from None
     message = f"database: {parsed.get_backend_name()} is not served; it is sqlite or postgresql+psycopg"
     raise InputError(Problem("configuration", message, "qassay.toml"))

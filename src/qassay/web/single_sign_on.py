@@ -22,7 +22,8 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import UsageError
+from qassay.extras import require
 from qassay.store.people import Account, accept_invitation, clean_name, find_account, find_subject
 from qassay.web.errors import Refusal
 from qassay.web.guard import client_address, cookie_rules
@@ -185,11 +186,7 @@ class Address(Context):
 
 def check_installed() -> None:
     """An error that says what to install, where the extra is missing."""
-    from importlib.util import find_spec
-
-    if find_spec("joserfc") is None or find_spec("httpx") is None:
-        message = "single sign-on needs more packages; install them with: pip install 'qassay[sso]'"
-        raise InputError(Problem("configuration", message, "QASSAY_SSO_ISSUER"))
+    require("sso", "single sign-on (QASSAY_SSO_ISSUER)")
 
 
 @router.action("POST", PATH, roles=PUBLIC)

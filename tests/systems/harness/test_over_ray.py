@@ -80,6 +80,6 @@ def test_failures_over_ray(
     ("address", "message"), [("127.0.0.1:9", "no Ray cluster at"), ("nonsense", "takes HOST:PORT, auto or local")]
 )
 def test_addresses_where_nobody_is(monkeypatch: pytest.MonkeyPatch, address: str, message: str) -> None:
-    monkeypatch.setattr("qassay.systems.harness.over_ray.find_spec", lambda name: True)
+    monkeypatch.setattr("qassay.systems.harness.over_ray.require", lambda extra, what: None)
     with pytest.raises(UsageError, match=message):
         over_ray(open_system("cat", task=SERIES), address)

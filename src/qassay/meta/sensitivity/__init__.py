@@ -24,26 +24,40 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import TIE, Floats, ScoreMatrix
-from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
+from qassay.matrix import TIE, Floats, ScoreMatrix, defined
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import SensitivityCurves, checked_error
 from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
 from qassay.meta.sensitivity.reading import Both
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
-from qassay.meta.sensitivity.trials import BINS, WIDTH, bin_limits, checked_width, prepare, rounded_up, width_for
+from qassay.meta.sensitivity.trials import (
+    BINS,
+    WIDTH,
+    Scale,
+    bin_limits,
+    checked_width,
+    prepare,
+    rounded_up,
+    width_for,
+)
 from qassay.tables import plural
 
 __all__ = [
+    "FEWEST_FITTED",
     "PRESETS",
     "Both",
     "SensitivityCurves",
     "find_preset",
+    "predicted_rate",
     "rests_on",
     "sensitivity",
     "why_not_fitted",
     "width_for",
 ]
+
+# Below this many runs the fitted curves have too few pairs in each bin; the closed form stands alone. (METHOD 6)
+FEWEST_FITTED = 20
 
 # Below this many pairs, say so.
 FEW_PAIRS = 15
@@ -139,6 +153,19 @@ def _two_parts(progress: Progress | None, trials: int, closed_forms: int) -> tup
         lambda done, _: progress(done, total),
         lambda done, of: progress(trials + done * closed_forms // of, total),
     )
+
+
+def predicted_rate(matrix: ScoreMatrix, difference: float) -> float | None:
+    """The error rate of a difference with all units, by the closed form alone: no trials and no fits.
+
+    The same number as `SensitivityCurves.error_rate_at(difference).predicted`; None where no two runs are expected to
+    differ by so much.
+    """
+    schedule(find_preset("default"), len(matrix.units))  # too few units are the same error
+    width = width_for(matrix)
+    limits = np.array([float(limit) for limit in bin_limits(width)])
+    rates = predicted_rates(pair_moments(matrix), len(matrix.units), limits)
+    return defined(rates[Scale(step=float(width), slack=TIE, tie=TIE).bin_of(difference)])
 
 
 def rests_on(pairs: int) -> list[str]:

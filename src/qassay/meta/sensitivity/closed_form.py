@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix
 from qassay.meta.sensitivity.trials import WORD, resampled_units
+from qassay.meta.special import ndtr
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12
@@ -131,8 +132,6 @@ def expected_at_least(
         from qassay.meta.sensitivity.compiled.predicting import expected_at_least as in_compiled_code
 
         return in_compiled_code(means, errors, limits, half, some)
-    from scipy.special import ndtr
-
     reached, swapped, agreed = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
     at_once = max(1, AT_ONCE // len(limits))
     for start in range(0, len(means), at_once):

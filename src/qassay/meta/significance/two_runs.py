@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
+from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t, two_sided_t_line
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, counted, plural, show, table
 
@@ -232,8 +234,6 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     Both None with fewer than two blocks, or where the difference is the same everywhere. Blocks of unequal size
     enter with the units they hold, as in a cluster-robust variance.
     """
-    from scipy.special import stdtr
-
     count = parts.count
     differences = (parts.parts[0] - parts.parts[1]) * (count / parts.scale)
     mean = float(differences.sum()) / count
@@ -244,7 +244,7 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     if deviation < TIE:
         return None, None
     effect = mean / deviation
-    return float(2 * stdtr(count - 1, -abs(effect) * np.sqrt(count))), effect
+    return two_sided_t(count - 1, effect * math.sqrt(count)), effect
 
 
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
@@ -315,16 +315,11 @@ def power(effect: float, units: int, *, alpha: float = 0.05) -> float | None:
     """
     if units < 2:
         return None
-    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
-
     distance = abs(effect) * math.sqrt(units)
     if units > _NORMAL:
-        line = float(ndtri(1 - alpha / 2))
-        return float(ndtr(distance - line) + ndtr(-distance - line))
-    line = -float(stdtrit(units - 1, alpha / 2))
-    below, above = (float(nctdtr(units - 1, distance, at)) for at in (-line, line))
-    # scipy gives not-a-number for probabilities too small to compute: below 1e-15 wherever it was seen.
-    return 1 - (0.0 if math.isnan(above) else above) + (0.0 if math.isnan(below) else below)
+        line = ndtri(1 - alpha / 2)
+        return float(ndtr(np.array([distance - line, -distance - line])).sum())
+    return t_power(units - 1, distance, _line(units - 1, alpha))
 
 
 def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -> int | None:
@@ -332,8 +327,6 @@ def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -
     _check(power, alpha)
     if effect == 0 or not math.isfinite(effect):
         return None
-    from scipy.special import ndtri
-
     start = ((ndtri(1 - alpha / 2) + ndtri(power)) / abs(effect)) ** 2
     if start > _NORMAL:
         # The t test needs about z^2/2 units more than the normal one.
@@ -358,6 +351,12 @@ def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float 
     while _reached(high, units, alpha) < power:
         low, high = high, 2 * high
     return float(brentq(lambda effect: _reached(effect, units, alpha) - power, low, high, xtol=1e-10))
+
+
+@lru_cache(maxsize=256)
+def _line(freedom: int, alpha: float) -> float:
+    """The line of the two-sided t test."""
+    return two_sided_t_line(freedom, alpha)
 
 
 def _reached(effect: float, units: int, alpha: float) -> float:

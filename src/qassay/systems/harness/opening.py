@@ -12,7 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from qassay.errors import UsageError, unknown
-from qassay.spelling import Spelled
+from qassay.extras import require
+from qassay.plugins import broken, load_plugin, plugins
+from qassay.spelling import Spelled, arguments
 from qassay.systems import SYSTEMS, Documents, System, make_reference, spelled
 from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller
 from qassay.systems.harness.http import ChatCaller, HttpCaller
@@ -62,6 +64,8 @@ def open_system(
         return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
     if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
         return _reference(spelled(text, given), collection)
+    if _NAME.fullmatch(text) and text.split("(")[0] in plugins("system"):
+        return _plugged_in(spelled(text, given), collection)
     return _command(text, given)
 
 
@@ -77,8 +81,20 @@ def default_tag(spelling: str) -> str:
 def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
     if collection is None:
         raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
+    require("search", f"the system {wanted.name}")
     system = make_reference(wanted, collection)
     return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
+
+
+def _plugged_in(wanted: Spelled, collection: Documents | None) -> UnderTest:
+    """The system of another package: a function that makes it, called with the documents and its parameters."""
+    factory = load_plugin("system", wanted.name)
+    if not callable(factory):
+        raise broken("system", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
+    system = factory(collection, **arguments(wanted, factory))
+    if not callable(system):
+        raise broken("system", wanted.name, f"it made {type(system).__name__}, which cannot be called")
+    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=collection is not None)
 
 
 def _address(
@@ -89,6 +105,8 @@ def _address(
         raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and holds no password")
     given = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
+        if collection is not None:
+            require("search", "a chat model that answers from documents")
         chat = ChatCaller(url, task=task, collection=collection, parameters=settings, token=token)
         return UnderTest(url + given, lambda: chat, searches=True)
     if settings:
@@ -105,7 +123,7 @@ def _command(text: str, settings: Mapping[str, str]) -> UnderTest:
         raise UsageError("no system is named; --system takes a reference system, module:callable, a command or a URL")
     if shutil.which(arguments[0]) is None:
         if _NAME.fullmatch(text):
-            raise unknown("system", text.split("(")[0], SYSTEMS)
+            raise unknown("system", text.split("(")[0], [*SYSTEMS, *plugins("system")])
         raise UsageError(f"there is no program {arguments[0]!r} to run as a system")
     if settings:
         raise UsageError("--set does not apply to a command; write its options into the command")

@@ -13,10 +13,10 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from qassay.errors import UsageError
+from qassay.extras import require
 from qassay.systems import Answer, Asked
 from qassay.systems.harness.callers import Caller
 from qassay.systems.harness.opening import UnderTest
@@ -27,8 +27,7 @@ LOCAL = "local"
 
 def over_ray(system: UnderTest, address: str) -> UnderTest:
     """The same system, its connections on the cluster at this address; `local` starts one on this machine."""
-    if find_spec("ray") is None:
-        raise UsageError("--ray needs Ray; install it with: pip install 'qassay[ray]'")
+    require("ray", "--ray")
     _knock(address)
     # Ray reports its use over the network unless told otherwise, and nobody has named that address.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -1,0 +1,188 @@
+"""`qassay compare --gate`: the decision as an exit status, as a summary in Markdown and as a JUnit report."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from qassay.cli.output import visible
+from qassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from qassay.meta.significance import PairComparison
+    from qassay.tables import Table
+
+# Exit statuses of a gate.
+GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
+# Where GitHub and the services that follow it show a job's summary.
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+GateOption: TypeAlias = Annotated[
+    bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")
+]
+MarginOption: TypeAlias = Annotated[
+    float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")
+]
+SummaryOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--summary", metavar="FILE", help="Write the gate's decision as Markdown.")
+]
+JunitOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write the gate's decision as JUnit XML.")
+]
+InconclusiveOption: TypeAlias = Annotated[
+    Literal["pass", "fail"] | None,
+    typer.Option("--inconclusive", help="Let INCONCLUSIVE pass (exit 0) or fail (exit 3), for --gate."),
+]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a gate is asked to do; `report` does it."""
+
+    margin: float = 0.0
+    summary: Path | None = None
+    junit: Path | None = None
+    inconclusive: Literal["pass", "fail"] | None = None
+
+    def status(self, decision: str) -> int:
+        """The exit status of a decision."""
+        if decision == "INCONCLUSIVE" and self.inconclusive is not None:
+            return GATE_STATUS["ALLOW" if self.inconclusive == "pass" else "REJECT"]
+        return GATE_STATUS[decision]
+
+    def report(self, results: Sequence[PairComparison]) -> int:
+        """Write the files that were asked for; the exit status. Several results are several metrics."""
+        decisions = [result.gate(self.margin) for result in results]
+        summary = self.markdown(results)
+        contents: dict[Path, bytes] = {}
+        if self.summary is not None:
+            contents[self.summary] = summary.encode()
+        if self.junit is not None:
+            contents[self.junit] = self.junit_xml(results)
+        if contents:
+            from qassay.formats.files import write_all
+
+            write_all(contents)
+        _add_to_step(summary)
+        return self.status(together(decisions))
+
+    def markdown(self, results: Sequence[PairComparison]) -> str:
+        """The decision and the figures behind it, as Markdown."""
+        decisions = [result.gate(self.margin) for result in results]
+        decision = together(decisions)
+        first = results[0]
+        parts = [f"## {decision}: {_plain(first.a)} compared with {_plain(first.b)}"]
+        for result, own in zip(results, decisions, strict=True):
+            where = f"{_plain(result.measure)}: " if len(results) > 1 else ""
+            parts += [f"{where}{_plain(gate_line(result, own, self.margin))}.", _plain_table(result.table()).markdown()]
+        if decision == "INCONCLUSIVE":
+            parts.append(self._what_inconclusive_means())
+        return "\n\n".join(part.strip() for part in parts) + "\n"
+
+    def _what_inconclusive_means(self) -> str:
+        then = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
+        meaning = "INCONCLUSIVE: these questions do not show whether A is good enough. More questions would."
+        return f"{meaning} {then[self.inconclusive]}" if self.inconclusive is not None else meaning
+
+    def junit_xml(self, results: Sequence[PairComparison]) -> bytes:
+        """One test per metric: it passes, fails, or is skipped where an inconclusive comparison is to pass."""
+        from xml.etree import ElementTree  # written, not read
+
+        cases = []
+        for result in results:
+            decision = result.gate(self.margin)
+            line = visible(gate_line(result, decision, self.margin))
+            name = visible(f"{result.a} compared with {result.b}: {result.measure}, margin {self.margin:g}")
+            case = ElementTree.Element("testcase", classname="qassay.compare", name=name)
+            if self.status(decision):
+                ElementTree.SubElement(case, "failure", type=decision, message=line)
+            elif decision == "INCONCLUSIVE":
+                ElementTree.SubElement(case, "skipped", message=line)
+            ElementTree.SubElement(case, "system-out").text = visible(f"{line}\n{result.table()}\n")
+            cases.append(case)
+        counts = {
+            "tests": len(cases),
+            "failures": sum(case.find("failure") is not None for case in cases),
+            "errors": 0,
+            "skipped": sum(case.find("skipped") is not None for case in cases),
+        }
+        suite = ElementTree.Element("testsuite", {"name": "qassay"} | {name: str(n) for name, n in counts.items()})
+        suite.extend(cases)
+        suites = ElementTree.Element("testsuites")
+        suites.append(suite)
+        ElementTree.indent(suites)
+        written: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+        return written + b"\n"
+
+
+def check_gate(gate: bool, options: Gate) -> None:
+    """Stop at options of a gate without a gate."""
+    given = {
+        "--margin": options.margin,
+        "--summary": options.summary,
+        "--junit": options.junit,
+        "--inconclusive": options.inconclusive,
+    }
+    names = [name for name, value in given.items() if value]
+    if names and not gate:
+        raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")
+    if options.summary is not None and options.summary == options.junit:
+        raise UsageError("--summary and --junit name the same file; give each its own")
+
+
+def together(decisions: Sequence[str]) -> str:
+    """The decision over several metrics: one rejection rejects, and all must allow."""
+    if "REJECT" in decisions:
+        return "REJECT"
+    return "ALLOW" if set(decisions) == {"ALLOW"} else "INCONCLUSIVE"
+
+
+def gate_line(result: PairComparison, decision: str, margin: float) -> str:
+    """The gate's decision, and what it rests on."""
+    level = f"{1 - result.alpha:.0%} interval of {result.a} - {result.b}"
+    if result.interval is None:
+        return f"{decision}: there is no {level}"
+    from qassay.meta.significance import signed
+
+    low, high = (signed(end, -margin) for end in result.interval)
+    where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "contains"}[decision]
+    return f"{decision}: the {level}, {low} to {high}, {where} {-margin if margin else 0:g}"
+
+
+def _add_to_step(summary: str) -> None:
+    """Add to the summary that the pipeline shows. The decision counts even where that fails."""
+    place = os.environ.get(STEP_SUMMARY)
+    if not place:
+        return
+    try:
+        with Path(place).open("a", encoding="utf-8") as file:
+            file.write(summary + "\n")
+    except OSError as error:
+        print(f"warning: {STEP_SUMMARY} ({place}): {error.strerror or error}", file=sys.stderr)
+
+
+def _plain(text: str) -> str:
+    """Other people's names in Markdown: no markup, no HTML, one line.
+
+    >>> _plain("a|b <img> *c*")
+    'a\\\\|b &lt;img&gt; \\\\*c\\\\*'
+    """
+    harmless = visible(text.replace("\n", " ")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", harmless)
+
+
+def _plain_table(table: Table) -> Table:
+    """The table with all texts made harmless; its pipes are escaped when it is written."""
+
+    def harmless(cell: object) -> object:
+        return _plain(cell).replace("\\|", "|").replace("\\\\", "\\") if isinstance(cell, str) else cell
+
+    rows = tuple(tuple(harmless(cell) for cell in row) for row in table.rows)
+    return replace(table, title=_plain(table.title), rows=rows, notes=tuple(map(_plain, table.notes)))  # type: ignore[arg-type]

@@ -1,0 +1,65 @@
+"""The form of every JSONL row and of every `--json` output, as JSON Schema.
+
+    rows       rows of the files of an evaluation
+    outputs    documents that the commands print
+
+The types of these two files are the one place; the schemas are generated from them, and `qassay schema NAME` prints
+one. Keys that are not named are allowed everywhere: rows may carry fields of their own, and outputs may gain keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from qassay.errors import unknown
+from qassay.schemas import outputs, rows
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+# Name, title, and the types that a row or document may have.
+ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
+    "question-row": ("A row of questions.jsonl", (rows.QuestionRow,)),
+    "run-row": ("A row of runs/TAG.jsonl", (rows.ItemsRow, rows.DecisionRow, rows.RagRow)),
+    "run-information-row": ("A row of runs.jsonl", (rows.RunInformationRow,)),
+    "judgment-row": ("A row of judgments/SET.jsonl", rows.JUDGMENTS),
+    "answer-row": ("A row of answers.jsonl", (rows.AnswerRow,)),
+    "nugget-row": ("A row of nuggets/SET.jsonl", (rows.NuggetRow,)),
+}
+OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
+    "agree": ("qassay agree --json", (outputs.Agree,)),
+    "backup": ("qassay backup --json", (outputs.Backup,)),
+    "check": ("qassay check --json", (outputs.Check,)),
+    "compare": ("qassay compare --json", (outputs.CompareTwo, outputs.CompareAll, outputs.ByMetric)),
+    "completion": ("qassay completion --json", (outputs.Completion,)),
+    "demo": ("qassay demo --json", (outputs.Story, outputs.Written)),
+    "describe": ("qassay describe --json", (outputs.Describe, outputs.ByMetric)),
+    "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
+    "export": ("qassay export --json", (outputs.Export,)),
+    "import": ("qassay import --json", (outputs.Import,)),
+    "init": ("qassay init --json", (outputs.Init,)),
+    "judge": ("qassay judge --json", (outputs.Judge,)),
+    "plan": ("qassay plan --json", (outputs.Plan, outputs.ByMetric)),
+    "pool": ("qassay pool --json", (outputs.Pool,)),
+    "restore": ("qassay restore --json", (outputs.Restore,)),
+    "reuse": ("qassay reuse --json", (outputs.Reuse,)),
+    "run": ("qassay run --json", (outputs.Run,)),
+    "schema": ("qassay schema --json", (outputs.Names,)),
+    "score": ("qassay score --json", (outputs.Score, outputs.Sweep)),
+    "sensitivity": ("qassay sensitivity --json", (outputs.Sensitivity, outputs.ByMetric)),
+    "sheet": ("qassay sheet --json", (outputs.Sheet,)),
+    "stability": ("qassay stability --json", (outputs.Stability, outputs.ByMetric)),
+}
+NAMES: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {**ROWS, **OUTPUTS}
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a row or of a command's output."""
+    if name not in NAMES:
+        raise unknown("schema", name, NAMES)
+    title, types = NAMES[name]
+    parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    body = parts[0] if len(parts) == 1 else {"anyOf": list(parts)}
+    return {"$schema": DIALECT, "title": title, **body, "$defs": definitions}

@@ -1,0 +1,542 @@
+"""Documents that the commands print with `--json`. Numbers are not rounded; undefined is null."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+Number = float | None
+Interval = list[float] | None
+Notes = list[str]
+ByRun = dict[str, float | None]
+
+
+class Problem(TypedDict):
+    """One error or warning, with its place."""
+
+    file: str | None
+    line: int | None
+    question: str | None
+    rule: str
+    message: str
+
+
+class Errors(TypedDict):
+    """What is printed where the input has errors."""
+
+    errors: list[Problem]
+
+
+class ByMetric(TypedDict):
+    """The same analysis for every metric (`--metric all`)."""
+
+    metrics: dict[str, Any]
+    correction: NotRequired[str]
+
+
+class NuggetCounts(TypedDict):
+    """One nugget list in numbers."""
+
+    lists: int
+    nuggets: int
+    vital: int
+
+
+class Check(TypedDict):
+    """What an evaluation contains, and what is wrong with it."""
+
+    questions: dict[str, int]
+    series: int
+    runs: list[str]
+    judgments: dict[str, int]
+    nuggets: dict[str, NuggetCounts]
+    answers: int
+    errors: list[Problem]
+    warnings: list[Problem]
+
+
+class RunScore(TypedDict):
+    """The score of one run."""
+
+    run: str
+    score: Number
+    components: ByRun
+    nil_precision: NotRequired[Number]
+    nil_recall: NotRequired[Number]
+    mean_length: NotRequired[Number]
+    by_type: NotRequired[Number]
+    organisation: NotRequired[str | None]
+    manual: NotRequired[bool | None]
+    contingency: NotRequired[dict[str, dict[str, int]]]
+
+
+class Dropped(TypedDict):
+    """A unit or question that is left out, and why."""
+
+    reason: str
+    unit: NotRequired[str]
+    question: NotRequired[str]
+
+
+class Rule(TypedDict):
+    """A rule that was applied, and to how much."""
+
+    rule: str
+    items: NotRequired[int]
+    questions: NotRequired[Any]
+
+
+class Score(TypedDict):
+    """Scores of all runs, by run, unit and question."""
+
+    task: str
+    key: str
+    measure: str
+    runs: list[RunScore]
+    units: list[str]
+    matrix: dict[str, list[Number]]
+    questions: dict[str, ByRun]
+    dropped: list[Dropped]
+    unjudged: NotRequired[Rule]
+    missing: NotRequired[Rule]
+    contingency: NotRequired[dict[str, dict[str, int]]]
+
+
+class SweptRun(TypedDict):
+    """One run under several weights."""
+
+    run: str
+    scores: list[Number]
+    ranks: list[Number]
+
+
+class Sweep(TypedDict):
+    """Scores by the weight of recall (`score --beta`)."""
+
+    betas: list[float]
+    runs: list[SweptRun]
+    tau_with_last: list[Number]
+    swaps_with_last: list[int]
+    tied_with_last: list[int]
+    concordant_with_last: list[int]
+    notes: Notes
+
+
+class ErrorRate(TypedDict):
+    """An error rate by the fitted curve and by the closed form."""
+
+    fit: Number
+    predicted: Number
+
+
+class DecidingUnit(TypedDict):
+    """A unit that makes the difference."""
+
+    unit: str
+    a: Number
+    b: Number
+    part: Number
+
+
+class CompareTwo(TypedDict):
+    """Two runs compared; `gate` and `margin` with --gate."""
+
+    a: str
+    b: str
+    units: int
+    difference: float
+    interval: Interval
+    p_randomisation: float
+    p_t: Number
+    effect_size: Number
+    error_rate: ErrorRate | None
+    units_needed: int | None
+    verdict: Literal["better", "worse", "cannot tell"]
+    measure: str
+    score_a: float
+    score_b: float
+    alpha: float
+    power: float
+    permutations: int
+    exact: bool
+    units_better: int
+    units_worse: int
+    deciding_units: list[DecidingUnit]
+    notes: Notes
+    gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
+    margin: NotRequired[float]
+
+
+class Pair(TypedDict):
+    """One pair of all."""
+
+    a: str
+    b: str
+    difference: float
+    p: Number
+    p_adjusted: Number
+    different: bool
+    interval: NotRequired[Interval]
+
+
+class Ranked(TypedDict):
+    """One run, and the letters it shares with runs that cannot be told apart from it."""
+
+    run: str
+    score: Number
+    letters: str
+
+
+class CompareAll(TypedDict):
+    """All pairs compared, corrected for their number."""
+
+    runs: int
+    units: int
+    method: str
+    permutations: int | None
+    pairs: list[Pair]
+    different: int
+    groups: list[list[str]]
+    measure: str
+    alpha: float
+    margin: Number
+    ranking: list[Ranked]
+    notes: Notes
+
+
+class Fit(TypedDict):
+    """A fitted curve A1 exp(-A2 size)."""
+
+    A1: float
+    A2: float
+
+
+class Bin(TypedDict):
+    """The error rate of one bin of differences, by size."""
+
+    low: float
+    high: Number
+    error_rate: list[Number]
+    comparisons: list[int]
+    interval: list[Interval] | None
+    predicted: list[Number]
+    fit: Fit | None
+    not_fitted: str | None
+    extrapolated: Number
+    predicted_at_target: Number
+
+
+class Sensitivity(TypedDict):
+    """Error rates of comparisons by difference and number of units."""
+
+    preset: str
+    measure: str
+    units: int
+    runs: int
+    pairs: int
+    trials: int
+    seed: int
+    ties: str
+    sizes: list[int]
+    target: int
+    bins: list[Bin]
+    error: float
+    minimum_difference: ErrorRate
+    size_needed: dict[str, dict[str, int | None]]
+    pairs_at_least_minimum: Number
+    groups: list[list[str]] | None
+    by: dict[str, Any]
+    floor: Number
+    bin_width: float
+    resamples: int
+    notes: Notes
+
+
+class PairAgreement(TypedDict):
+    """Two sets compared."""
+
+    a: str
+    b: str
+    agreement: Number
+    folded: Number
+    cohen_kappa: Number
+    folded_kappa: Number
+    intervals: dict[str, Interval]
+    matrix: dict[str, dict[str, int]]
+
+
+class Agree(TypedDict):
+    """Agreement of judgment sets; further kinds of judgment follow under their own names."""
+
+    sets: list[str]
+    items: int
+    disagreements: int
+    patterns: dict[str, int]
+    raw: Number
+    folded: Number
+    fold: dict[str, str]
+    fleiss_kappa: Number
+    krippendorff_alpha: Number
+    krippendorff_alpha_ordinal: Number
+    scott_pi: Number
+    intervals: dict[str, Interval]
+    labels: dict[str, dict[str, int]]
+    pairs: list[PairAgreement]
+    resamples: int
+    seed: int
+    about: str
+    notes: Notes
+    not_all_wrong: NotRequired[int]
+    ratings: NotRequired[dict[str, Any]]
+
+
+class SwappedPair(TypedDict):
+    """Two runs whose order another set reverses."""
+
+    set: str
+    better: str
+    worse: str
+    difference: float
+    other_difference: float
+
+
+class MeasureStability(TypedDict):
+    """Rankings under several sets, by one measure."""
+
+    tau: list[list[Number]]
+    tau_ap: list[list[Number]]
+    tau_ap_a: list[list[Number]]
+    tau_ap_b: list[list[Number]]
+    swaps: list[list[int]]
+    tied: list[list[int]]
+    concordant: list[list[int]]
+    unit_tau: list[list[Number]]
+    unit_tau_units: list[list[int]]
+    mean_tau: Number
+    mean_tau_with_reference: Number
+    swaps_with_reference: int
+    swaps_at_least: dict[str, int]
+    largest_swapped_difference: Number
+    largest_change: dict[str, Any] | None
+    bound: Number
+    runs: int
+    pairs: int
+    swapped: list[SwappedPair]
+    scores: dict[str, ByRun]
+    ranks: dict[str, ByRun]
+    notes: Notes
+
+
+class Stability(TypedDict):
+    """Rankings under different judgment sets, or of several tables of scores."""
+
+    reference: str
+    sets: list[str]
+    measures: dict[str, MeasureStability]
+    notes: Notes
+    noise: NotRequired[dict[str, Any]]
+
+
+class PlannedDifference(TypedDict):
+    """The units that a difference takes, by method."""
+
+    difference: float
+    units: dict[str, int | None]
+    power_now: Number
+
+
+class Plan(TypedDict):
+    """Questions, and assessors, for a wanted difference."""
+
+    measure: str
+    runs: int
+    units: int
+    error: float
+    alpha: float
+    power: float
+    coefficient: float
+    deviation: Number
+    deviation_hard: Number
+    detectable: Number
+    differences: list[PlannedDifference]
+    generalizability: dict[str, Any] | None
+    units_for_coefficient: list[dict[str, int | None]]
+    notes: Notes
+
+
+class Boxes(TypedDict):
+    """Box statistics of units or questions."""
+
+    measure: str
+    runs: int
+    units: list[dict[str, Any]]
+    zero_medians: dict[str, dict[str, Number]]
+    notes: Notes
+
+
+class Describe(TypedDict):
+    """How scores spread over units; questions, aggregation and weights where the task has them."""
+
+    units: Boxes
+    questions: NotRequired[Boxes]
+    aggregation: NotRequired[dict[str, Any]]
+    weights: NotRequired[dict[str, Any]]
+
+
+class LeftOut(TypedDict):
+    """A run, scored with and without what only it added to the pool."""
+
+    run: str
+    organisation: NotRequired[str | None]
+    unique_items: int
+    score: Number
+    score_without: Number
+    change: Number
+    rank: Number
+    rank_without: Number
+
+
+class Reuse(TypedDict):
+    """The leave-one-out test of the judgments."""
+
+    by: str
+    measure: str
+    key: str
+    runs: list[LeftOut]
+    mean_change: Number
+    largest_change: dict[str, Any] | None
+    tau: Number
+    swaps: int
+    concordant: int
+    tied: int
+    notes: Notes
+
+
+class PoolOfType(TypedDict):
+    """What is to be judged for one type of question."""
+
+    kind: str
+    returned: int
+    to_judge: int
+    judged: int
+    left: int
+
+
+class Pool(TypedDict):
+    """What is to be judged, and how much of it is not yet."""
+
+    key: str | None
+    types: dict[str, PoolOfType]
+    assigned: NotRequired[dict[str, dict[str, int]]]
+
+
+class Judge(TypedDict):
+    """What an automatic assessor did."""
+
+    set: str
+    judged: int
+    labels: dict[str, int]
+    known: int
+    silent: int
+
+
+class Init(TypedDict):
+    """The new evaluation."""
+
+    folder: str
+    name: str
+    task: str
+
+
+class Added(TypedDict):
+    """What one file added."""
+
+    file: str
+    kind: str
+    count: int
+    to: list[str]
+    message: str
+
+
+class Import(TypedDict):
+    """What was imported."""
+
+    added: list[Added]
+    warnings: list[Problem]
+
+
+class Written(TypedDict):
+    """The files that were written."""
+
+    to: str
+    files: list[str]
+
+
+class Export(Written):
+    """The files that were written, and what they leave out."""
+
+    notes: Notes
+
+
+class Backup(TypedDict):
+    """The backup that was written."""
+
+    to: str
+    bytes: int
+
+
+class Restore(TypedDict):
+    """The backup that was restored, and where the store before it is kept."""
+
+    restored: str
+    kept: str | None
+
+
+class Run(TypedDict):
+    """A system that was driven over the questions."""
+
+    run: str
+    system: str
+    file: str
+    stored: bool
+    log: str
+    questions: int
+    continued: int
+    nil: int
+    empty: int
+    failed: list[Any]
+    seconds: float
+
+
+class Sheet(TypedDict):
+    """The judging sheet that was written."""
+
+    sheet: str
+    file: str
+    key: str
+    questions: int
+    items: int
+    documents: int
+    bytes: int
+    without_nuggets: list[str]
+
+
+class Names(TypedDict):
+    """Names of schemas with their titles."""
+
+    rows: dict[str, str]
+    outputs: dict[str, str]
+
+
+class Completion(TypedDict):
+    """The options of every command, with the values that each may have."""
+
+    commands: dict[str, dict[str, list[str]]]
+
+
+class Story(TypedDict):
+    """The demonstration, part by part."""
+
+    evaluation: dict[str, Any]
+    score: Score
+    agree: Agree
+    stability: Stability
