@@ -30,6 +30,7 @@ FLOORS = (*PURE, *ADAPTERS)
 META = (
     "ranking",
     "intervals",
+    "repeats",
     "agreement",
     "ratings",
     "stability",

@@ -83,13 +83,17 @@ class PairTests:
         if self.method not in NAMES:
             raise unknown("method", self.method, NAMES)
 
-    def decide(self, parts: Blocks) -> Decision:
-        """Which runs differ; nobody where there is one run."""
+    def decide(self, parts: Blocks, p_repeats: Floats | None = None) -> Decision:
+        """Which runs differ; nobody where there is one run.
+
+        `p_repeats` are p-values of the pairs that take running the systems again into account; Holm and
+        Benjamini-Hochberg correct them in place of those of a test.
+        """
         if len(parts.parts) < 2:
             return undecided(1, "One run alone: there is nothing to compare.")
         if self.method == "randomised-tukey":
             return self._randomised_tukey(parts)
-        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts)
+        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts, p_repeats)
 
     def _randomised_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
@@ -161,14 +165,17 @@ class PairTests:
         p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
         return Decision(p, adjusted, adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error, None)
 
-    def _single_pairs(self, parts: Blocks) -> Decision:
+    def _single_pairs(self, parts: Blocks, p_repeats: Floats | None) -> Decision:
         """Correct the p-values of single pairs; each pair has a line of its own, so there is no common interval."""
         runs = len(parts.parts)
         upper = np.triu_indices(runs, 1)
         pairs = len(upper[0])
-        notes = [f"{NAMES[self.method]} corrects single p-values ({self.test} test); it gives no common interval."]
+        test = f"{self.test} test" if p_repeats is None else "running again included"
+        notes = [f"{NAMES[self.method]} corrects single p-values ({test}); it gives no common interval."]
         drawn: int | None
-        if self.test == "t":
+        if p_repeats is not None:
+            p, drawn, exact = p_repeats.copy(), None, False
+        elif self.test == "t":
             p, drawn, exact = t_p_values(parts), None, False
             if np.isnan(p[upper]).any():
                 notes.append(

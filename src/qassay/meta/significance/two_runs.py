@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,10 +15,14 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
+from qassay.meta.repeats import difference_uncertainty
 from qassay.tables import Cell, Column, Table, plural, show, table
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
+NOT_RUN_AGAIN = "Each system answered each question once: what running it again would change is not included."
+# Fewer repeats than this leave one or two degrees of freedom for what running again changes.
+FEW_REPEATS = 4
 # Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
 
@@ -38,7 +42,9 @@ class PairComparison:
     """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`. `deciding` holds the units with the largest parts in the difference.
+    with probability `power`. `deciding` holds the units with the largest parts in the difference. Where the runs
+    answered the units several times, the interval and the verdict take running again into account, and go with
+    `p_repeats`; `p_randomisation` and `p_t` are then about the units alone.
     """
 
     a: str
@@ -63,6 +69,13 @@ class PairComparison:
     units_worse: int
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
+    p_repeats: float | None = None
+    repeats: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def p(self) -> float:
+        """The p-value that goes with the interval and the verdict."""
+        return self.p_randomisation if self.p_repeats is None else self.p_repeats
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
@@ -82,6 +95,9 @@ class PairComparison:
         level = f"{1 - self.alpha:.0%}"
         flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
         interval, kept = "–", "what the randomisation test does not reject"
+        if self.p_repeats is not None:
+            kept = "with new questions and running again"
+            flips += ", questions alone"
         if self.interval is not None:
             interval = " to ".join(map(signed, self.interval))
             kept += "; 0 is inside" if self.interval[0] <= 0 <= self.interval[1] else "; 0 is outside"
@@ -96,11 +112,21 @@ class PairComparison:
             ("units needed", show(self.units_needed), f"to find it with power {self.power:g} at level {self.alpha:g}"),
             ("verdict", self.verdict, self._reading()),
         ]
+        if self.p_repeats is not None:
+            rows.insert(4, ("p, with repeats", show(self.p_repeats, ".4g"), "new questions and running again"))
+            rows[-1:-1] = self._spread_rows()
         if any(rate is not None for rate in self.error_rate.values()):
             rates = " / ".join(show(self.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
             rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
         title = f"Is {self.a} better than {self.b}? {plural(self.units, 'unit')}"
         return table(title, ["", Column("value"), "meaning"], rows, self.notes)
+
+    def _spread_rows(self) -> list[tuple[Cell, ...]]:
+        """How much the score of each run differs between its repeats."""
+        spread = self.repeats["spread"]
+        assert isinstance(spread, Mapping)
+        meaning = "standard deviation of its score between repeats"
+        return [(f"spread of {run}", f"{value:.4f}", meaning) for run, value in spread.items() if value is not None]
 
     def _reading(self) -> str:
         if self.units_better == self.units_worse == 0:
@@ -129,6 +155,8 @@ class PairComparison:
         names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
         more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
         counts = document(self, *names, *more, "units_better", "units_worse")
+        if self.p_repeats is not None:
+            counts |= document(self, "p_repeats", "repeats")
         return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
 
 
@@ -150,7 +178,8 @@ def compare(
     them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
     interval excludes 0. The paired t test stands beside it as a second opinion. `error_rate` is what the
-    sensitivity curves give for this difference at this size.
+    sensitivity curves give for this difference at this size. With repeats the interval and the verdict come from the
+    variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)
     if a == b:
@@ -162,6 +191,7 @@ def compare(
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
+    interval, verdict, p_repeats = _decision(pair, test, alpha)
     return PairComparison(
         a=a,
         b=b,
@@ -169,13 +199,13 @@ def compare(
         score_a=score_a,
         score_b=score_b,
         difference=test.difference,
-        interval=test.interval,
+        interval=interval,
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
         error_rate=dict(error_rate or {"fit": None, "predicted": None}),
         units_needed=_units_needed(pair, parts, effect, power, alpha),
-        verdict="cannot tell" if not test.rejects else "better" if test.difference > 0 else "worse",
+        verdict=verdict,
         measure=matrix.measure,
         alpha=alpha,
         power=power,
@@ -184,8 +214,40 @@ def compare(
         units_better=int((difference > TIE).sum()),
         units_worse=int((difference < -TIE).sum()),
         deciding=_top(pair, difference, top),
-        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha)),
+        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha), *_repeat_notes(pair)),
+        p_repeats=p_repeats,
+        repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
     )
+
+
+def _decision(
+    pair: ScoreMatrix, test: FlipTest, alpha: float
+) -> tuple[tuple[float, float] | None, Verdict, float | None]:
+    """Interval, verdict and, with repeats, the p-value that goes with them."""
+    ahead: Verdict = "better" if test.difference > 0 else "worse"
+    if pair.repeats is None:
+        return test.interval, ahead if test.rejects else "cannot tell", None
+    if len(pair.units) < 2:
+        return None, "cannot tell", 1.0
+    between = difference_uncertainty(*pair.repeats.values)
+    p, margin = between.p(test.difference), between.margin(1 - alpha)
+    interval = (test.difference - margin, test.difference + margin)
+    return interval, ahead if p <= alpha else "cannot tell", p
+
+
+def _repeat_notes(pair: ScoreMatrix) -> list[str]:
+    """Whether running the systems again is part of the answer."""
+    if pair.repeats is None:
+        return [NOT_RUN_AGAIN] if pair.read else []
+    numbers = dict(zip(pair.runs, pair.repeats.numbers, strict=True))
+    once = [run for run, number in numbers.items() if number == 1]
+    counts = " and ".join(f"{run} {number}" for run, number in numbers.items())
+    notes = [f"Repeats per question: {counts}. Interval and verdict include running the systems again."]
+    if once:
+        notes = [f"Repeats per question: {counts}. For {once[0]}, running again is not included."]
+    if max(numbers.values()) < FEW_REPEATS:
+        notes.append("Few repeats show little of what running again changes, which makes the interval wide.")
+    return notes
 
 
 def check_test(alpha: float, permutations: int | None = None) -> None:
@@ -240,7 +302,7 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
 
 def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
     notes = []
-    if test.interval is None:
+    if test.interval is None and matrix.repeats is None:
         notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
         notes.append(
@@ -253,7 +315,7 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
         )
     elif test.difference == 0.0:
         notes.append("There is no number of units with which a difference of 0 is found.")
-    elif (p_t <= alpha) != test.rejects:
+    elif (p_t <= alpha) != test.rejects and matrix.repeats is None:
         notes.append("The two tests fall on different sides of the line: take this as a close call.")
     if test.rejects and matrix.pairs > 1:
         notes.append(
