@@ -1,8 +1,8 @@
 """Systems that answered every question several times: what running them again would change. (METHOD 6, Repeats)
 
-Resampling questions alone misses what a repeat shifts on all questions at once. The variance of a mean over Q questions
-and R repeats has three parts: questions (s_q^2/Q), repeats (s_r^2/R) and the rest (s_e^2/(Q*R)). They are estimated from
-the mean squares of the two-way table of questions and repeats.
+Resampling questions alone misses what a repeat shifts on all questions at once. The variance of a mean over Q
+questions and R repeats has three parts: questions (s_q^2/Q), repeats (s_r^2/R) and the rest (s_e^2/(Q*R)). They are
+estimated from the mean squares of the two-way table of questions and repeats.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def mean_squares(scores: Floats) -> MeanSquares:
         return MeanSquares(between, 0.0, 0.0, questions, repeats)
     shift = questions * float(((by_repeat - mean) ** 2).sum()) / (repeats - 1)
     rest = scores - by_question[:, None] - by_repeat[None, :] + mean
-    return MeanSquares(
-        between, shift, float((rest**2).sum()) / ((questions - 1) * (repeats - 1)), questions, repeats
-    )
+    return MeanSquares(between, shift, float((rest**2).sum()) / ((questions - 1) * (repeats - 1)), questions, repeats)
 
 
 @dataclass(frozen=True, slots=True)

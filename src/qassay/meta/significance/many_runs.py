@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
-from qassay.meta.repeats import pair_p_values
 from qassay.meta.ranking import rank_runs
+from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.tables import Column, Table, plural, table
