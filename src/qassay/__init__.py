@@ -19,7 +19,7 @@ The map, in the order data flows; a module imports only modules above it:
     systems/      reference systems, the harness   client      for programs that use a served evaluation
     web/          the assessors' application       cli/        one file per command
 
-Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
+Start with `qassay.open(folder).score()`, or `qassay.scores(source)` for scores from elsewhere.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.evaluation import open_evaluation as open  # noqa: A004  # the call reads qassay.open
     from qassay.formats.matrix import read_matrix
+    from qassay.formats.scores import read_scores as scores
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
@@ -56,6 +57,7 @@ _HOMES = {
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
+    "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
 }
@@ -76,6 +78,7 @@ __all__ = [
     "measure",
     "open",
     "read_matrix",
+    "scores",
     "sensitivity",
     "stability",
 ]

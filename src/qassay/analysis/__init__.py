@@ -13,6 +13,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, QassayError
 from qassay.evaluation import Evaluation
+from qassay.formats.scores import ScoreTables
 from qassay.judging import ROW_KINDS
 from qassay.judging.sets import joined
 from qassay.judging.sets import labels as labels_of_sets
@@ -128,9 +129,15 @@ def agreement(
     return results
 
 
-def as_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
-    """The score matrix behind scores, or the matrix itself."""
-    return scores.matrix if isinstance(scores, Scores) else scores
+def as_matrix(scores: Any) -> ScoreMatrix:
+    """The score matrix behind scores in any form: of an evaluation, a matrix, or whatever `qassay.scores` reads."""
+    if isinstance(scores, ScoreMatrix):
+        return scores
+    if isinstance(scores, (Scores, ScoreTables)):
+        return scores.matrix
+    from qassay.formats.scores import read_scores
+
+    return read_scores(scores).matrix
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import JsonOption, ScoringOptions, SourceArgument, takes_scoring
-from qassay.cli.output import print_json, print_tables
+from qassay.cli.by_metric import Answer, give_answers
+from qassay.cli.inputs import JsonOption, ScoringOptions, SourcesArgument, is_evaluation, takes_scoring
+from qassay.cli.output import print_tables
+
+if TYPE_CHECKING:
+    from qassay.matrix import ScoreMatrix
 
 
 @takes_scoring
 def command(
-    source: SourceArgument,
+    sources: SourcesArgument,
     *,
     scoring: ScoringOptions,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show the first N units.")] = 20,
@@ -29,19 +34,23 @@ def command(
       qassay describe my-eval
       qassay describe my-eval --component list --top 100
       qassay describe scores.csv --json
+      qassay describe old.jsonl new.jsonl --metric f1
     """
     from qassay.meta.distributions import score_distributions
 
-    matrix = scoring.matrix(source)
-    boxes = score_distributions(matrix)
     parts = None
-    if source.is_dir() and scoring.measure is None and scoring.component is None:
+    tables = scoring.read(sources)
+    if is_evaluation(sources) and scoring.measure is None and scoring.component is None:
         from qassay.analysis.rankings import composition
         from qassay.evaluation import open_evaluation
 
-        evaluation = open_evaluation(source)
+        evaluation = open_evaluation(Path(sources[0]))
         parts = composition(evaluation, scoring.key, unjudged=scoring.unjudged, missing=scoring.missing)
-    if as_json:
-        print_json({"units": boxes.as_json(), **(parts.as_json() if parts else {})})
-    else:
-        print_tables([*(parts.tables() if parts else [boxes.zero_table()]), *([boxes.table(top)] if top else [])])
+
+    def answer(matrix: ScoreMatrix) -> Answer:
+        boxes = score_distributions(matrix)
+        shown = [*(parts.tables() if parts else [boxes.zero_table()]), *([boxes.table(top)] if top else [])]
+        document = {"units": boxes.as_json(), **(parts.as_json() if parts else {})}
+        return Answer(document, lambda: print_tables(shown))
+
+    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric)

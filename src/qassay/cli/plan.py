@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SetsOption, named_sets, takes_scoring
+from qassay.cli.by_metric import Answer, give_answers
+from qassay.cli.inputs import (
+    JsonOption,
+    ScoringOptions,
+    SeedOption,
+    SetsOption,
+    is_evaluation,
+    named_sets,
+    takes_scoring,
+)
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.errors import QassayError, UsageError
 
@@ -24,9 +33,9 @@ FEWEST_RUNS = 3
 
 @takes_scoring
 def command(
-    source: Annotated[
-        Path | None,
-        typer.Argument(metavar="FOLDER|CSV", help="Pilot scores: an evaluation, or a score matrix (CSV or Parquet)."),
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE...", help="Pilot scores: an evaluation, or tables, logs, one file per system."),
     ] = None,
     difference: Annotated[
         list[float] | None,
@@ -67,18 +76,22 @@ def command(
     from qassay.meta.planning import DIFFERENCES, Wanted, differences_for
 
     wanted = Wanted(tuple(difference or DIFFERENCES), error, power, alpha, coefficient)
-    if (source is None) == (not assume):
+    if (not sources) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
-    if source is None:
+    if not sources:
         from qassay.meta.planning import plan_from_variances
 
         result = plan_from_variances(_assumed(assume or []), wanted=wanted)
-    else:
-        matrix = scoring.matrix(source)
-        wanted = replace(wanted, differences=tuple(difference or differences_for(matrix)))
-        matrices = _by_assessor(source, sets, scoring) if sets else [matrix]
-        result = _from_pilot(matrix, matrices, wanted, seed)
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+        print_json(result.as_json()) if as_json else print_tables(result.tables())
+        return
+
+    def answer(matrix: ScoreMatrix) -> Answer:
+        asked = replace(wanted, differences=tuple(difference or differences_for(matrix)))
+        matrices = _by_assessor(sources or [], sets, scoring) if sets else [matrix]
+        planned = _from_pilot(matrix, matrices, asked, seed)
+        return Answer(planned.as_json(), lambda: print_tables(planned.tables()))
+
+    give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
 
 
 def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted, seed: int) -> Plan:
@@ -109,9 +122,10 @@ def _from_pilot(matrix: ScoreMatrix, matrices: list[ScoreMatrix], wanted: Wanted
     return replace(result, notes=(*result.notes, *notes))
 
 
-def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
+def _by_assessor(sources: list[str], given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
     """One score matrix for each judgment set, on the units they share."""
-    if not folder.is_dir():
+    folder = Path(sources[0])
+    if not is_evaluation(sources):
         raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
     from qassay.evaluation import open_evaluation
 
@@ -138,6 +152,7 @@ def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
         summary=Mean(),
         denominator=None,
         clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),
+        repeats=None,
         notes=(*matrix.notes, note),
     )
 

@@ -218,8 +218,8 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
             yield grid.problem(f"{what}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
             advice = "" if runs or axis == "column" else ". If these are repeats: --repeats rows"
-            places = f"{what}s {numbers}{advice}"
-            yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {places}", line=line)
+            where_to_look = f"{what}s {numbers}{advice}"
+            yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {where_to_look}", line=line)
 
 
 def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:

@@ -7,7 +7,7 @@ adjusted p-values, and who differs, which is where the adjusted p-value is at mo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -182,7 +182,7 @@ class PairTests:
                     "Pairs whose difference is the same on every unit have no t test; they count as not different."
                 )
         else:
-            wanted = self.permutations or min(max(FLIPS, math.ceil(pairs / self.alpha)), MOST_FLIPS)
+            wanted = self.permutations or flips_for(pairs, self.alpha)
             p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
@@ -197,6 +197,11 @@ class PairTests:
         different = adjusted <= self.alpha
         np.fill_diagonal(p, 1.0)
         return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)
+
+
+def flips_for(pairs: int, alpha: float) -> int:
+    """As many flips as Holm's correction of so many pairs needs to reach its level, within bounds."""
+    return min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
 
 
 def flip_p_values(
@@ -271,6 +276,23 @@ def holm(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(count, 0, -1)) if count else p
     return _back(np.minimum(raised, 1.0), order)
+
+
+def holm_levels(p: Mapping[str, float], alpha: float) -> tuple[dict[str, float], dict[str, float]]:
+    """The level of each test, and its adjusted p-value, such that both decide as Holm's correction does.
+
+    The i-th smallest of m p-values is tested at alpha/(m - i + 1), and all that follow the first one that is not
+    significant at its level. An interval at the level of its test then excludes 0 exactly where the adjusted p-value
+    is at most alpha.
+    """
+    adjusted = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
+    levels: dict[str, float] = {}
+    left = len(p)
+    for name in sorted(p, key=lambda name: p[name]):
+        levels[name] = alpha / left
+        if p[name] <= alpha / left:
+            left -= 1
+    return {name: levels[name] for name in p}, adjusted
 
 
 def benjamini_hochberg(p: Floats) -> Floats:

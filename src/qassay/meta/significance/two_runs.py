@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -71,11 +71,17 @@ class PairComparison:
     notes: tuple[str, ...] = ()
     p_repeats: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
+    p_adjusted: float | None = None
 
     @property
     def p(self) -> float:
         """The p-value that goes with the interval and the verdict."""
         return self.p_randomisation if self.p_repeats is None else self.p_repeats
+
+    def corrected(self, p_adjusted: float) -> PairComparison:
+        """The same comparison as one of several, with its p-value adjusted for their number."""
+        note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, interval of {1 - self.alpha:.1%}."
+        return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
@@ -92,7 +98,7 @@ class PairComparison:
 
     def table(self) -> Table:
         """The answer with the figures behind it."""
-        level = f"{1 - self.alpha:.0%}"
+        level = percent(1 - self.alpha)
         flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
         interval, kept = "–", "what the randomisation test does not reject"
         if self.p_repeats is not None:
@@ -157,6 +163,8 @@ class PairComparison:
         counts = document(self, *names, *more, "units_better", "units_worse")
         if self.p_repeats is not None:
             counts |= document(self, "p_repeats", "repeats")
+        if self.p_adjusted is not None:
+            counts |= document(self, "p_adjusted")
         return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
 
 
@@ -327,6 +335,15 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
     if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
+
+
+def percent(level: float) -> str:
+    """A level with as many digits as it has, three at most.
+
+    >>> percent(0.95), percent(1 - 0.05 / 3)
+    ('95%', '98.33%')
+    """
+    return f"{float(f'{level * 100:.2f}'):g}%"
 
 
 def signed(value: float, line: float = 0.0) -> str:
