@@ -172,11 +172,8 @@ def _two_systems(
     levels = dict.fromkeys(tables.matrices, alpha)
     adjusted: Mapping[str, float] = {}
     if every_metric:
-        p = {
-            name: two_runs(matrix, *pair, alpha=alpha, permutations=flips, seed=seed, top=0).p
-            for name, matrix in tables
-        }
-        levels, adjusted = holm_levels(p, alpha)
+        alone = {name: two_runs(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
+        levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
     with progress("trials") as update:  # the error rate takes a while
         results = {
             name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top, progress=update)

@@ -231,9 +231,8 @@ def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
     The parser reads options off the signature of a function, one parameter each.
     """
     own = inspect.signature(command, eval_str=True)
-    records: dict[str, Callable[..., Any]] = {
-        name: parameter.annotation for name, parameter in own.parameters.items() if is_dataclass(parameter.annotation)
-    }
+    annotations: dict[str, Any] = {name: parameter.annotation for name, parameter in own.parameters.items()}
+    records = {name: kind for name, kind in annotations.items() if isinstance(kind, type) and is_dataclass(kind)}
     options = {name: inspect.signature(record, eval_str=True).parameters for name, record in records.items()}
     spelled_out: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
