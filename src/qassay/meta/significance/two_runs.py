@@ -80,7 +80,7 @@ class PairComparison:
 
     def corrected(self, p_adjusted: float) -> PairComparison:
         """The same comparison as one of several, with its p-value adjusted for their number."""
-        note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, interval of {1 - self.alpha:.1%}."
+        note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, {percent(1 - self.alpha)} interval."
         return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
 
     def gate(self, margin: float = 0.0) -> Gate:
@@ -120,10 +120,11 @@ class PairComparison:
         ]
         if self.p_repeats is not None:
             rows.insert(4, ("p, with repeats", show(self.p_repeats, ".4g"), "new questions and running again"))
-            rows[-1:-1] = self._spread_rows()
         if any(rate is not None for rate in self.error_rate.values()):
             rates = " / ".join(show(self.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
             rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
+        if self.p_repeats is not None:
+            rows[-1:-1] = self._spread_rows()
         title = f"Is {self.a} better than {self.b}? {plural(self.units, 'unit')}"
         return table(title, ["", Column("value"), "meaning"], rows, self.notes)
 
