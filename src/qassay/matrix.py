@@ -420,6 +420,12 @@ class Repeats:
         means = [scores.mean(axis=0) for scores in self.values]
         return tuple(float(mean.std(ddof=1)) if len(mean) > 1 else None for mean in means)
 
+    def note(self, runs: Sequence[str]) -> str:
+        """A sentence about the spread of the scores over their repeats, which no smaller difference rises above."""
+        spread = zip(runs, self.spread(), strict=True)
+        listed = ", ".join(f"{run} {value:.3f}" for run, value in spread if value is not None)
+        return f"Standard deviation of a score between repeats: {listed}. Smaller differences are within that."
+
     def as_json(self, runs: Sequence[str]) -> dict[str, object]:
         """The key `repeats` of a result: one number per question where all runs have the same."""
         numbers = dict(zip(runs, self.numbers, strict=True))

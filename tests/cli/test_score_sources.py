@@ -165,6 +165,8 @@ def test_repeats_are_in_every_document(call: Call) -> None:
         assert found["repeats"] == expected
         assert found["read"] == "long table: 2 systems x 40 questions, 3 repeats"
     assert "spread of A" in call("compare", "epochs.csv", "A", "B")[1]
+    out = call("sensitivity", "epochs.csv", "--intervals", "0", "--trials", "5")[1]
+    assert "Standard deviation of a score between repeats: A " in out
 
 
 def test_one_system_only(call: Call, folder: Path) -> None:

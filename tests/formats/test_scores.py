@@ -15,7 +15,8 @@ import pytest
 
 import qassay
 from qassay.errors import InputError, UsageError
-from qassay.formats.scores import ScoreTables, is_source, read_scores, split_source
+from qassay.formats.scores import ScoreTables, read_scores
+from qassay.formats.sources import is_source, split_source
 from qassay.matrix import ScoreMatrix
 
 Write = Callable[..., Path]
@@ -503,3 +504,24 @@ def test_names_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [is_source(text) for text in ("a.csv", "new=a.csv", "new=b.csv", "A")] == [True, True, False, False]
     with pytest.raises(FileNotFoundError):
         read_scores("none.csv")
+
+
+def test_a_table_that_would_be_large_and_empty_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few megabytes of rows, each with a question and a system of its own, must not become a table of terabytes."""
+    rows = {"qid": range(30_000), "model": [f"m{i}" for i in range(30_000)], "score": [1] * 30_000}
+    with pytest.raises(InputError, match=r"30,000 scores for 30,000 systems and 30,000 questions.*--system-column"):
+        read_scores(rows)
+
+
+def test_every_metric_of_a_wide_table_is_its_score(write: Write) -> None:
+    tables = read_scores(write("w.csv", wide_csv()), metric="all")
+    assert (list(tables.matrices), tables.matrix.runs) == (["score"], ("A", "B"))
+    with pytest.raises(UsageError, match=r"unknown metric 'f1'; there is score"):
+        read_scores(write("w.csv", wide_csv()), metric="f1")
+
+
+def test_analyses_take_a_folder_too() -> None:
+    folder = qassay.demo_folder()
+    expected = qassay.open(folder).score().matrix
+    found = qassay.compare_all(str(folder), permutations=10)  # type: ignore[arg-type]
+    assert sorted(found.runs) == sorted(expected.runs)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from qassay.errors import InputError, Problem, QassayError
-from qassay.evaluation import Evaluation
+from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.scores import ScoreTables
 from qassay.judging import ROW_KINDS
 from qassay.judging.sets import joined
@@ -135,6 +136,8 @@ def as_matrix(scores: Any) -> ScoreMatrix:
         return scores
     if isinstance(scores, (Scores, ScoreTables)):
         return scores.matrix
+    if isinstance(scores, (str, Path)) and Path(scores).is_dir():
+        return open_evaluation(Path(scores)).score().matrix
     from qassay.formats.scores import read_scores
 
     return read_scores(scores).matrix

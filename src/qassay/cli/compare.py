@@ -118,7 +118,7 @@ def command(
 
 def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Sources and names of systems: what exists is a source, and so is NAME=FILE; names come last, none or two."""
-    from qassay.formats.scores import SUFFIXES, is_source
+    from qassay.formats.sources import SUFFIXES, is_source
 
     sources, names = [arguments[0]], []
     for argument in arguments[1:]:

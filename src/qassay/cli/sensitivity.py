@@ -92,6 +92,8 @@ def command(
 
     def answer(matrix: ScoreMatrix) -> Answer:
         need_two_systems(matrix, sources)
+        if matrix.repeats is not None:
+            matrix = replace(matrix, notes=(*matrix.notes, matrix.repeats.note(matrix.runs)))
         with progress("trials") as update:
             curves = sensitivity(
                 matrix,

@@ -133,7 +133,7 @@ def matrix_names(sources: Sequence[Path]) -> list[str]:
     >>> matrix_names([Path("a.csv"), Path("a.csv")])
     ['a.csv', 'a.csv#2']
     """
-    from qassay.formats.scores import stem_of
+    from qassay.formats.sources import stem_of
 
     stems = [stem_of(source) for source in sources]
     names = stems if len(set(stems)) == len(stems) else [str(source) for source in sources]

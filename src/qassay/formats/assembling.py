@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -21,6 +22,8 @@ from qassay.tables import plural
 # How repeats are known: by the column or field that names them, or by several rows of one question and system.
 RepeatsAre: TypeAlias = Literal["column", "rows"]
 
+# The most cells of a table that is mostly empty.
+MOST_EMPTY = 20_000_000
 SKIP_OR_ZERO = "To leave these questions out: --missing skip. To count 0: --missing zero"
 _WHOLE = re.compile(r"(-?[0-9]+)\.0+")
 
@@ -111,6 +114,7 @@ def assemble(
     blocks = [block for part in parts for block in _blocks(part, metric, repeats)]
     questions = list(dict.fromkeys(question for block in blocks for question in block.questions))
     index = {question: i for i, question in enumerate(questions)}
+    _refuse_sparse(blocks, len(index))
     tables = [block.table(index) for block in blocks]
     _refuse_disjoint(blocks, tables)
     holes = [np.isnan(table.values) for table in tables]
@@ -185,7 +189,6 @@ class _Block:
     system: str
     rows: list[int]
     labels: list[str]
-    by_rows: bool
 
     @property
     def questions(self) -> list[str]:
@@ -196,6 +199,7 @@ class _Block:
     def table(self, index: dict[str, int]) -> _Table:
         """The scores in their places; an error where two rows have the same one, or repeats have no common names."""
         labels = {label: i for i, label in enumerate(dict.fromkeys(self.labels))}
+        self._refuse_other_names(labels)
         shape = (len(index), len(labels))
         values, given = np.full(shape, np.nan), np.zeros(shape, dtype=np.bool_)
         origin = np.full(shape, -1, dtype=np.int64)
@@ -205,14 +209,17 @@ class _Block:
                 raise InputError(self._double(int(origin[place]), row, question, label))
             given[place], origin[place] = True, row
             values[place] = self.part.rows.values[row]
-        most = int(given.sum(axis=1).max(initial=0))
-        if most < len(labels) and not self.by_rows:
+        return _Table(values, given, origin)
+
+    def _refuse_other_names(self, labels: Collection[str]) -> None:
+        """Stop where repeats have other names on every question."""
+        rows = Counter(self.questions)
+        if max(rows.values()) < len(labels):
             message = (
                 f"system {self.system} has {len(labels)} repeats ({few(labels)}), but no question has them all: the "
                 "repeats of different questions have different names. To count the rows of a question: --repeats rows"
             )
             raise InputError(self.part.problem(message))
-        return _Table(values, given, origin)
 
     def _double(self, first: int, second: int, question: str, label: str) -> Problem:
         lines = self.part.rows.lines
@@ -253,7 +260,7 @@ def _blocks(part: Part, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
         labels = [part.rows.repeats[row] for row in own]
         if repeats == "rows":
             labels = _numbered([part.rows.questions[row] for row in own])
-        yield _Block(part, system, own, labels, repeats == "rows")
+        yield _Block(part, system, own, labels)
 
 
 def _numbered(questions: Iterable[str]) -> list[str]:
@@ -268,6 +275,18 @@ def _numbered(questions: Iterable[str]) -> list[str]:
         seen[question] = seen.get(question, 0) + 1
         labels.append(str(seen[question]))
     return labels
+
+
+def _refuse_sparse(blocks: Sequence[_Block], questions: int) -> None:
+    """Stop before a table of systems, questions and repeats that would be large and almost empty."""
+    cells = questions * sum(len(set(block.labels)) for block in blocks)
+    rows = sum(len(block.rows) for block in blocks)
+    if cells > MOST_EMPTY and cells > 4 * rows:
+        message = (
+            f"{rows:,} scores for {len(blocks):,} systems and {questions:,} questions: almost all are missing. Are "
+            "these the right columns? Say --question-column, --system-column or --repeat-column NAME"
+        )
+        raise InputError(blocks[0].part.problem(message))
 
 
 def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None:

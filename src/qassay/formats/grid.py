@@ -21,10 +21,12 @@ from qassay.formats.files import decode, read_bytes
 if TYPE_CHECKING:
     import polars as pl
 
+# Contexts of an answer in one cell may be long.
+_LONGEST_CELL = 1 << 27
 # Rows that show how a text is separated.
 _SNIFFED = 20
 # The most cells that rows of JSON may fill, and the most bytes of an unpacked workbook.
-MOST_CELLS = 200_000_000
+MOST_CELLS = 50_000_000
 MOST_WORKBOOK = 1 << 30
 # Fields of JSON rows whose own fields are scores.
 NESTED_SCORES = ("scores", "metrics")
@@ -93,6 +95,7 @@ def read_grid(path: Path) -> Grid:
 
 def _separated(file: str, text: str) -> Grid:
     """A table separated by commas, semicolons or tabs; every row of another width than the header is reported."""
+    csv.field_size_limit(_LONGEST_CELL)
     separator = _separator(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []

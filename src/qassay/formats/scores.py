@@ -16,19 +16,15 @@ import numpy as np
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, match_ids, name_systems
 from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
-from qassay.formats.frames import FILE, is_rows, memory_grid
+from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
 from qassay.formats.matrix import Missing, average_series, wide_matrix
 from qassay.formats.score_rows import ScoreRows
+from qassay.formats.sources import Source, listed_sources
 from qassay.matrix import ScoreMatrix
 from qassay.tables import plural
 
-# Extensions that are not part of the name of a system.
-SUFFIXES = (
-    ".gz", ".zst", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".xlsx", ".json", ".jsonl", ".ndjson",
-    ".eval",
-)  # fmt: skip
 ALL = "all"
 # Scores between 0 and 1 beside scores beyond this are not on one scale.
 FAR_BEYOND = 10.0
@@ -61,15 +57,6 @@ class ScoreTables:
         return f"<scores: {self.read}>"
 
 
-@dataclass(frozen=True)
-class _Source:
-    """One source: what it is, the name that was given to its system, and the name of its file."""
-
-    content: Any
-    name: str | None
-    stem: str
-
-
 def read_scores(
     sources: Any,
     *,
@@ -93,7 +80,7 @@ def read_scores(
     table has one row per system; series_from: a regular expression whose first group, found in a question's id, names
     its series.
     """
-    listed = _listed(sources)
+    listed = listed_sources(sources)
     chosen = columns if isinstance(columns, Columns) else _columns(columns or {})
     if len(listed) == 1 and isinstance(listed[0].content, ScoreMatrix):
         tables = ScoreTables({listed[0].content.measure: _selected(listed[0].content, systems)})
@@ -114,47 +101,6 @@ def plural_unit(matrix: ScoreMatrix) -> str:
     return f"{len(matrix.units):,} {matrix.unit_name[len(matrix.units) != 1]}"
 
 
-def is_source(text: str) -> bool:
-    """Whether an argument of a command is a file, or NAME=FILE."""
-    return Path(text).exists() or ("=" in text and Path(text.partition("=")[2]).is_file())
-
-
-def split_source(text: str | Path) -> tuple[str | None, Path]:
-    """The name and the path of a source: a path that exists, NAME=FILE, or a path that does not exist."""
-    path = Path(text)
-    name, equals, file = str(text).partition("=")
-    if not path.exists() and equals and name and Path(file).exists():
-        return name, Path(file)
-    return None, path
-
-
-def stem_of(path: Path) -> str:
-    """The name of a file without its extensions.
-
-    >>> stem_of(Path("runs/new.jsonl.gz"))
-    'new'
-    """
-    stem = path.name
-    for suffix in SUFFIXES:
-        stem = stem.removesuffix(suffix)
-    return stem or path.name
-
-
-def _listed(sources: Any) -> list[_Source]:
-    several = isinstance(sources, (list, tuple)) and not is_rows(sources)
-    given = list(sources) if several else [sources]
-    if not given:
-        raise UsageError("scores take a source: a file, a frame or a dictionary")
-    listed = []
-    for number, source in enumerate(given, 1):
-        if isinstance(source, (str, Path)):
-            name, path = split_source(source)
-            listed.append(_Source(path, name, stem_of(path)))
-        else:
-            listed.append(_Source(source, None, FILE if len(given) == 1 else f"{FILE} {number}"))
-    return listed
-
-
 def _columns(given: Mapping[str, str]) -> Columns:
     known = ("question", "system", "score", "repeat", "metric")
     for name in given:
@@ -171,7 +117,7 @@ def _selected(matrix: ScoreMatrix, systems: Sequence[str] | None) -> ScoreMatrix
 class _Table:
     """A table with the roles of its columns."""
 
-    source: _Source
+    source: Source
     grid: Grid
     roles: Roles
 
@@ -187,7 +133,7 @@ class _Reader:
     columns: Columns
     runs_as_rows: bool
 
-    def read(self, sources: Sequence[_Source]) -> ScoreTables:
+    def read(self, sources: Sequence[Source]) -> ScoreTables:
         """The score matrices of the sources."""
         loaded = [self._load(source) for source in sources]
         wide = self._wide(loaded)
@@ -201,7 +147,7 @@ class _Reader:
         warnings = tuple(warning for part in parts for warning in part.rows.warnings)
         return ScoreTables(matrices, warnings)
 
-    def _load(self, source: _Source) -> _Table | Part:
+    def _load(self, source: Source) -> _Table | Part:
         """A source as a table, or as rows where it is a tool's log."""
         content = source.content
         if isinstance(content, ScoreMatrix):
@@ -253,7 +199,7 @@ class _Reader:
                 continue
             named = table.source.name is not None
             header = [name.strip() for name in table.grid.header]
-            metrics = shared or named or (self.metric is not None and self.metric in (*header, ALL))
+            metrics = shared or named or (self.metric is not None and self.metric in header)
             rows = long_rows(
                 table.grid,
                 table.roles,
@@ -261,7 +207,7 @@ class _Reader:
                 stop=self.missing == "stop",
             )
             if not is_long(table.grid, table.roles, self.columns):
-                rows.form = "table"
+                rows.form = "table" if metrics else "wide table"
             parts.append(Part(rows, table.source.name, table.source.stem))
         return parts
 
@@ -373,7 +319,7 @@ def _form(parts: Sequence[Part]) -> str:
     if len(parts) == 1:
         return forms[0]
     one_each = all(len(part.systems) == 1 for part in parts)
-    shown = "" if forms == ["table"] else f" ({', '.join(forms)})"
+    shown = "" if set(forms) <= {"table", "wide table"} else f" ({', '.join(forms)})"
     return f"{len(parts)} files{', one per system' if one_each else ''}{shown}"
 
 
