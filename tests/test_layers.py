@@ -45,6 +45,7 @@ META = (
     "ranking",
     "right_or_wrong",
     "intervals",
+    "repeats",
     "agreement",
     "ratings",
     "noise",

@@ -22,7 +22,7 @@ The map, in the order data flows; a module imports only modules above it:
     systems/      reference systems, the harness   client      for programs that use a served evaluation
     web/          the assessors' application       cli/        one file per command
 
-Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
+Start with `qassay.open(folder).score()`, or `qassay.scores(source)` for scores from elsewhere.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.evaluation import open_evaluation as open  # noqa: A004  # the call reads qassay.open
     from qassay.formats.matrix import read_matrix
+    from qassay.formats.scores import read_scores as scores
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
@@ -72,6 +73,7 @@ _HOMES = {
     "plan": ("qassay.analysis", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "reuse": ("qassay.analysis", "reuse"),
+    "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
 }
@@ -95,6 +97,7 @@ __all__ = [
     "plan",
     "read_matrix",
     "reuse",
+    "scores",
     "sensitivity",
     "stability",
 ]

@@ -398,6 +398,50 @@ def whole_numbers(values: Floats, denominator: int | None = None) -> tuple[Float
     return np.rint(values * scale), scale
 
 
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """The scores of every repeat of runs that answered each unit several times (epochs, seeds).
+
+    `values[i]` belongs to run i of a matrix: units x repeats. Two runs may have different numbers of repeats; one run
+    has the same number on every unit. The scores of the matrix are the means over the repeats.
+    """
+
+    values: tuple[Floats, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of repeats of each run."""
+        return tuple(scores.shape[1] for scores in self.values)
+
+    def for_runs(self, rows: Integers) -> Repeats:
+        """The repeats of these runs."""
+        return Repeats(tuple(self.values[row] for row in rows.tolist()))
+
+    def on_units(self, units: Integers) -> Repeats:
+        """The repeats on these units."""
+        return Repeats(tuple(scores[units] for scores in self.values))
+
+    def spread(self) -> tuple[float | None, ...]:
+        """The standard deviation of each run's mean over its repeats; None for a run without repeats."""
+        means = [scores.mean(axis=0) for scores in self.values]
+        return tuple(float(mean.std(ddof=1)) if len(mean) > 1 else None for mean in means)
+
+    def note(self, runs: Sequence[str]) -> str:
+        """A sentence about the spread of the scores over their repeats, which no smaller difference rises above."""
+        spread = zip(runs, self.spread(), strict=True)
+        listed = ", ".join(f"{run} {value:.3f}" for run, value in spread if value is not None)
+        return f"Standard deviation of a score between repeats: {listed}. Smaller differences are within that."
+
+    def as_json(self, runs: Sequence[str]) -> dict[str, object]:
+        """The key `repeats` of a result: one number per question where all runs have the same."""
+        numbers = dict(zip(runs, self.numbers, strict=True))
+        same = len(set(self.numbers)) == 1
+        return {
+            "per_question": self.numbers[0] if same else numbers,
+            "spread": dict(zip(runs, self.spread(), strict=True)),
+        }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreMatrix(Result):
     """Scores of runs on units; finite everywhere, since units that cannot be scored are not units.
@@ -405,8 +449,9 @@ class ScoreMatrix(Result):
     `denominator` is set where every value is a whole number of 1/denominator (0/1 scores, reciprocal ranks,
     decimals of a file): comparisons are then made on integers and are exact. `clusters[u]` names the series of
     unit u where units are questions of series: intervals resample whole series then. `notes` are the sentences
-    every output repeats: which rule for missing or unjudged responses was applied, and to how many. `unit_name` is what
-    people call a unit and units.
+    every output repeats: which rule for missing or unjudged responses was applied, and to how many. `repeats` are
+    there where runs answered the units several times. `unit_name` is what people call a unit and units. `read` says
+    what was read, where the scores come from a table or a log; it is empty where they were computed.
     """
 
     runs: tuple[str, ...]
@@ -418,7 +463,9 @@ class ScoreMatrix(Result):
     clusters: tuple[str, ...] | None = None
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    repeats: Repeats | None = None
     unit_name: tuple[str, str] = ("unit", "units")
+    read: str = ""
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -429,6 +476,10 @@ class ScoreMatrix(Result):
             raise UsageError("two runs of a score matrix have the same tag")
         if not np.isfinite(self.values).all():
             raise UsageError("a score matrix holds finite numbers only")
+        if self.repeats is not None and [len(scores) for scores in self.repeats.values] != [len(self.units)] * len(
+            self.runs
+        ):
+            raise UsageError("the repeats of a score matrix do not fit its runs and units")
 
     def sentence(self) -> str:
         """How many runs and units there are, and which run scores best."""
@@ -496,4 +547,6 @@ class ScoreMatrix(Result):
     def select(self, runs: Sequence[str]) -> ScoreMatrix:
         """The same matrix with these runs only, in this order."""
         rows = np.array([self.index(run) for run in runs], dtype=np.int64)
-        return replace(self, runs=tuple(runs), values=self.values[rows], summary=self.summary.for_runs(rows))
+        repeats = None if self.repeats is None else self.repeats.for_runs(rows)
+        summary = self.summary.for_runs(rows)
+        return replace(self, runs=tuple(runs), values=self.values[rows], summary=summary, repeats=repeats)

@@ -119,13 +119,13 @@ def test_gate(call: Call, scores: str, a: str, b: str, margin: str, decision: st
         (["A"], "what is 'A' to be compared with?"),
         (["A", "X"], "unknown run 'X'"),
         (["A", "A"], "cannot be compared with itself"),
-        (["--gate"], "--gate compares two runs"),
+        (["--gate"], "--gate compares two systems"),
         (["A", "B", "--margin", "0.1"], "--margin goes with --gate"),
         (["A", "B", "--gate", "--margin", "-1"], "0 or more"),
         (["A", "B", "--method", "holm"], "--method is for all pairs"),
         (["--method", "fisher"], "fisher"),
         (["--alpha", "1.5"], "between 0 and 1"),
-        (["--top", "3"], "--top shows units of two runs"),
+        (["--top", "3"], "--top shows questions of two systems"),
     ],
 )
 def test_wrong_usage(call: Call, scores: str, arguments: list[str], message: str) -> None:

@@ -20,13 +20,15 @@ def scores(tmp_path: Path) -> Path:
 def test_a_file_is_a_score_matrix(scores: Path) -> None:
     with pytest.raises(InputError, match=r"row 1\.2, column B"):
         ScoringOptions().matrix(scores)
-    matrix = ScoringOptions(missing="zero", series_from=r"^(\d+)", measure="accuracy").matrix(scores)
-    assert (matrix.units, matrix.measure) == (("1", "2"), "accuracy")
+    matrix = ScoringOptions(missing="zero", series_from=r"^(\d+)").matrix(scores)
+    assert (matrix.units, matrix.unit_name) == (("1", "2"), ("series", "series"))
     assert len(matrix.notes) == 2
+    with pytest.raises(UsageError, match="chosen with --metric NAME"):
+        ScoringOptions(measure="accuracy").matrix(scores)
 
 
 def test_options_of_a_folder_do_not_apply_to_a_file(scores: Path) -> None:
-    with pytest.raises(UsageError, match="--key and --unjudged do not apply to a score matrix"):
+    with pytest.raises(UsageError, match="--key and --unjudged do not apply to a table of scores"):
         ScoringOptions(key="first", unjudged="wrong").matrix(scores)
     with pytest.raises(UsageError, match="--component does not apply"):
         ScoringOptions(component="list").matrix(scores)

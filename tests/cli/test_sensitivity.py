@@ -69,7 +69,8 @@ def test_series_and_transposed_files(scores, tmp_path, capsys):
 def test_the_plain_answer_comes_first(scores, capsys):
     assert main(["sensitivity", str(scores), "--intervals", "10", "--error", "0.2"]) == 0
     out, err = capsys.readouterr()
-    first, *rest = out.splitlines()
+    read, blank, first, *rest = out.splitlines()
+    assert (read, blank) == ("Wide table: 15 systems x 40 questions.", "")
     assert first.startswith("With 40 units, trust a difference of at least ")
     assert "20% error" in first
     text = "\n".join(rest)
@@ -91,7 +92,7 @@ def test_the_plain_answer_comes_first(scores, capsys):
         (["--error", "5"], 2, "between 0 and 1"),
         (["--bin-width", "0"], 2, "bin width"),
         (["--trials", "0"], 2, "--trials"),
-        (["--component", "list"], 2, "--component does not apply to a score matrix"),
+        (["--component", "list"], 2, "--component does not apply to a table of scores"),
         (["--series-from", r"^(.)", "--preset", "trec2004"], 0, ""),
         (["--series-from", "^()"], 1, ""),
     ],

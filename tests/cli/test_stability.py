@@ -135,11 +135,11 @@ def test_two_runs_have_no_tau(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         (["human.csv"], 2, "two files or more"),
         (["human.csv", "model.csv", "--reference", "modle"], 2, "did you mean 'model'?"),
-        (["human.csv", "model.csv", "--sets", "a,b"], 2, "--sets does not apply to score matrices"),
+        (["human.csv", "model.csv", "--sets", "a,b"], 2, "--sets does not apply to tables of scores"),
         (
             ["human.csv", "model.csv", "--measure", "cws", "--unjudged", "wrong"],
             2,
-            "--measure and --unjudged do not apply",
+            "chosen with --metric NAME",
         ),
         (["human.csv", "nowhere.csv"], 1, "nowhere.csv"),
         (["human.csv", "broken.csv"], 1, "beta"),

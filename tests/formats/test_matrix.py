@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.matrix import UNIT_HEADERS, Missing, average_series, format_matrix, read_matrix, write_matrix
+from qassay.formats.columns import UNIT_HEADERS
+from qassay.formats.matrix import Missing, average_series, format_matrix, read_matrix, write_matrix
 from qassay.matrix import ScoreMatrix
 
 
@@ -44,10 +45,11 @@ def test_unit_column(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["", "unit", "id", "qid", "query_id", "question", "topic", "series", '"topic"', "Topic"]
+    "header", ["", "unit", "id", "qid", "query_id", "question", "topic", "series", '"topic"', "Topic", "sample_id"]
 )
 def test_unit_headers(write: Callable[..., Path], header: str) -> None:
-    assert set(UNIT_HEADERS) == {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
+    first = {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
+    assert set(UNIT_HEADERS) == first | {"question_id", "sample_id", "query", "doc_id"}  # FORMATS 7
     assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
 
 
@@ -147,7 +149,6 @@ def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path])
         ("50%", " (write 0.5)"),
         ('"12,5 %"', " (write 0.125)"),
         ('"0,5"', " (write 0.5)"),
-        ("True", " (write 1 for yes and 0 for no)"),
         ("who?", ""),
     ],
 )
@@ -159,14 +160,14 @@ def test_text_is_not_steered_to_zero(write: Callable[..., Path], cell: str, way_
 
 
 @pytest.mark.parametrize("missing", ["stop", "zero", "skip"])
-def test_a_column_of_text_is_no_run_that_misses_scores(write: Callable[..., Path], missing: Missing) -> None:
-    with pytest.raises(InputError) as error:
-        read_matrix(write("qid,asks,A\nq1,,1\nq2,who?,0\nq3,what?,1\n"), missing=missing)
-    assert messages(error) == [
-        "row q2, column asks: 'who?' is not a number; the column holds no number at all: mend it, or leave it out"
-    ]
-    with pytest.raises(InputError, match="column organisation: 'Ours' is not a number; the column holds no number"):
-        read_matrix(write("run,organisation,q1\nA,Ours,1\nB,Theirs,0\n"), runs_as_rows=True, missing=missing)
+def test_a_column_of_text_is_left_out_and_named(write: Callable[..., Path], missing: Missing) -> None:
+    matrix = read_matrix(write("qid,asks,A\nq1,,1\nq2,who?,0\nq3,what?,1\n"), missing=missing)
+    assert (matrix.runs, matrix.notes) == (("A",), ("Column 'asks' is not a score and was left out.",))
+    path = write("run,organisation,q1\nA,Ours,1\nB,Theirs,0\n")
+    matrix = read_matrix(path, runs_as_rows=True, missing=missing)
+    assert (matrix.units, matrix.notes) == (("q1",), ("Column 'organisation' is not a score and was left out.",))
+    with pytest.raises(InputError, match="no column has numbers"):
+        read_matrix(write("qid,asks\nq1,who?\nq2,what?\n"), missing=missing)
 
 
 def test_a_run_without_any_score_is_still_a_run(write: Callable[..., Path]) -> None:
@@ -182,7 +183,7 @@ def test_missing_zero(write: Callable[..., Path]) -> None:
     assert matrix.values.tolist() == [[1, 0], [0, 1]]
     assert matrix.notes == (
         "2 cells without a score counted as 0 (missing: zero).",
-        "1 of the cells without a score holds text, such as 'x'.",
+        "1 of the cells without a score contains text, such as 'x'.",
     )
 
 
@@ -203,17 +204,18 @@ def test_duplicated_tags_name_their_columns(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A,B,A,B ,C\nq1,1,1,1,1,1\n"))
     assert messages(error) == [
-        "run tag 'A' stands 2 times, in columns 2, 4",
-        "run tag 'B' stands 2 times, in columns 3, 5",
+        "run tag 'A' is there 2 times, in columns 2, 4",
+        "run tag 'B' is there 2 times, in columns 3, 5",
     ]
-    with pytest.raises(InputError, match="run tag 'A' stands 2 times, in lines 2, 3"):
+    with pytest.raises(InputError, match="run tag 'A' is there 2 times, in lines 2, 3"):
         read_matrix(write("run,q1\nA,1\nA,0\n"), runs_as_rows=True)
 
 
 def test_duplicated_and_empty_units(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A\nq1,1\nq1,0\n,1\n"))
-    assert messages(error) == ["unit id 'q1' stands 2 times, in lines 2, 3", "line 4: no unit id"]
+    double = "unit id 'q1' is there 2 times, in lines 2, 3. If these are repeats: --repeats rows"
+    assert messages(error) == [double, "line 4: no unit id"]
 
 
 def test_rows_of_another_width(write: Callable[..., Path]) -> None:
@@ -234,10 +236,8 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ("qid\nq1\n", "there are no runs"),
         ("qid,A,\nq1,1,1\n", "no run tag"),
         ('qid,A\n"q1,1\n', "not CSV"),
-        ("query,A\nwhat?,1\nwho?,0\n", "column 'query' holds no numbers; a column of unit ids has an empty header"),
-        ("A;B\n1;0\n", "separated by semicolons"),
-        ("qid;A;B\nq1;0,5;0,1\nq2;1;0\n", "separated by semicolons"),
-        ("qid\tA\nq1\t0,5\n", "separated by tabs"),
+        ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*--question-column 'prompt'"),
+        ("qid\tA\nq1\t0,5\n", "'0,5' is not a number"),
     ],
 )
 def test_what_is_no_matrix(write: Callable[..., Path], text: str, message: str) -> None:
@@ -291,7 +291,7 @@ def test_series_are_means_of_their_units(write: Callable[..., Path]) -> None:
     numerators = matrix.numerators()
     assert numerators is not None
     assert numerators.tolist() == [[10, 0], [6, 30]]
-    assert matrix.notes == ("4 units averaged into 2 series.",)
+    assert matrix.notes == ("4 questions averaged into 2 series.",)
 
 
 def test_series_pattern_must_fit(write: Callable[..., Path]) -> None:

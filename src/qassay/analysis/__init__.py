@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qassay.errors import QassayError, UsageError
@@ -349,8 +350,18 @@ def reuse(
 
 
 def as_matrix(scores: ScoresLike) -> ScoreMatrix:
-    """The score matrix behind scores, or the matrix itself."""
-    return scores if isinstance(scores, ScoreMatrix) else scores.matrix
+    """The score matrix behind scores in any form: of an evaluation, a matrix, or whatever `qassay.scores` reads."""
+    if isinstance(scores, ScoreMatrix):
+        return scores
+    if isinstance(matrix := getattr(scores, "matrix", None), ScoreMatrix):  # scores of an evaluation, or of tables
+        return matrix
+    if isinstance(scores, (str, Path)) and Path(scores).is_dir():
+        from qassay.evaluation import open_evaluation
+
+        return open_evaluation(Path(scores)).score().matrix
+    from qassay.formats.scores import read_scores
+
+    return read_scores(scores).matrix
 
 
 def _matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:

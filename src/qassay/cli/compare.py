@@ -1,11 +1,13 @@
-"""`qassay compare`: is one run better than another, and which of many differ?"""
+"""`qassay compare`: is one system better than another, and which of many differ?"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.gate import (
     Gate,
     GateOption,
@@ -15,17 +17,27 @@ from qassay.cli.gate import (
     SummaryOption,
     check_gate,
     gate_line,
+    together,
 )
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
-from qassay.cli.output import print_json, print_tables, progress, visible
-from qassay.errors import UsageError
+from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, need_two_systems, takes_scoring
+from qassay.cli.output import Progress, print_tables, progress, visible
+from qassay.errors import InputError, Problem, UsageError
+
+if TYPE_CHECKING:
+    from qassay.formats.scores import ScoreTables
+    from qassay.matrix import ScoreMatrix
+    from qassay.meta.significance import AllPairs, Method, PairComparison
 
 
 @takes_scoring
 def command(
-    source: SourceArgument,
-    a: Annotated[str | None, typer.Argument(metavar="A", help="The run in question.")] = None,
-    b: Annotated[str | None, typer.Argument(metavar="B", help="The run it is compared with.")] = None,
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE... [A B]",
+            help="An evaluation, or scores: tables, logs, one file per system (NAME=FILE); then two systems, or none.",
+        ),
+    ],
     method: Annotated[
         Literal["randomised-tukey", "tukey", "holm", "bh"] | None,
         typer.Option("--method", help="Correction for all pairs (default: randomised-tukey)."),
@@ -53,13 +65,14 @@ def command(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Is one run better than another?
+    """Is one system better than another?
 
-    With two runs: their difference with its interval, the paired
+    With two systems: their difference with its interval, the paired
     randomisation test and the paired t test, the error rate of such a
-    comparison at this size, and the units that make the difference.
-    Without: all pairs of runs, corrected for their number, and the groups
-    of runs that cannot be told apart.
+    comparison at this size, and the questions that make the difference.
+    Without: all pairs of systems, corrected for their number, and the
+    groups of systems that cannot be told apart. Two files with one system
+    each are two systems.
 
     --gate turns the answer into an exit status: ALLOW (0) where the
     interval of A - B lies above -M, REJECT (3) where it lies below,
@@ -72,51 +85,159 @@ def command(
       qassay compare my-eval new old
       qassay compare scores.csv new old --gate --margin 0.01
       qassay compare scores.csv new old --gate --summary gate.md --junit gate.xml
+      qassay compare new.jsonl old.jsonl
+      qassay compare new=a.jsonl old=b.jsonl --metric f1
       qassay compare scores.csv
       qassay compare scores.csv --method holm --json
       qassay compare factoids.csv --series-from '^([^.]+)'
     """
     options = Gate(margin, summary, junit, inconclusive)
     check_gate(gate, options)
-    _check(a, b, method, gate=gate, top=top)
-    matrix = scoring.matrix(source)
-    if a is None or b is None:
-        from qassay.analysis import compare_all
-
-        with progress("permutations") as update:
-            pairs = compare_all(
-                matrix,
-                method=method or "randomised-tukey",
-                alpha=alpha,
-                permutations=permutations,
-                seed=seed,
-                progress=update,
-            )
-        print_json(pairs.as_json()) if as_json else print_tables(pairs.tables())
+    sources, names = split_arguments(arguments)
+    tables: ScoreTables | None = None
+    pair = _pair(names, scoring)
+    if pair is None and len(sources) == 2:
+        tables = scoring.read(sources)
+        pair = _two_files(tables)
+    _check(pair, method, gate=gate, top=top)
+    tables = tables or scoring.read(sources)
+    for _, matrix in tables:
+        need_two_systems(matrix, sources)
+    if pair is None:
+        results = _all_pairs(tables, method, alpha, permutations, seed, every_metric=scoring.every_metric)
+        _give(tables, results, scoring, as_json=as_json)
         return
-    from qassay.analysis import compare
-
     shown = 10 if top is None else top
-    with progress("trials") as update:  # the error rate takes a while
-        result = compare(matrix, a, b, alpha=alpha, permutations=permutations, seed=seed, top=shown, progress=update)
-    decision = result.gate(margin) if gate else None
-    if as_json:
-        print_json(result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin}))
-    else:
-        print_tables(result.tables() if shown else [result.table()])
-        if decision is not None:
-            print(visible(gate_line(result, decision, margin)))
+    compared = _two_systems(tables, pair, alpha, permutations, seed, shown, every_metric=scoring.every_metric)
+    decisions = {name: result.gate(margin) for name, result in compared.items()} if gate else {}
+
+    def answer(matrix: ScoreMatrix) -> Answer:
+        result = compared[matrix.measure]
+        decision = decisions.get(matrix.measure)
+        document = result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin})
+
+        def show() -> None:
+            print_tables(result.tables() if shown else [result.table()])
+            if decision is not None:
+                print(visible(gate_line(result, decision, margin)))
+
+        return Answer(document, show)
+
+    decision = together(list(decisions.values())) if gate else None
+    of_all = {"correction": "holm"} | ({} if decision is None else {"gate": decision, "margin": margin})
+    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=of_all)
     if decision is not None:
-        raise typer.Exit(options.report([result]))
+        if len(decisions) > 1 and not as_json:
+            print(f"\n{decision}: {', '.join(f'{name} {given}' for name, given in decisions.items())}")
+        raise typer.Exit(options.report(list(compared.values())))
 
 
-def _check(a: str | None, b: str | None, method: str | None, *, gate: bool, top: int | None) -> None:
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Sources and names of systems: what exists is a source, and so is NAME=FILE; names come last, none or two."""
+    from qassay.formats.sources import SUFFIXES, is_source
+
+    sources, names = [arguments[0]], []
+    for argument in arguments[1:]:
+        if not is_source(argument):
+            names.append(argument)
+        elif names:
+            message = f"{argument!r} is a file, and comes after {names[0]!r}. Names of systems come last"
+            raise UsageError(f"{message}; a system with the name of a file is named with --systems A,B")
+        else:
+            sources.append(argument)
+    absent = [name for name in names if name.endswith(SUFFIXES) or "/" in name]
+    if absent and len(names) != 2:
+        raise InputError(Problem("configuration", "does not exist", name) for name in absent)
+    if len(names) == 1:
+        raise UsageError(f"compare takes two systems, or none for all pairs; what is {names[0]!r} to be compared with?")
+    if len(names) > 2:
+        raise UsageError(f"compare takes two systems, or none for all pairs, not {len(names)}: {', '.join(names)}")
+    return sources, names
+
+
+def _pair(names: Sequence[str], scoring: ScoringOptions) -> tuple[str, str] | None:
+    """The two systems that were named, by arguments or by --systems."""
+    chosen = list(names) or scoring.system_names or []
+    return (chosen[0], chosen[1]) if len(chosen) == 2 else None
+
+
+def _two_files(tables: ScoreTables) -> tuple[str, str] | None:
+    """The systems of two files that have one each."""
+    systems = {matrix.runs for _, matrix in tables}
+    runs = systems.pop() if len(systems) == 1 else ()
+    return (runs[0], runs[1]) if len(runs) == 2 else None
+
+
+def _two_systems(
+    tables: ScoreTables,
+    pair: tuple[str, str],
+    alpha: float,
+    permutations: int | None,
+    seed: int,
+    top: int,
+    *,
+    every_metric: bool,
+) -> dict[str, PairComparison]:
+    """The two systems under each metric; where all metrics were asked for, at the levels of Holm's correction."""
+    from qassay.analysis import compare
+    from qassay.meta.intervals import FLIPS
+    from qassay.meta.significance import compare as two_runs
+    from qassay.meta.significance import holm_levels
+
+    flips = permutations or FLIPS
+    levels = dict.fromkeys(tables.matrices, alpha)
+    adjusted: Mapping[str, float] = {}
+    if every_metric:
+        alone = {name: two_runs(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
+        levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
+    with progress("trials") as update:  # the error rate takes a while
+        results = {
+            name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top, progress=update)
+            for name, matrix in tables
+        }
+    return {name: result.corrected(adjusted[name]) if every_metric else result for name, result in results.items()}
+
+
+def _all_pairs(
+    tables: ScoreTables,
+    method: Method | None,
+    alpha: float,
+    permutations: int | None,
+    seed: int,
+    *,
+    every_metric: bool,
+) -> dict[str, AllPairs]:
+    """All pairs under each metric; where all metrics were asked for, corrected over all of them."""
+    from qassay.meta.significance import compare_all, flips_for, holm_over
+
+    if every_metric and method not in (None, "holm"):
+        raise UsageError("--metric all corrects over all metrics with --method holm")
+    if every_metric:
+        method = "holm"
+        permutations = permutations or flips_for(sum(matrix.pairs for _, matrix in tables), alpha)
+
+    def compared(matrix: ScoreMatrix, update: Progress) -> AllPairs:
+        return compare_all(matrix, method=method, alpha=alpha, permutations=permutations, seed=seed, progress=update)
+
+    with progress("permutations") as update:
+        results = {name: compared(matrix, update) for name, matrix in tables}
+    return dict(zip(results, holm_over(list(results.values())), strict=True)) if every_metric else results
+
+
+def _give(tables: ScoreTables, results: Mapping[str, AllPairs], scoring: ScoringOptions, *, as_json: bool) -> None:
+    def answer(matrix: ScoreMatrix) -> Answer:
+        result = results[matrix.measure]
+        return Answer(result.as_json(), lambda: print_tables(result.tables()))
+
+    correction = {"correction": "holm"}
+    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=correction)
+
+
+def _check(pair: tuple[str, str] | None, method: str | None, *, gate: bool, top: int | None) -> None:
     """Stop at options that do not go together."""
-    if a is not None and b is None:
-        raise UsageError(f"compare takes two runs, or none for all pairs; what is {a!r} to be compared with?")
-    if a is None and gate:
-        raise UsageError("--gate compares two runs: name them after the file or folder")
-    if a is None and top is not None:
-        raise UsageError("--top shows units of two runs: name them after the file or folder")
-    if a is not None and method is not None:
-        raise UsageError("--method is for all pairs; two runs are compared by the paired randomisation test")
+    if pair is None and gate:
+        raise UsageError("--gate compares two systems: name them after the file or folder")
+    if pair is None and top is not None:
+        raise UsageError("--top shows questions of two systems: name them after the file or folder")
+    if pair is not None and method is not None:
+        raise UsageError("--method is for all pairs; two systems are compared by the paired randomisation test")

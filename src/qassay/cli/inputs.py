@@ -1,29 +1,31 @@
 """What the commands on scores share: where the scores come from, and the options that say how.
 
-A folder is an evaluation, and its scores are computed; a file is a bare score matrix, and is read as it is.
+A folder is an evaluation, and its scores are computed; files are scores in any of the forms of FORMATS 7.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from qassay.errors import UsageError, unknown
+from qassay.cli.output import visible
+from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
+    from qassay.formats.scores import ScoreTables
     from qassay.scoring import Scores
 
-SourceArgument: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or a score matrix (CSV or Parquet).")
-]
+SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
+SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
 FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="An evaluation.")]
 KeyOption: TypeAlias = Annotated[
     str | None, typer.Option("--key", metavar="SET", help="Judgment set to score with (an evaluation).")
@@ -45,15 +47,41 @@ UnjudgedOption: TypeAlias = Annotated[
     Literal["stop", "wrong", "drop"],
     typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop."),
 ]
+MetricOption: TypeAlias = Annotated[
+    str | None, typer.Option("--metric", metavar="NAME", help="Metric to take from the scores, or all.")
+]
+SystemsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--systems", metavar="A,B,...", help="Systems to take from the scores, separated by commas."),
+]
+RepeatsOption: TypeAlias = Annotated[
+    Literal["column", "rows"],
+    typer.Option("--repeats", help="Repeats are named by a column, or are several rows of one question and system."),
+]
+QuestionColumnOption: TypeAlias = Annotated[
+    str | None, typer.Option("--question-column", metavar="NAME", help="Column of a table: ids of the questions.")
+]
+SystemColumnOption: TypeAlias = Annotated[
+    str | None, typer.Option("--system-column", metavar="NAME", help="Column of a long table: names of systems.")
+]
+ScoreColumnOption: TypeAlias = Annotated[
+    str | None, typer.Option("--score-column", metavar="NAME", help="Column of a long table: scores.")
+]
+RepeatColumnOption: TypeAlias = Annotated[
+    str | None, typer.Option("--repeat-column", metavar="NAME", help="Column of a long table: epochs, seeds.")
+]
+MetricColumnOption: TypeAlias = Annotated[
+    str | None, typer.Option("--metric-column", metavar="NAME", help="Column of a long table: names of metrics.")
+]
 RunsAsRowsOption: TypeAlias = Annotated[
-    bool, typer.Option("--runs-as-rows", help="The score matrix has one row a run, its tag in the first column.")
+    bool, typer.Option("--runs-as-rows", help="The table has one row per system, its name in the first column.")
 ]
 SeriesFromOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--series-from",
         metavar="REGEX",
-        help="Average units into series named by the first group of their ids; for ids like 141.2 '^([^.]+)'.",
+        help="Average questions into series named by the first group of their ids; for ids like 141.2 '^([^.]+)'.",
     ),
 ]
 SetsOption: TypeAlias = Annotated[
@@ -82,55 +110,140 @@ class EvaluationOptions:
 
 
 @dataclass(frozen=True)
-class ScoringOptions(EvaluationOptions):
-    """How the runs of a source, an evaluation or a score matrix, are scored.
+class TableOptions:
+    """How tables and logs of scores are read."""
+
+    metric: MetricOption = None
+    systems: SystemsOption = None
+    repeats: RepeatsOption = "column"
+    question_column: QuestionColumnOption = None
+    system_column: SystemColumnOption = None
+    score_column: ScoreColumnOption = None
+    repeat_column: RepeatColumnOption = None
+    metric_column: MetricColumnOption = None
+    runs_as_rows: RunsAsRowsOption = False
+    series_from: SeriesFromOption = None
+
+    @property
+    def system_names(self) -> list[str] | None:
+        """The systems that the option names; None where it was not given."""
+        return names_in(self.systems) if self.systems else None
+
+    @property
+    def every_metric(self) -> bool:
+        """Whether each metric is analysed."""
+        return self.metric == "all"
+
+    def given(self) -> dict[str, object]:
+        """The options that were given, by their names."""
+        names = [field for field in TableOptions.__dataclass_fields__ if field != "repeats"]
+        values = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
+        return {**values, "--repeats": self.repeats != "column"}
+
+    def read_tables(self, sources: Sequence[str | Path], missing: Literal["stop", "zero", "skip"]) -> ScoreTables:
+        """The scores of files."""
+        from qassay.formats.columns import Columns
+        from qassay.formats.scores import read_scores
+
+        columns = Columns(
+            self.question_column, self.system_column, self.score_column, self.repeat_column, self.metric_column
+        )
+        return read_scores(
+            list(sources),
+            metric=self.metric,
+            systems=self.system_names,
+            missing=missing,
+            repeats=self.repeats,
+            columns=columns,
+            runs_as_rows=self.runs_as_rows,
+            series_from=self.series_from,
+        )
+
+
+@dataclass(frozen=True)
+class ScoringOptions(TableOptions, EvaluationOptions):
+    """How the runs of a source, an evaluation or tables of scores, are scored.
 
     Options that do not apply to the source are an error, not ignored.
     """
 
-    runs_as_rows: RunsAsRowsOption = False
-    series_from: SeriesFromOption = None
+    def read(self, sources: Sequence[str | Path]) -> ScoreTables:
+        """The score matrices of an evaluation (a folder) or of files, one per metric."""
+        if is_evaluation(sources):
+            refuse("a folder", self.given())
+            from qassay.evaluation import open_evaluation
+            from qassay.formats.scores import ScoreTables
 
-    def check_folder(self) -> None:
-        """Stop at options that are for files only."""
-        refuse("a folder", {"--runs-as-rows": self.runs_as_rows, "--series-from": self.series_from is not None})
+            matrix = self.scores(open_evaluation(Path(sources[0]))).matrix
+            return ScoreTables({matrix.measure: matrix})
+        if self.measure is not None:
+            raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
+        given = {"--key": self.key is not None, "--component": self.component is not None}
+        refuse("a table of scores", given | {"--unjudged": self.unjudged != "stop"})
+        return self.read_tables(sources, self.missing)
 
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""
-        if source.is_dir():
-            self.check_folder()
-            from qassay.evaluation import open_evaluation
+        return self.read([source]).matrix
 
-            return self.scores(open_evaluation(source)).matrix
-        given = {"--key": self.key is not None, "--component": self.component is not None}
-        refuse("a score matrix", given | {"--unjudged": self.unjudged != "stop"})
-        from qassay.formats.matrix import read_matrix
 
-        return read_matrix(
-            source,
-            runs_as_rows=self.runs_as_rows,
-            missing=self.missing,
-            series_from=self.series_from,
-            measure=self.measure or "score",
+def is_evaluation(sources: Sequence[str | Path]) -> bool:
+    """Whether the source is an evaluation; an error where it is one among others."""
+    folders = [source for source in sources if Path(source).is_dir()]
+    if folders and len(sources) > 1:
+        raise UsageError(f"{folders[0]} is an evaluation: it is analysed alone, without other sources")
+    return bool(folders)
+
+
+def announce(tables: ScoreTables, *, as_json: bool) -> None:
+    """Say what was read in the first line, and warn of what is odd in the files."""
+    for warning in tables.warnings:
+        warn(warning)
+    if tables.read and not as_json:
+        print(visible(f"{tables.read[0].upper()}{tables.read[1:]}."))
+        print()
+
+
+def warn(warning: Problem) -> None:
+    """Print a warning for people on stderr."""
+    print(visible(f"warning: {warning}"), file=sys.stderr)
+
+
+def about(matrix: ScoreMatrix) -> dict[str, object]:
+    """What every JSON document says of scores that were read: what they are, and their repeats."""
+    said: dict[str, object] = {"read": matrix.read} if matrix.read else {}
+    return said if matrix.repeats is None else said | {"repeats": matrix.repeats.as_json(matrix.runs)}
+
+
+def need_two_systems(matrix: ScoreMatrix, sources: Sequence[str | Path]) -> None:
+    """Stop at scores of one system where two are compared."""
+    if matrix.read and len(matrix.runs) < 2:
+        message = (
+            f"there is only one system, {matrix.runs[0]}. Give one file per system, or a table with two systems or more"
         )
+        notes = " ".join(note for note in matrix.notes if "left out" in note)
+        raise InputError(Problem("configuration", f"{message}. {notes}".rstrip(), ", ".join(map(str, sources))))
 
 
 def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
-    """Offer the options of a record, `EvaluationOptions` or `ScoringOptions`, as the parameter `scoring` of a command.
+    """Offer the fields of a record, such as `ScoringOptions`, as options of a command that has it as a parameter.
 
     The parser reads options off the signature of a function, one parameter each.
     """
     own = inspect.signature(command, eval_str=True)
-    record = own.parameters["scoring"].annotation
-    options = inspect.signature(record, eval_str=True).parameters
+    annotations: dict[str, Any] = {name: parameter.annotation for name, parameter in own.parameters.items()}
+    records = {name: kind for name, kind in annotations.items() if isinstance(kind, type) and is_dataclass(kind)}
+    options = {name: inspect.signature(record, eval_str=True).parameters for name, record in records.items()}
     spelled_out: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
-        spelled_out += options.values() if name == "scoring" else [parameter]
+        spelled_out += options[name].values() if name in options else [parameter]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        scoring = record(**{name: given.pop(name) for name in options})
-        command(scoring=scoring, **given)
+        built = {
+            name: record(**{option: given.pop(option) for option in options[name]}) for name, record in records.items()
+        }
+        command(**built, **given)
 
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
     called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
@@ -148,7 +261,7 @@ def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] |
     """The sets that the option names, in its order, each once; None where it was not given."""
     if not given:
         return None
-    names = list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
+    names = names_in(given)
     everything = list(known)
     for name in names:
         if name not in everything:
@@ -156,3 +269,8 @@ def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] |
     if len(names) < 2:
         raise UsageError("--sets takes two judgment sets or more, such as --sets first,second")
     return names
+
+
+def names_in(given: Sequence[str]) -> list[str]:
+    """The names in options that take several, separated by commas, each once."""
+    return list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SetsOption, named_sets, takes_scoring
+from qassay.cli.by_metric import Answer, give_answers
+from qassay.cli.inputs import (
+    JsonOption,
+    ScoringOptions,
+    SeedOption,
+    SetsOption,
+    is_evaluation,
+    named_sets,
+    takes_scoring,
+)
 from qassay.cli.output import print_json, print_tables, progress
 from qassay.errors import UsageError
 
@@ -18,9 +28,9 @@ if TYPE_CHECKING:
 
 @takes_scoring
 def command(
-    source: Annotated[
-        Path | None,
-        typer.Argument(metavar="FOLDER|CSV", help="Pilot scores: an evaluation, or a score matrix (CSV or Parquet)."),
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE...", help="Pilot scores: an evaluation, or tables, logs, one file per system."),
     ] = None,
     difference: Annotated[
         list[float] | None,
@@ -60,13 +70,11 @@ def command(
     """
     from qassay.analysis import plan
 
-    if (source is None) == (not assume):
+    if (not sources) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
     with progress("trials") as update:
-        result = plan(
-            None if source is None else scoring.matrix(source),
-            assume=None if source is not None else _assumed(assume or []),
-            by_assessor=_by_assessor(source, sets, scoring) if source is not None and sets else (),
+        wanted = functools.partial(
+            plan,
             differences=difference,
             error=error,
             power=power,
@@ -75,12 +83,23 @@ def command(
             seed=seed,
             progress=update,
         )
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+        if not sources:
+            result = wanted(assume=_assumed(assume or []))
+            print_json(result.as_json()) if as_json else print_tables(result.tables())
+            return
+        by_assessor = _by_assessor(sources, sets, scoring) if sets else ()
+
+        def answer(matrix: ScoreMatrix) -> Answer:
+            planned = wanted(matrix, by_assessor=by_assessor)
+            return Answer(planned.as_json(), lambda: print_tables(planned.tables()))
+
+        give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
 
 
-def _by_assessor(folder: Path, given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
+def _by_assessor(sources: list[str], given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
     """One score matrix for each judgment set."""
-    if not folder.is_dir():
+    folder = Path(sources[0])
+    if not is_evaluation(sources):
         raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
     from qassay.evaluation import open_evaluation
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, SourceArgument, takes_scoring
-from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.cli.by_metric import Answer, give_answers
+from qassay.cli.inputs import (
+    JsonOption,
+    ScoringOptions,
+    SeedOption,
+    SourcesArgument,
+    is_evaluation,
+    need_two_systems,
+    takes_scoring,
+)
+from qassay.cli.output import headline, print_tables, progress, visible
 from qassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from qassay.matrix import ScoreMatrix
+    from qassay.meta.sensitivity import SensitivityCurves
 
 
 @takes_scoring
 def command(
-    source: SourceArgument,
+    sources: SourcesArgument,
     preset: Annotated[
         str,
         typer.Option(
@@ -71,41 +84,52 @@ def command(
     """
     from qassay.meta.sensitivity import find_preset, sensitivity
 
-    component = _component(source, find_preset(preset).component, scoring.component, preset)
+    folder = Path(sources[0]) if is_evaluation(sources) else None
+    component = _component(folder, find_preset(preset).component, scoring.component, preset)
     scoring = replace(scoring, component=component)
-    matrix = scoring.matrix(source)
-    with progress("trials") as update:
-        curves = sensitivity(
-            matrix,
-            preset=preset,
-            sizes=None if sizes is None else _sizes(sizes),
-            trials=trials,
-            error=error,
-            bin_width=bin_width,
-            intervals=intervals,
-            ties=ties,
-            seed=seed,
-            floor=_floor(source, scoring),
-            progress=update,
-        )
-    if as_json:
-        print_json(curves.as_json())
-        return
+    tables = scoring.read(sources)
+    floor = _floor(folder, scoring)
+
+    def answer(matrix: ScoreMatrix) -> Answer:
+        need_two_systems(matrix, sources)
+        if matrix.repeats is not None:
+            matrix = replace(matrix, notes=(*matrix.notes, matrix.repeats.note(matrix.runs)))
+        with progress("trials") as update:
+            curves = sensitivity(
+                matrix,
+                preset=preset,
+                sizes=None if sizes is None else _sizes(sizes),
+                trials=trials,
+                error=error,
+                bin_width=bin_width,
+                intervals=intervals,
+                ties=ties,
+                seed=seed,
+                floor=floor,
+                progress=update,
+            )
+        return Answer(curves.as_json(), lambda: _show(curves))
+
+    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric)
+
+
+def _show(curves: SensitivityCurves) -> None:
+    """The headline and the tables, for people."""
     print(visible(headline(curves.summary())))
     print()
     findings = curves.findings()
     print_tables([*curves.tables(), *([] if findings is None else [findings.table()])])
 
 
-def _floor(source: Path, scoring: ScoringOptions) -> float | None:
+def _floor(folder: Path | None, scoring: ScoringOptions) -> float | None:
     """The largest difference between identical responses that were judged separately, on the scale of the scores."""
-    if not source.is_dir() or scoring.measure is not None:
+    if folder is None or scoring.measure is not None:
         return None
     from qassay.analysis.rankings import noise_floor
     from qassay.evaluation import open_evaluation
 
     return noise_floor(
-        open_evaluation(source), scoring.key, scoring.component, unjudged=scoring.unjudged, missing=scoring.missing
+        open_evaluation(folder), scoring.key, scoring.component, unjudged=scoring.unjudged, missing=scoring.missing
     )
 
 
@@ -120,9 +144,9 @@ def _sizes(text: str) -> range:
     return range(first, last + 1)
 
 
-def _component(source: Path, implied: str | None, given: str | None, preset: str) -> str | None:
+def _component(folder: Path | None, implied: str | None, given: str | None, preset: str) -> str | None:
     """The component asked for or, in an evaluation, the one that the preset is about."""
-    if implied is None or not source.is_dir():
+    if implied is None or folder is None:
         return given
     if given not in (None, implied):
         raise UsageError(f"preset {preset!r} is about {implied} questions: use it without --component {given}")

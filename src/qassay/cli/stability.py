@@ -12,24 +12,23 @@ from qassay.cli.inputs import (
     ComponentOption,
     JsonOption,
     MissingOption,
-    RunsAsRowsOption,
-    ScoringOptions,
-    SeriesFromOption,
     SetsOption,
+    TableOptions,
     UnjudgedOption,
     named_sets,
     refuse,
+    takes_scoring,
+    warn,
 )
-from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.output import print_json, print_tables, progress, visible
 from qassay.errors import InputError, Problem, UsageError, unknown
 
-SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".parquet")
 
-
+@takes_scoring
 def command(
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="FOLDER|CSV", help="An evaluation, or two score matrices or more (CSV or Parquet)."),
+        typer.Argument(metavar="SOURCE...", help="An evaluation, or two tables or logs of scores, or more."),
     ],
     sets: SetsOption = None,
     measure: Annotated[
@@ -42,8 +41,8 @@ def command(
     component: ComponentOption = None,
     unjudged: UnjudgedOption = "stop",
     missing: MissingOption = "stop",
-    runs_as_rows: RunsAsRowsOption = False,
-    series_from: SeriesFromOption = None,
+    *,
+    reading: TableOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Rankings under different judgment sets.
@@ -51,8 +50,8 @@ def command(
     Scores every run of an evaluation under each of its judgment sets and
     compares the rankings: Kendall's tau and tau_AP, the runs that change
     places and how far apart they were, the largest change of a score.
-    Or compares the rankings of several score matrices of the same runs,
-    named by their files; the first one is the reference then.
+    Or compares the rankings of several tables of scores of the same
+    systems, named by their files; the first one is the reference then.
 
     Examples
 
@@ -63,8 +62,9 @@ def command(
     """
     from qassay.analysis import stability
 
+    described: list[str] = []
     if _is_folder(sources):
-        refuse("an evaluation", {"--runs-as-rows": runs_as_rows, "--series-from": series_from})
+        refuse("an evaluation", reading.given())
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(sources[0])
@@ -80,18 +80,29 @@ def command(
                 progress=update,
             )
     else:
-        given = {"--sets": sets, "--measure": measure, "--component": component, "--unjudged": unjudged != "stop"}
-        refuse("score matrices", given)
+        if measure:
+            raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
+        given = {"--sets": sets, "--component": component, "--unjudged": unjudged != "stop"}
+        refuse("tables of scores", given | {"--metric all": reading.every_metric})
         if len(sources) < 2:
-            raise UsageError("one score matrix has one ranking; give two files or more, or an evaluation")
-        scoring = ScoringOptions(missing=missing, runs_as_rows=runs_as_rows, series_from=series_from)
-        matrices = [scoring.matrix(source) for source in sources]
+            raise UsageError("one table of scores has one ranking; give two files or more, or an evaluation")
+        tables = [reading.read_tables([source], missing) for source in sources]
+        matrices = [table.matrix for table in tables]
         names = matrix_names(sources)
         if reference is not None and reference not in names:
             raise unknown("score matrix", reference, names)
         with progress("comparing rankings") as update:
             result = stability(dict(zip(names, matrices, strict=True)), reference=reference, progress=update)
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+        described = [f"{name}: {table.read}" for name, table in zip(names, tables, strict=True)]
+        for warning in (warning for table in tables for warning in table.warnings):
+            warn(warning)
+    read = "; ".join(described)
+    if as_json:
+        print_json(({"read": read} if read else {}) | result.as_json())
+        return
+    if read:
+        print(visible(f"{read}.\n"))
+    print_tables(result.tables())
 
 
 def _is_folder(sources: Sequence[Path]) -> bool:
@@ -101,7 +112,7 @@ def _is_folder(sources: Sequence[Path]) -> bool:
         raise InputError(absent)
     folders = [source for source in sources if source.is_dir()]
     if folders and len(sources) > 1:
-        raise UsageError("stability takes one evaluation, or several score matrices")
+        raise UsageError("stability takes one evaluation, or several tables of scores")
     return bool(folders)
 
 
@@ -115,11 +126,8 @@ def matrix_names(sources: Sequence[Path]) -> list[str]:
     >>> matrix_names([Path("a.csv"), Path("a.csv")])
     ['a.csv', 'a.csv#2']
     """
-    stems = []
-    for source in sources:
-        stem = source.name
-        for suffix in SUFFIXES:
-            stem = stem.removesuffix(suffix)
-        stems.append(stem or source.name)
+    from qassay.formats.sources import stem_of
+
+    stems = [stem_of(source) for source in sources]
     names = stems if len(set(stems)) == len(stems) else [str(source) for source in sources]
     return [name if name not in names[:i] else f"{name}#{names[: i + 1].count(name)}" for i, name in enumerate(names)]

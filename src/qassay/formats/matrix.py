@@ -1,10 +1,7 @@
-"""A bare score matrix, so that anyone's scores can be put on trial: CSV or Parquet. (FORMATS 5)
+"""A wide table of scores: one row per unit and one column per run, or the transpose. (FORMATS 5 and 7)
 
-One row a unit and one column a run, or the transpose. Every cell that cannot be a score is reported, with its row
-and column, before anything is computed; decimals are read as they are written, so that sums of them are exact.
-
-Cells are read as text, because decimals are to be read as they are written; and by the csv module, because faster
-readers rename duplicated columns and fill short rows without a word.
+Every cell that cannot be a score is reported, with its row and column, before anything is computed; decimals are read
+as they are written, so that sums of them are exact.
 """
 
 from __future__ import annotations
@@ -13,9 +10,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -23,20 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, UsageError, few
-from qassay.formats.files import decode, read_bytes
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.formats.cells import GRADES, Numbers, complaint, is_absent, is_grades, read_numbers, text_among
+from qassay.formats.columns import RUN_HEADERS, UNIT_HEADERS, id_column, is_cost, is_index, left_out_note, unit_name
+from qassay.formats.grid import Grid, read_grid
+from qassay.matrix import Floats, Repeats, ScoreMatrix
 from qassay.tables import plural
 
 Missing: TypeAlias = Literal["stop", "zero", "skip"]
 Booleans: TypeAlias = NDArray[np.bool_]
 
-UNIT_HEADERS = ("", "unit", "id", "qid", "query_id", "question", "topic", "series")
-RUN_HEADERS = ("", "run", "tag", "system")
-
 # Integers up to here, and their sums, are exact in double precision.
 EXACT = 2**53
-
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def read_matrix(
@@ -47,36 +40,56 @@ def read_matrix(
     series_from: str | None = None,
     measure: str = "score",
 ) -> ScoreMatrix:
-    """Read a score matrix from a CSV file (plain, gzip or zstandard) or a Parquet file.
+    """Read a score matrix from a wide table: CSV, TSV, Parquet, Arrow, Excel or JSON rows.
 
-    A cell that is empty or no number stops the reading, and so all of them are reported; with `missing="zero"`
-    it counts as 0, with `"skip"` its unit is left out for every run. A column of text is no run that misses scores,
-    and stops the reading whatever `missing` says. `series_from` is a regular expression whose
-    first group, found in a unit's id, names its series: the units of the matrix are then the series, each with
-    the mean of its units. What was applied stands in the notes of the matrix.
+    A cell that is empty or not a number stops the reading, and all of them are reported; with `missing="zero"`
+    it counts as 0, with `"skip"` its unit is left out for every run. A column of text is not a run, and is left out.
+    `series_from` is a regular expression whose first group, found in a unit's id, names its series: the units of the
+    matrix are then the series, each with the mean of its units. The notes of the matrix say what was applied.
+    `qassay.scores` reads every other form as well.
     """
-    path = Path(path)
-    grid = read_grid(path)
-    labelled = _label(grid, runs_as_rows=runs_as_rows)
-    values, digits, bad = _parse(grid, labelled)
-    _refuse(grid, labelled, bad, stop=missing == "stop", runs_as_rows=runs_as_rows)
+    matrix = wide_matrix(read_grid(Path(path)), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    return matrix if series_from is None else average_series(matrix, series_from)
+
+
+def wide_matrix(
+    grid: Grid,
+    *,
+    runs_as_rows: bool = False,
+    missing: Missing = "stop",
+    measure: str = "score",
+    question: str | None = None,
+    systems: Sequence[str] | None = None,
+) -> ScoreMatrix:
+    """The score matrix of a wide table.
+
+    `question` names the column of the units' ids; `systems` are the columns that are systems, where not all are.
+    """
+    grid, costs = _chosen_columns(grid, question, systems) if not runs_as_rows else (grid, [])
+    labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
+    numbers = _numbers(grid, labelled)
+    values, bad = _parse(grid, labelled, numbers)
+    labelled, values, bad, texts = _without_text(grid, labelled, values, bad, runs_as_rows=runs_as_rows)
+    _refuse(grid, labelled, bad, stop=missing == "stop")
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
-    runs, units = labelled.rows, labelled.columns
+    runs, units = labelled.rows, labelled.names
     if not runs_as_rows:
         runs, units = units, runs
-        _refuse_ids(grid, labelled, scores, holes)
+        _refuse_ids(grid, runs, scores, holes)
     matrix = ScoreMatrix(
         runs=runs,
         units=units,
         values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
         measure=measure,
-        denominator=_denominator(values[~bad], digits, units=len(units)),
+        denominator=common_denominator(values[~bad], numbers.digits, units=len(units)),
+        notes=(*left_out_note([*costs, *texts]), *numbers.notes),
+        unit_name=("question", "questions") if runs_as_rows else labelled.unit_name,
     )
     if holes.any():
-        texts = text_among(grid.rows[i][labelled.first + j] for i, j in np.argwhere(bad).tolist())
-        matrix = _fill(matrix, holes, missing, path)
-        matrix = replace(matrix, notes=(*matrix.notes, *texts))
-    return matrix if series_from is None else average_series(matrix, series_from)
+        said = text_among(grid.rows[i][labelled.places[j]] for i, j in np.argwhere(bad).tolist())
+        matrix = _fill(matrix, holes, missing, grid.file)
+        matrix = replace(matrix, notes=(*matrix.notes, *said))
+    return matrix
 
 
 def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
@@ -98,10 +111,26 @@ def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
         sums = sums / matrix.denominator
         if denominator * max(1.0, float(np.abs(sums / sizes).max(initial=0.0))) * len(series) >= EXACT:
             denominator = None
-    note = f"{len(names)} units averaged into {len(series)} series."
+    note = f"{len(names)} {matrix.unit_name[1]} averaged into {len(series)} series."
     return replace(
-        matrix, units=series, values=sums / sizes, denominator=denominator, notes=(*matrix.notes, note), clusters=None
+        matrix,
+        units=series,
+        values=sums / sizes,
+        denominator=denominator,
+        notes=(*matrix.notes, note),
+        clusters=None,
+        repeats=None if matrix.repeats is None else _series_repeats(matrix.repeats, which, sizes),
+        unit_name=("series", "series"),
     )
+
+
+def _series_repeats(repeats: Repeats, which: NDArray[np.int64], sizes: NDArray[np.int64]) -> Repeats:
+    """The repeats of series: in each repeat, the mean of the units of a series."""
+    means = []
+    for scores in repeats.values:
+        sums = [np.bincount(which, weights=column, minlength=len(sizes)) for column in scores.T]
+        means.append(np.ascontiguousarray((np.stack(sums) / sizes).T))
+    return Repeats(tuple(means))
 
 
 def format_matrix(matrix: ScoreMatrix) -> str:
@@ -121,18 +150,40 @@ def write_matrix(matrix: ScoreMatrix, path: str | Path) -> None:
 
 @dataclass(frozen=True)
 class _Labelled:
-    """Where the names are: labels of rows and columns, and the first column that holds scores."""
+    """Where the names are: those of the rows, those of the columns of scores, and the places of these columns."""
 
     rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    first: int
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    unit_name: tuple[str, str]
 
 
-def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
+def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | None) -> tuple[Grid, list[str]]:
+    """The table with its ids first and without columns of costs, or with the chosen systems alone."""
+    header = [name.strip() for name in grid.header]
+    ids = id_column(grid, question)
+    # Beside a column of ids, a first column without a name is the running number that pandas writes.
+    running = 0 if ids not in (0, None) and is_index(header[0].lower()) else None
+    scores = [place for place in range(len(header)) if place not in (ids, running)]
+    costs: list[str] = []
+    if systems is not None:
+        lacking = [name for name in systems if name not in header]
+        if lacking:
+            message = f"there is no column {lacking[0]!r}. The columns are {few(header, 20)}"
+            raise InputError(grid.problem(message, line=grid.header_line))
+        scores = [header.index(name) for name in systems]
+    else:
+        costs = [header[place] for place in scores if is_cost(header[place])]
+        scores = [place for place in scores if not is_cost(header[place])]
+    return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
+
+
+def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
     header = [name.strip() for name in grid.header]
-    allowed = RUN_HEADERS if runs_as_rows else UNIT_HEADERS
-    named = header[0].lower() in allowed
+    named = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
+        question is not None and header[0] == question
+    )
     if runs_as_rows and not named:
         message = f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
         raise InputError(grid.problem(message))
@@ -148,7 +199,8 @@ def _label(grid: Grid, *, runs_as_rows: bool) -> _Labelled:
         problems.append(grid.problem(f"there are no {'runs' if runs_as_rows else 'units'}: only a header"))
     if problems:
         raise InputError(problems)
-    return _Labelled(tuple(rows), tuple(columns), int(named))
+    places = tuple(range(int(named), len(header)))
+    return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if named else ""))
 
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
@@ -165,41 +217,57 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
         if not name:
             yield grid.problem(f"{what}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
-            yield grid.problem(f"{kind} {name!r} stands {len(where)} times, in {what}s {numbers}", line=line)
+            advice = "" if runs or axis == "column" else ". If these are repeats: --repeats rows"
+            where_to_look = f"{what}s {numbers}{advice}"
+            yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {where_to_look}", line=line)
 
 
-def _parse(grid: Grid, labelled: _Labelled) -> tuple[Floats, int, Booleans]:
-    """The numbers as they stand in the file, the decimal places they need, and which cells are none."""
-    known: dict[str, float] = {}
-    digits = 0
-    for text in {cell for row in grid.rows for cell in row[labelled.first :]}:
-        number = _number(text)
-        known[text] = number
-        if not math.isnan(number):
-            digits = max(digits, _places(text.strip()))
-    cells = [[known[cell] for cell in row[labelled.first :]] for row in grid.rows]
-    values = np.array(cells, dtype=np.float64).reshape(len(labelled.rows), len(labelled.columns))
-    return values, digits, np.isnan(values)
+def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
+    """What the different cells of the table say."""
+    first = labelled.places[0]
+    texts = {cell for row in grid.rows for cell in row[first:]}
+    grades = not GRADES.keys().isdisjoint(texts) and all(
+        is_grades(column) for column in map(grid.column, labelled.places) if not GRADES.keys().isdisjoint(column)
+    )
+    return read_numbers(texts, grades=grades, decimal_commas=grid.decimal_commas)
 
 
-def _number(text: str) -> float:
-    """The number a cell holds, or NaN. Stricter than float(): no words, no underscores, no infinity."""
-    stripped = text.strip()
-    number = float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
-    return number if math.isfinite(number) else math.nan
+def _parse(grid: Grid, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
+    """The numbers in the order of the file, and which cells are none."""
+    first, known = labelled.places[0], numbers.known
+    cells = [[known[cell] for cell in row[first:]] for row in grid.rows]
+    values = np.array(cells, dtype=np.float64).reshape(len(labelled.rows), len(labelled.names))
+    return values, np.isnan(values)
 
 
-def _places(text: str) -> int:
-    """Decimal places of a number as written.
+def _without_text(
+    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool
+) -> tuple[_Labelled, Floats, Booleans, list[str]]:
+    """The table without columns of text: those without a number in which two cells or more say something."""
+    texts = [
+        j
+        for j in np.flatnonzero(bad.all(axis=0)).tolist()
+        if sum(not is_absent(cell) for cell in grid.column(labelled.places[j])) > 1
+    ]
+    if not texts:
+        return labelled, values, bad, []
+    if 0 in texts and labelled.places[0] == 0:
+        raise InputError(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
+    kept = [j for j in range(len(labelled.names)) if j not in texts]
+    names = [labelled.names[j] for j in texts]
+    if not kept:
+        what = "units" if runs_as_rows else "systems"
+        message = f"no column has numbers, so there are no {what}. Columns: {few(names)}"
+        raise InputError(grid.problem(message, line=grid.header_line))
+    labels = replace(
+        labelled,
+        names=tuple(labelled.names[j] for j in kept),
+        places=tuple(labelled.places[j] for j in kept),
+    )
+    return labels, values[:, kept], bad[:, kept], names
 
-    >>> _places("7e-04"), _places("0.50"), _places("1.0"), _places("12")
-    (4, 1, 0, 0)
-    """
-    exponent = Decimal(text).normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
 
-
-def _denominator(values: Floats, digits: int, *, units: int) -> int | None:
+def common_denominator(values: Floats, digits: int, *, units: int) -> int | None:
     """The power of ten that makes every value whole, where sums over the units stay exact; else None."""
     if digits > 15:
         return None
@@ -208,52 +276,43 @@ def _denominator(values: Floats, digits: int, *, units: int) -> int | None:
     return denominator if denominator * max(1.0, largest) * units < EXACT else None
 
 
-def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool, runs_as_rows: bool) -> None:
-    """Stop at a column that holds text where scores are due and, unless told otherwise, at every bad cell."""
+def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool) -> None:
+    """Stop at every cell that is not a score, unless a rule for missing scores is chosen."""
     problems = []
-    # Columns without a number in which two cells or more say something, each with the row of the first.
-    text: dict[int, int] = {}
-    for j in np.flatnonzero(bad.all(axis=0)).tolist():
-        saying = [i for i, row in enumerate(grid.rows) if not is_absent(row[labelled.first + j])]
-        if len(saying) > 1:
-            text[j] = saying[0]
-    names = not runs_as_rows and bad[:, 0].all() and any(row[labelled.first].strip() for row in grid.rows)
-    if names and labelled.first == 0:
-        problems.append(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
-        text[0] = -1
-    for i, j in np.argwhere(bad).tolist():
-        if (j in text and i != text[j]) or not (stop or j in text):
-            continue  # said once, for the whole column
-        what = complaint(grid.rows[i][labelled.first + j].strip())
-        if j in text:
-            what += "; the column holds no number at all: mend it, or leave it out"
-        place = f"row {labelled.rows[i]}, column {labelled.columns[j]}"
+    for i, j in np.argwhere(bad).tolist() if stop else ():
+        what = complaint(grid.rows[i][labelled.places[j]].strip())
+        place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
         problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
     if problems:
         raise InputError(problems)
 
 
-def _refuse_ids(grid: Grid, labelled: _Labelled, scores: Floats, holes: Booleans) -> None:
+def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans) -> None:
     """Stop where the first run looks like the ids of the units: all different whole numbers, off the others' scale."""
     first, others = scores[0], scores[1:]
     if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:
         return
     if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
-        header = labelled.columns[0]
-        named = ", ".join(name for name in UNIT_HEADERS if name)
-        message = f"the column {header!r} looks like the ids of the units, not like a run; call it one of {named}"
+        known = ", ".join(name for name in UNIT_HEADERS if name)
+        message = (
+            f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Say --question-column "
+            f"{runs[0]!r}, or call it one of {known}"
+        )
         raise InputError(grid.problem(message, line=grid.header_line))
 
 
 def _not_scores(header: str) -> str:
     """What to say of a first column without a single number."""
     if header.lower() in RUN_HEADERS:
-        return f"column {header!r} holds run tags, not scores; runs as rows are read with --runs-as-rows"
-    ids = ", ".join(UNIT_HEADERS[1:])
-    return f"column {header!r} holds no numbers; a column of unit ids has an empty header or one of {ids}"
+        return f"column {header!r} has names of systems, not scores; systems as rows are read with --runs-as-rows"
+    known = ", ".join(UNIT_HEADERS[1:])
+    return (
+        f"column {header!r} has no numbers. If it has the ids of the questions, say --question-column {header!r}; "
+        f"known names of such a column are {known}"
+    )
 
 
-def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, path: Path) -> ScoreMatrix:
+def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> ScoreMatrix:
     """Apply the rule for missing cells, and say so."""
     cells = int(holes.sum())
     if missing == "zero":
@@ -261,7 +320,7 @@ def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, path: Path) ->
         return replace(matrix, notes=(*matrix.notes, note))
     kept = np.flatnonzero(~holes.any(axis=0))
     if not len(kept):
-        raise InputError(Problem("syntax", "every unit has a cell without a score; none is left", str(path)))
+        raise InputError(Problem("syntax", "every unit has a cell without a score; none is left", file))
     gone = len(matrix.units) - len(kept)
     note = f"{gone} of {plural(len(matrix.units), 'unit')} left out: a run has no score for them (missing: skip)."
     units = tuple(matrix.units[i] for i in kept)
@@ -281,134 +340,3 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
     if lost:
         raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {few(lost)}")
     return [match[1] for match in matches if match is not None]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A header and rows of the same width. `lines` is None where the file has no lines (Parquet)."""
-
-    path: Path
-    header: list[str]
-    rows: list[list[str]]
-    lines: list[int] | None
-    header_line: int | None = None
-
-    def line(self, row: int) -> int:
-        """The line on which a row starts; its number from 1 where the file has no lines."""
-        return row + 1 if self.lines is None else self.lines[row]
-
-    def problem(self, message: str, *, line: int | None = None) -> Problem:
-        """A problem of this file."""
-        return Problem("syntax", message, str(self.path), line if self.lines is not None else None)
-
-
-def read_grid(path: Path) -> Grid:
-    """Read a CSV file, plain or compressed, or a Parquet file; told apart by content."""
-    content = read_bytes(path)
-    if content.startswith(b"PAR1"):
-        return _parquet(path, content)
-    if content.startswith(b"PK\x03\x04"):
-        message = "is no CSV file but an archive, perhaps an Excel workbook; save it as CSV"
-        raise InputError(Problem("syntax", message, str(path)))
-    return _csv(path, decode(content, file=str(path)))
-
-
-def _csv(path: Path, text: str) -> Grid:
-    """Rows as written; every row of another width than the header is reported."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    start = 1
-    try:
-        for row in reader:
-            rows.append(row)
-            lines.append(start)
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(Problem("syntax", f"not CSV: {error}", str(path), start)) from None
-    while rows and not rows[-1]:
-        rows.pop()
-    blank = next((i for i, row in enumerate(rows) if row), len(rows))
-    rows, lines = rows[blank:], lines[blank:]
-    if not rows:
-        raise InputError(Problem("syntax", "the file is empty", str(path)))
-    header = rows[0]
-    _refuse_separator(path, rows, lines[0])
-    # In a file of one column a blank line is an empty cell; else it is no row at all.
-    kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
-    problems = [
-        Problem("syntax", f"{len(row)} cells where the header has {len(header)}", str(path), line)
-        for row, line in kept[1:]
-        if len(row) != len(header)
-    ]
-    if problems:
-        raise InputError(problems)
-    return Grid(path, header, [row for row, _ in kept[1:]], [line for _, line in kept[1:]], lines[0])
-
-
-def _refuse_separator(path: Path, rows: list[list[str]], line: int) -> None:
-    """Stop at a table that is separated by something else; commas in it are then those of decimals."""
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if len(rows[0]) == 1 and separator in rows[0][0] and any(separator in cell for row in rows[1:] for cell in row):
-            message = f"the columns are separated by {name}; a score matrix is separated by commas, with decimal points"
-            raise InputError(Problem("syntax", message, str(path), line))
-
-
-def _parquet(path: Path, content: bytes) -> Grid:
-    import polars as pl
-
-    try:
-        frame = pl.read_parquet(io.BytesIO(content))
-        booleans = [pl.col(name).cast(pl.Int8) for name, kind in frame.schema.items() if kind == pl.Boolean]
-        frame = frame.with_columns(booleans).with_columns(pl.all().cast(pl.String)).fill_null("")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(Problem("syntax", f"not a table of scores: {reason}", str(path))) from None
-    if not frame.columns:
-        raise InputError(Problem("syntax", "the file has no columns", str(path)))
-    return Grid(path, frame.columns, [list(row) for row in frame.iter_rows()], None)
-
-
-# How tables say that there is no value. What else is no number was meant to say something.
-ABSENT = frozenset({"", "-", "–", "na", "n/a", "n-a", "nan", "null", "none"})
-
-
-def is_absent(cell: str) -> bool:
-    """Whether a cell says that there is no score."""
-    return cell.strip().lower() in ABSENT
-
-
-def way_out(cell: str) -> str:
-    """What to do about a cell that is no number; empty where there is nothing to say.
-
-    >>> way_out("NA"), way_out("50%"), way_out("0,5"), way_out("Yes"), way_out("who?")
-    ('see --missing', 'write 0.5', 'write 0.5', 'write 1 for yes and 0 for no', '')
-    """
-    if is_absent(cell):
-        return "see --missing"
-    if cell.lower() in ("true", "false", "yes", "no"):
-        return "write 1 for yes and 0 for no"
-    if percent := re.fullmatch(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%", cell):
-        return f"write {float(percent[1].replace(',', '.')) / 100:g}"
-    return f"write {cell.replace(',', '.')}" if re.fullmatch(r"[+-]?[0-9]+,[0-9]+", cell) else ""
-
-
-def complaint(cell: str) -> str:
-    """What is wrong with a cell that is no number, and the remedy."""
-    what = f"{cell!r} is not a number" if cell else "empty cell"
-    advice = way_out(cell)
-    return f"{what} ({advice})" if advice else what
-
-
-def text_among(cells: Iterable[str]) -> list[str]:
-    """A note on cells that are taken for missing and yet say something, where there are any.
-
-    >>> text_among(["", "x", "NA", "y"])
-    ["2 of the cells without a score hold text, such as 'x', 'y'."]
-    """
-    texts = [cell for cell in map(str.strip, cells) if not is_absent(cell)]
-    if not texts:
-        return []
-    named = ", ".join(repr(cell) for cell in list(dict.fromkeys(texts))[:3])
-    verb = "holds" if len(texts) == 1 else "hold"
-    return [f"{len(texts):,} of the cells without a score {verb} text, such as {named}."]

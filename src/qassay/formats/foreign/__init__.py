@@ -10,3 +10,14 @@ A module here is one tool. It has
 A new tool is a new module and nothing else: readers are found by listing this package, and, for plug-ins, the entry
 points of the group `qassay.formats`.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qassay.formats.score_rows import ScoreRows
+
+
+def read_log(path: Path) -> ScoreRows | None:
+    """The scores of a tool's log; None where the file is not the log of a known tool."""
+    return None

@@ -6,8 +6,8 @@ methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all
 ranges      the range of many runs under chance
 """
 
-from qassay.meta.significance.many_runs import AllPairs, compare_all
-from qassay.meta.significance.methods import Method
+from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
+from qassay.meta.significance.methods import Method, flips_for, holm_levels
 from qassay.meta.significance.ranges import residual_variance
 from qassay.meta.significance.two_runs import PairComparison, compare, detectable, power, signed, units_for_power
 
@@ -18,6 +18,9 @@ __all__ = [
     "compare",
     "compare_all",
     "detectable",
+    "flips_for",
+    "holm_levels",
+    "holm_over",
     "power",
     "residual_variance",
     "signed",

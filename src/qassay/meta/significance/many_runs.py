@@ -5,8 +5,8 @@ Sets of runs that cannot be told apart are shown by the letters that they share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,9 @@ from qassay.frames import ends, frame
 from qassay.matrix import Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
-from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress
+from qassay.meta.repeats import pair_p_values
+from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
+from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
 from qassay.tables import Column, Table, counted, plural, table
 
@@ -65,6 +67,7 @@ class AllPairs(Result):
     is_different: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
+    repeats: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def different(self) -> int:
@@ -152,6 +155,7 @@ class AllPairs(Result):
             "pairs": [document(pair, *names) for pair in self.pairs()],
             **document(self, "different", "groups", "measure", "alpha", "margin"),
             "ranking": [{"run": run, "score": score, "letters": shown} for run, score, shown in ranking],
+            **(document(self, "repeats") if self.repeats else {}),
             **document(self, "notes"),
         }
 
@@ -159,7 +163,7 @@ class AllPairs(Result):
 def compare_all(
     matrix: ScoreMatrix,
     *,
-    method: Method = "randomised-tukey",
+    method: Method | None = None,
     alpha: float = 0.05,
     permutations: int | None = None,
     test: PairTest = "randomisation",
@@ -172,14 +176,17 @@ def compare_all(
     for every pair (Carterette 2012); `tukey` takes it from the studentized range distribution on the residual of
     runs and units. `holm` and `bh` correct the p-values of single pairs, by sign flips or, with `test="t"`, by the
     paired t test; they draw as many flips as the correction needs to reach its level. p, adjusted p, interval,
-    letters and groups come from one decision for each pair: adjusted p <= alpha.
+    letters and groups come from one decision for each pair: adjusted p <= alpha. With repeats `holm` and `bh` take
+    running the systems again into account. Without `method` it is `randomised-tukey`, and `holm` with repeats.
     """
+    method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
     tests = PairTests(method, alpha, permutations, test, seed, progress)
     ranking = rank_runs(matrix.runs, matrix.scores())
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)
     totals = parts.parts.sum(axis=1)
-    decision = tests.decide(parts)
+    p_repeats = None if ordered.repeats is None or len(ordered.units) < 2 else pair_p_values(ordered.repeats)
+    decision = tests.decide(parts, p_repeats)
     sets = indistinguishable(decision.different)
     return AllPairs(
         runs=ordered.runs,
@@ -197,9 +204,44 @@ def compare_all(
         p=decision.p,
         p_adjusted=decision.adjusted,
         is_different=decision.different,
-        notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts)),
+        notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts), *_repeat_notes(matrix, method)),
+        repeats={} if ordered.repeats is None else ordered.repeats.as_json(ordered.runs),
         unit_name=matrix.unit_name,
     )
+
+
+def holm_over(results: Sequence[AllPairs]) -> list[AllPairs]:
+    """The same comparisons under several metrics, corrected over all pairs of all of them together."""
+    upper = [np.triu_indices(len(result.runs), 1) for result in results]
+    p = [np.nan_to_num(result.p[where], nan=1.0) for result, where in zip(results, upper, strict=True)]
+    together = holm(np.concatenate(p))
+    adjusted = np.split(together, np.cumsum([len(part) for part in p])[:-1])
+    return [_adjusted(*parts) for parts in zip(results, upper, adjusted, strict=True)]
+
+
+def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) -> AllPairs:
+    """The result with these adjusted p-values, and what follows from them."""
+    count = len(result.runs)
+    adjusted = np.ones((count, count))
+    adjusted[upper] = p
+    adjusted = np.minimum(adjusted, adjusted.T)
+    different = adjusted <= result.alpha
+    sets = indistinguishable(different)
+    return replace(
+        result,
+        p_adjusted=adjusted,
+        is_different=different,
+        groups=tuple(tuple(result.runs[i] for i in members) for members in sets),
+        letters=tuple(letters(sets, count)),
+    )
+
+
+def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
+    if matrix.repeats is None:
+        return [NOT_RUN_AGAIN] if matrix.read else []
+    if method in ("holm", "bh"):
+        return []
+    return ["This method is about questions alone: running the systems again is not included. --method holm does."]
 
 
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:

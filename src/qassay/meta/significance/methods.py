@@ -7,7 +7,7 @@ adjusted p-values, and who differs, which is where the adjusted p-value is at mo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -83,13 +83,17 @@ class PairTests:
         if self.method not in NAMES:
             raise unknown("method", self.method, NAMES)
 
-    def decide(self, parts: Blocks) -> Decision:
-        """Which runs differ; nobody where there is one run."""
+    def decide(self, parts: Blocks, p_repeats: Floats | None = None) -> Decision:
+        """Which runs differ; nobody where there is one run.
+
+        `p_repeats` are p-values of the pairs that take running the systems again into account; Holm and
+        Benjamini-Hochberg correct them in place of those of a test.
+        """
         if len(parts.parts) < 2:
             return undecided(1, "One run alone: there is nothing to compare.")
         if self.method == "randomised-tukey":
             return self._randomised_tukey(parts)
-        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts)
+        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts, p_repeats)
 
     def _randomised_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
@@ -161,21 +165,24 @@ class PairTests:
         p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
         return Decision(p, adjusted, adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error, None)
 
-    def _single_pairs(self, parts: Blocks) -> Decision:
+    def _single_pairs(self, parts: Blocks, p_repeats: Floats | None) -> Decision:
         """Correct the p-values of single pairs; each pair has a line of its own, so there is no common interval."""
         runs = len(parts.parts)
         upper = np.triu_indices(runs, 1)
         pairs = len(upper[0])
-        notes = [f"{NAMES[self.method]} corrects single p-values ({self.test} test); it gives no common interval."]
+        test = f"{self.test} test" if p_repeats is None else "running again included"
+        notes = [f"{NAMES[self.method]} corrects single p-values ({test}); it gives no common interval."]
         drawn: int | None
-        if self.test == "t":
+        if p_repeats is not None:
+            p, drawn, exact = p_repeats.copy(), None, False
+        elif self.test == "t":
             p, drawn, exact = t_p_values(parts), None, False
             if np.isnan(p[upper]).any():
                 notes.append(
                     "Pairs whose difference is the same on every unit have no t test; they count as not different."
                 )
         else:
-            wanted = self.permutations or min(max(FLIPS, math.ceil(pairs / self.alpha)), MOST_FLIPS)
+            wanted = self.permutations or flips_for(pairs, self.alpha)
             p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
@@ -190,6 +197,11 @@ class PairTests:
         different = adjusted <= self.alpha
         np.fill_diagonal(p, 1.0)
         return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)
+
+
+def flips_for(pairs: int, alpha: float) -> int:
+    """As many flips as Holm's correction of so many pairs needs to reach its level, within bounds."""
+    return min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
 
 
 def flip_p_values(
@@ -264,6 +276,23 @@ def holm(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(count, 0, -1)) if count else p
     return _back(np.minimum(raised, 1.0), order)
+
+
+def holm_levels(p: Mapping[str, float], alpha: float) -> tuple[dict[str, float], dict[str, float]]:
+    """The level of each test, and its adjusted p-value, such that both decide as Holm's correction does.
+
+    The i-th smallest of m p-values is tested at alpha/(m - i + 1), and all that follow the first one that is not
+    significant at its level. An interval at the level of its test then excludes 0 exactly where the adjusted p-value
+    is at most alpha.
+    """
+    adjusted = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
+    levels: dict[str, float] = {}
+    left = len(p)
+    for name in sorted(p, key=lambda name: p[name]):
+        levels[name] = alpha / left
+        if p[name] <= alpha / left:
+            left -= 1
+    return {name: levels[name] for name in p}, adjusted
 
 
 def benjamini_hochberg(p: Floats) -> Floats:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
+from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t, two_sided_t_line
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, counted, plural, show, table
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
+NOT_RUN_AGAIN = "Each system answered each question once: what running it again would change is not included."
+# Fewer repeats than this leave one or two degrees of freedom for what running again changes.
+FEW_REPEATS = 4
 # Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
 
@@ -45,7 +49,9 @@ class PairComparison(Result):
     """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`. `deciding` holds the units with the largest parts in the difference.
+    with probability `power`. `deciding` holds the units with the largest parts in the difference. Where the runs
+    answered the units several times, the interval and the verdict take running again into account, and go with
+    `p_repeats`; `p_randomisation` and `p_t` are then about the units alone.
     """
 
     a: str
@@ -71,6 +77,19 @@ class PairComparison(Result):
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
+    p_repeats: float | None = None
+    repeats: Mapping[str, object] = field(default_factory=dict)
+    p_adjusted: float | None = None
+
+    @property
+    def p(self) -> float:
+        """The p-value that goes with the interval and the verdict."""
+        return self.p_randomisation if self.p_repeats is None else self.p_repeats
+
+    def corrected(self, p_adjusted: float) -> PairComparison:
+        """The same comparison as one of several, with its p-value adjusted for their number."""
+        note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, {percent(1 - self.alpha)} interval."
+        return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
@@ -108,11 +127,14 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer with the figures behind it."""
-        level = f"{1 - self.alpha:.0%}"
+        level = percent(1 - self.alpha)
         flips = "exact: all sign flips"
         if self.permutations is not None:
             flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
         interval, kept = "–", "what the randomisation test does not reject"
+        if self.p_repeats is not None:
+            kept = "with new questions and running again"
+            flips += ", questions alone"
         if self.interval is not None:
             interval = " to ".join(map(signed, self.interval))
             kept += "; 0 is inside" if self.interval[0] <= 0 <= self.interval[1] else "; 0 is outside"
@@ -127,11 +149,22 @@ class PairComparison(Result):
             ("units needed", show(self.units_needed), f"to find it with power {self.power:g} at level {self.alpha:g}"),
             ("verdict", self.verdict, self._reading()),
         ]
+        if self.p_repeats is not None:
+            rows.insert(4, ("p, with repeats", show(self.p_repeats, ".4g"), "new questions and running again"))
         if any(rate is not None for rate in self.error_rate.values()):
             rates = " / ".join(show(self.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
             rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
+        if self.p_repeats is not None:
+            rows[-1:-1] = self._spread_rows()
         title = f"Is {self.a} better than {self.b}? {plural(self.units, 'unit')}"
         return table(title, ["", Column("value"), "meaning"], rows, self.notes)
+
+    def _spread_rows(self) -> list[tuple[Cell, ...]]:
+        """How much the score of each run differs between its repeats."""
+        spread = self.repeats["spread"]
+        assert isinstance(spread, Mapping)
+        meaning = "standard deviation of its score between repeats"
+        return [(f"spread of {run}", f"{value:.4f}", meaning) for run, value in spread.items() if value is not None]
 
     def _reading(self) -> str:
         if self.units_better == self.units_worse == 0:
@@ -160,6 +193,10 @@ class PairComparison(Result):
         names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
         more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
         counts = document(self, *names, *more, "units_better", "units_worse")
+        if self.p_repeats is not None:
+            counts |= document(self, "p_repeats", "repeats")
+        if self.p_adjusted is not None:
+            counts |= document(self, "p_adjusted")
         return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
 
 
@@ -181,7 +218,8 @@ def compare(
     them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
     interval excludes 0. The paired t test stands beside it as a second opinion. `error_rate` is what the
-    sensitivity curves give for this difference at this size.
+    sensitivity curves give for this difference at this size. With repeats the interval and the verdict come from the
+    variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)
     if a == b:
@@ -193,6 +231,7 @@ def compare(
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
+    interval, verdict, p_repeats = _decision(pair, test, alpha)
     return PairComparison(
         a=a,
         b=b,
@@ -200,13 +239,13 @@ def compare(
         score_a=score_a,
         score_b=score_b,
         difference=test.difference,
-        interval=test.interval,
+        interval=interval,
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
         error_rate=dict(error_rate or {"fit": None, "predicted": None}),
         units_needed=_units_needed(pair, parts, effect, power, alpha),
-        verdict="cannot tell" if not test.rejects else "better" if test.difference > 0 else "worse",
+        verdict=verdict,
         measure=matrix.measure,
         alpha=alpha,
         power=power,
@@ -215,9 +254,41 @@ def compare(
         units_better=int((difference > TIE).sum()),
         units_worse=int((difference < -TIE).sum()),
         deciding=_top(pair, difference, top),
-        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha)),
+        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha), *_repeat_notes(pair)),
+        p_repeats=p_repeats,
+        repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=matrix.unit_name,
     )
+
+
+def _decision(
+    pair: ScoreMatrix, test: FlipTest, alpha: float
+) -> tuple[tuple[float, float] | None, Verdict, float | None]:
+    """Interval, verdict and, with repeats, the p-value that goes with them."""
+    ahead: Verdict = "better" if test.difference > 0 else "worse"
+    if pair.repeats is None:
+        return test.interval, ahead if test.rejects else "cannot tell", None
+    if len(pair.units) < 2:
+        return None, "cannot tell", 1.0
+    between = difference_uncertainty(*pair.repeats.values)
+    p, margin = between.p(test.difference), between.margin(1 - alpha)
+    interval = (test.difference - margin, test.difference + margin)
+    return interval, ahead if p <= alpha else "cannot tell", p
+
+
+def _repeat_notes(pair: ScoreMatrix) -> list[str]:
+    """Whether running the systems again is part of the answer."""
+    if pair.repeats is None:
+        return [NOT_RUN_AGAIN] if pair.read else []
+    numbers = dict(zip(pair.runs, pair.repeats.numbers, strict=True))
+    once = [run for run, number in numbers.items() if number == 1]
+    counts = " and ".join(f"{run} {number}" for run, number in numbers.items())
+    notes = [f"Repeats per question: {counts}. Interval and verdict include running the systems again."]
+    if once:
+        notes = [f"Repeats per question: {counts}. For {once[0]}, running again is not included."]
+    if max(numbers.values()) < FEW_REPEATS:
+        notes.append("Few repeats show little of what running again changes, which makes the interval wide.")
+    return notes
 
 
 def check_test(alpha: float, permutations: int | None = None) -> None:
@@ -270,7 +341,7 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
 
 def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
     notes = []
-    if test.interval is None:
+    if test.interval is None and matrix.repeats is None:
         notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
         notes.append(
@@ -283,7 +354,7 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
         )
     elif test.difference == 0.0:
         notes.append("There is no number of units with which a difference of 0 is found.")
-    elif (p_t <= alpha) != test.rejects:
+    elif (p_t <= alpha) != test.rejects and matrix.repeats is None:
         notes.append("The two tests fall on different sides of the line: take this as a close call.")
     if test.rejects and matrix.pairs > 1:
         notes.append(
@@ -295,6 +366,15 @@ def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None
     if matrix.summary.order is not None:
         notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
     return notes
+
+
+def percent(level: float) -> str:
+    """A level with as many digits as it has, three at most.
+
+    >>> percent(0.95), percent(1 - 0.05 / 3)
+    ('95%', '98.33%')
+    """
+    return f"{float(f'{level * 100:.2f}'):g}%"
 
 
 def signed(value: float, line: float = 0.0, *, fewest: int = 4) -> str:

@@ -1,0 +1,47 @@
+"""The answer of a command for one metric, or for each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qassay.cli.inputs import about, announce
+from qassay.cli.output import print_json, visible
+
+if TYPE_CHECKING:
+    from qassay.formats.scores import ScoreTables
+    from qassay.matrix import ScoreMatrix
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A result as JSON, and how it is shown to people."""
+
+    document: Mapping[str, object]
+    show: Callable[[], None]
+
+
+def give_answers(
+    tables: ScoreTables,
+    answer: Callable[[ScoreMatrix], Answer],
+    *,
+    as_json: bool,
+    every_metric: bool,
+    together: Mapping[str, object] | None = None,
+) -> None:
+    """Print what `answer` says of the scores; of each metric, one after the other, where all are asked for.
+
+    `together` is what the document of several metrics says of all of them, such as their correction.
+    """
+    answers = {name: answer(matrix) for name, matrix in tables}
+    documents = {name: {**about(tables.matrices[name]), **given.document} for name, given in answers.items()}
+    announce(tables, as_json=as_json)
+    if as_json:
+        document = {"metrics": documents, **(together or {})} if every_metric else next(iter(documents.values()))
+        print_json(document)
+        return
+    for number, (name, given) in enumerate(answers.items()):
+        if every_metric:
+            print("\n" * bool(number) + visible(f"Metric {name}\n"))
+        given.show()

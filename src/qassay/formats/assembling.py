@@ -1,0 +1,306 @@
+"""Rows of scores become score matrices, one per metric: systems named, questions matched, repeats averaged."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qassay.errors import InputError, Problem, few
+from qassay.formats.cells import places
+from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
+from qassay.formats.score_rows import ScoreRows
+from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.tables import plural
+
+# How repeats are known: by the column or field that names them, or by several rows of one question and system.
+RepeatsAre: TypeAlias = Literal["column", "rows"]
+
+# The most cells of a table that is mostly empty.
+MOST_EMPTY = 20_000_000
+SKIP_OR_ZERO = "To leave these questions out: --missing skip. To count 0: --missing zero"
+_WHOLE = re.compile(r"(-?[0-9]+)\.0+")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one source, the name that was given to its system, and the name of its file."""
+
+    rows: ScoreRows
+    name: str | None
+    stem: str
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems of this source, in its order."""
+        return list(dict.fromkeys(self.rows.systems))
+
+    def problem(self, message: str) -> Problem:
+        """A problem of this source."""
+        return Problem("syntax", message, self.rows.file)
+
+
+def name_systems(parts: Sequence[Part]) -> list[Part]:
+    """The parts with the names of their systems: the given one, what the source says, or the stem of its file."""
+    named = [_renamed(part, part.name) if part.name is not None else part for part in parts]
+    named = [_renamed(part, part.stem) if part.systems == [""] else part for part in named]
+    counts: dict[str, int] = {}
+    for part in named:
+        for system in part.systems:
+            counts[system] = counts.get(system, 0) + 1
+    named = [_renamed(part, part.stem) if _is_double(part, counts) else part for part in named]
+    owner: dict[str, Part] = {}
+    for part in named:
+        for system in part.systems:
+            if system in owner:
+                message = (
+                    f"system {system!r} is also in {owner[system].rows.file}. Name the systems on the command line: "
+                    f"NAME={part.rows.file}"
+                )
+                raise InputError(part.problem(message))
+            owner[system] = part
+    return named
+
+
+def _is_double(part: Part, counts: Mapping[str, int]) -> bool:
+    """Whether the one system of a part has the name of another part's, and nobody named it."""
+    return part.name is None and len(part.systems) == 1 and counts[part.systems[0]] > 1
+
+
+def _renamed(part: Part, name: str) -> Part:
+    systems = part.systems
+    if len(systems) > 1:
+        message = f"{name}= names one system, but the file has {len(systems)}: {few(systems)}. Leave the name out"
+        raise InputError(part.problem(message))
+    return replace(part, rows=replace(part.rows, systems=[name] * len(part.rows)))
+
+
+def match_ids(parts: Sequence[Part]) -> list[Part]:
+    """The parts with ids that mean the same written the same: 7.0 in one file and 7 in another."""
+    ids = [set(part.rows.questions) for part in parts]
+    if len(parts) < 2 or all(own == ids[0] for own in ids):
+        return list(parts)
+    plain = [{_plain(name) for name in own} for own in ids]
+    merges = any(len(own) < len(before) for own, before in zip(plain, ids, strict=True))
+    if merges or len(set.union(*plain)) == len(set.union(*ids)):
+        return list(parts)
+    first = next(name for own in ids for name in own if _plain(name) != name)
+    note = f"Question ids such as {first} were read as {_plain(first)}, to match the other files."
+    matched = [part.rows.questions for part in parts]
+    return [
+        replace(
+            part,
+            rows=replace(part.rows, questions=[_plain(name) for name in names], notes=[*part.rows.notes, note]),
+        )
+        for part, names in zip(parts, matched, strict=True)
+    ]
+
+
+def _plain(name: str) -> str:
+    whole = _WHOLE.fullmatch(name)
+    return whole[1] if whole else name
+
+
+def assemble(
+    parts: Sequence[Part], metric: str, *, missing: Missing, repeats: RepeatsAre, unit_name: tuple[str, str]
+) -> ScoreMatrix:
+    """The score matrix of one metric."""
+    blocks = [block for part in parts for block in _blocks(part, metric, repeats)]
+    questions = list(dict.fromkeys(question for block in blocks for question in block.questions))
+    index = {question: i for i, question in enumerate(questions)}
+    _refuse_sparse(blocks, len(index))
+    tables = [block.table(index) for block in blocks]
+    _refuse_disjoint(blocks, tables)
+    holes = [np.isnan(table.values) for table in tables]
+    notes = list(dict.fromkeys(note for part in parts for note in part.rows.notes))
+    keep = np.arange(len(questions))
+    if any(hole.any() for hole in holes):
+        if missing == "stop":
+            raise InputError(
+                problem for block, table in zip(blocks, tables, strict=True) for problem in block.gaps(table, questions)
+            )
+        complete = np.logical_and.reduce([~hole.any(axis=1) for hole in holes])
+        gone = [questions[i] for i in np.flatnonzero(~complete).tolist()]
+        if missing == "zero":
+            cells = sum(int(hole.sum()) for hole in holes)
+            notes.append(f"{plural(cells, 'missing score')} counted as 0 (missing: zero): {few(gone)}.")
+        else:
+            keep = np.flatnonzero(complete)
+            of = f"{len(gone)} of {plural(len(questions), unit_name[0])}"
+            notes.append(f"{of} left out: a system has no score for them (missing: skip): {few(gone)}.")
+    if not len(keep):
+        raise InputError(Problem("syntax", f"no question has a score of every system. {SKIP_OR_ZERO}", _files(parts)))
+    values = tuple(np.nan_to_num(table.values[keep], nan=0.0) for table in tables)
+    matrix = _averaged(tuple(block.system for block in blocks), tuple(questions[i] for i in keep), values)
+    return replace(matrix, measure=metric or "score", notes=tuple(notes), unit_name=unit_name)
+
+
+def _files(parts: Iterable[Part]) -> str:
+    return ", ".join(dict.fromkeys(part.rows.file for part in parts))
+
+
+def _averaged(systems: tuple[str, ...], questions: tuple[str, ...], values: tuple[Floats, ...]) -> ScoreMatrix:
+    """The matrix of means over repeats; exact where the scores are short decimals."""
+    numbers = [scores.shape[1] for scores in values]
+    together = np.concatenate([scores.ravel() for scores in values])
+    denominator = common_denominator(together, _digits(together), units=len(questions) * max(numbers))
+    if denominator is None:
+        means = np.stack([scores.mean(axis=1) for scores in values])
+    else:
+        whole = [np.rint(scores * denominator).sum(axis=1) for scores in values]
+        means = np.stack([sums / (denominator * number) for sums, number in zip(whole, numbers, strict=True)])
+        denominator *= math.lcm(*numbers)
+        if denominator * max(1.0, float(np.abs(means).max(initial=0.0))) * len(questions) >= EXACT:
+            denominator = None
+    repeats = Repeats(values) if max(numbers) > 1 else None
+    return ScoreMatrix(systems, questions, means, denominator=denominator, repeats=repeats)
+
+
+def _digits(values: Floats) -> int:
+    """The decimal places that the values need; 16 where they need more than exact sums have."""
+    digits = 0
+    for value in np.unique(values).tolist():
+        digits = max(digits, places(repr(value)))
+        if digits > 15:
+            return 16
+    return digits
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The scores of one system, questions x repeats; NaN where there is none, `given` where there is a row."""
+
+    values: Floats
+    given: Booleans
+    row: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The rows of one system under one metric."""
+
+    part: Part
+    system: str
+    rows: list[int]
+    labels: list[str]
+
+    @property
+    def questions(self) -> list[str]:
+        """The question of each row."""
+        names = self.part.rows.questions
+        return [names[row] for row in self.rows]
+
+    def table(self, index: dict[str, int]) -> _Table:
+        """The scores in their places; an error where two rows have the same one, or repeats have no common names."""
+        labels = {label: i for i, label in enumerate(dict.fromkeys(self.labels))}
+        self._refuse_other_names(labels)
+        shape = (len(index), len(labels))
+        values, given = np.full(shape, np.nan), np.zeros(shape, dtype=np.bool_)
+        origin = np.full(shape, -1, dtype=np.int64)
+        for row, question, label in zip(self.rows, self.questions, self.labels, strict=True):
+            place = index[question], labels[label]
+            if given[place]:
+                raise InputError(self._double(int(origin[place]), row, question, label))
+            given[place], origin[place] = True, row
+            values[place] = self.part.rows.values[row]
+        return _Table(values, given, origin)
+
+    def _refuse_other_names(self, labels: Collection[str]) -> None:
+        """Stop where repeats have other names on every question."""
+        rows = Counter(self.questions)
+        if max(rows.values()) < len(labels):
+            message = (
+                f"system {self.system} has {len(labels)} repeats ({few(labels)}), but no question has them all: the "
+                "repeats of different questions have different names. To count the rows of a question: --repeats rows"
+            )
+            raise InputError(self.part.problem(message))
+
+    def _double(self, first: int, second: int, question: str, label: str) -> Problem:
+        lines = self.part.rows.lines
+        where = "" if lines is None else f", lines {lines[first]} and {lines[second]}"
+        what = f"question {question} of system {self.system} has two rows"
+        if label:
+            return Problem("syntax", f"{what} for repeat {label}{where}", self.part.rows.file)
+        message = f"{what}{where}. If they are repeats: --repeats rows, or --repeat-column NAME"
+        return Problem("syntax", message, self.part.rows.file, None if lines is None else lines[second])
+
+    def gaps(self, table: _Table, questions: Sequence[str]) -> Iterator[Problem]:
+        """What is missing: rows without a score, whole questions, single repeats."""
+        lines = self.part.rows.lines
+        for i, j in np.argwhere(table.given & np.isnan(table.values)).tolist():
+            line = None if lines is None else lines[int(table.row[i, j])]
+            message = f"question {questions[i]}, system {self.system}: no score (see --missing)"
+            yield Problem("syntax", message, self.part.rows.file, line)
+        counts = table.given.sum(axis=1)
+        lacking = [questions[i] for i in np.flatnonzero(counts == 0).tolist()]
+        if lacking:
+            have = f"system {self.system} has no score for {len(lacking)} of {len(questions)} questions"
+            yield self.part.problem(f"{have}: {few(lacking)}. {SKIP_OR_ZERO}")
+        total = table.given.shape[1]
+        partly = np.flatnonzero((counts > 0) & (counts < total)).tolist()
+        if partly:
+            named = few([f"{questions[i]} ({counts[i]} of {total})" for i in partly])
+            message = f"system {self.system} has repeats for some questions only: {named}. {SKIP_OR_ZERO}"
+            yield self.part.problem(message)
+
+
+def _blocks(part: Part, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
+    """The rows of each system under one metric, with the names of their repeats."""
+    rows: dict[str, list[int]] = {}
+    for i, (system, name) in enumerate(zip(part.rows.systems, part.rows.metrics, strict=True)):
+        if name == metric:
+            rows.setdefault(system, []).append(i)
+    for system, own in rows.items():
+        labels = [part.rows.repeats[row] for row in own]
+        if repeats == "rows":
+            labels = _numbered([part.rows.questions[row] for row in own])
+        yield _Block(part, system, own, labels)
+
+
+def _numbered(questions: Iterable[str]) -> list[str]:
+    """The number of each row among those of its question, as a name.
+
+    >>> _numbered(["q1", "q2", "q1"])
+    ['1', '1', '2']
+    """
+    seen: dict[str, int] = {}
+    labels = []
+    for question in questions:
+        seen[question] = seen.get(question, 0) + 1
+        labels.append(str(seen[question]))
+    return labels
+
+
+def _refuse_sparse(blocks: Sequence[_Block], questions: int) -> None:
+    """Stop before a table of systems, questions and repeats that would be large and almost empty."""
+    cells = questions * sum(len(set(block.labels)) for block in blocks)
+    rows = sum(len(block.rows) for block in blocks)
+    if cells > MOST_EMPTY and cells > 4 * rows:
+        message = (
+            f"{rows:,} scores for {len(blocks):,} systems and {questions:,} questions: almost all are missing. Are "
+            "these the right columns? Say --question-column, --system-column or --repeat-column NAME"
+        )
+        raise InputError(blocks[0].part.problem(message))
+
+
+def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None:
+    """Stop where two systems have no question in common, with ids of both."""
+    has = [table.given.any(axis=1) for table in tables]
+    if np.logical_and.reduce(has).any():
+        return
+    for i, first in enumerate(has):
+        for j in range(i + 1, len(has)):
+            if not (first & has[j]).any():
+                a, b = blocks[i], blocks[j]
+                ids = f"{few(dict.fromkeys(a.questions), 3)} and {few(dict.fromkeys(b.questions), 3)}"
+                message = (
+                    f"systems {a.system} and {b.system} have no question in common. Their ids are {ids}. Write the "
+                    "same id for the same question, or say --question-column NAME"
+                )
+                raise InputError(b.part.problem(message))

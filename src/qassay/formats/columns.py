@@ -1,0 +1,182 @@
+"""Which column of a table is what: question, system, repeat, metric, score, or none of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from qassay.errors import InputError, few
+from qassay.formats.cells import GRADES, WORDS, is_absent, is_grades, number
+from qassay.formats.grid import Grid
+
+# The first column of a wide table has the ids of the questions where its header is one of these.
+UNIT_HEADERS = (
+    "", "unit", "id", "qid", "query_id", "question", "topic", "series", "question_id", "sample_id", "query", "doc_id",
+)  # fmt: skip
+RUN_HEADERS = ("", "run", "tag", "system")
+
+# Names of columns, the likeliest first.
+QUESTION = (
+    "question_id", "qid", "query_id", "sample_id", "id", "item", "unit", "topic", "series", "doc_id", "query",
+    "question",
+)  # fmt: skip
+SYSTEM = ("system", "run", "model", "experiment", "provider")
+SCORE = ("score", "value", "correct")
+REPEAT = ("epoch", "repeat", "seed", "trial", "run_index")
+METRIC = ("metric", "measure", "scorer")
+# Ids wherever they are in a table; other names may be those of systems.
+_ANYWHERE = ("question_id", "qid", "query_id", "sample_id", "id")
+
+# Columns that say what an answer cost, not how good it was.
+COSTS = frozenset({
+    "latency", "duration", "time", "elapsed", "runtime", "cost", "price", "tokens", "total_tokens", "input_tokens",
+    "output_tokens", "prompt_tokens", "completion_tokens", "total_cost", "timestamp", "total_time", "num_tokens",
+})  # fmt: skip
+_UNITS_OF_TIME = ("_ms", "_s", "_sec", "_secs", "_seconds", "_us", "_ns", "_usd", "_eur")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns that the user gives; None: found by their usual names."""
+
+    question: str | None = None
+    system: str | None = None
+    score: str | None = None
+    repeat: str | None = None
+    metric: str | None = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any column besides the question's is named, which makes the table a long one."""
+        return any(getattr(self, field.name) is not None for field in fields(self) if field.name != "question")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The places of the columns. `scores` are columns of scores by their names; `names_scores`: there are such."""
+
+    question: int | None
+    system: int | None
+    repeat: int | None
+    metric: int | None
+    scores: tuple[int, ...]
+    names_scores: bool
+    left_out: tuple[str, ...] = ()
+
+
+def is_cost(name: str) -> bool:
+    """Whether a column says what an answer cost.
+
+    >>> is_cost("latency_ms"), is_cost("Total_Tokens"), is_cost("faithfulness")
+    (True, True, False)
+    """
+    lowered = name.strip().lower()
+    stem = next((lowered.removesuffix(unit) for unit in _UNITS_OF_TIME if lowered.endswith(unit)), lowered)
+    return lowered in COSTS or stem in COSTS
+
+
+def left_out_note(names: Sequence[str]) -> tuple[str, ...]:
+    """The sentence about columns that are not scores.
+
+    >>> left_out_note(["comment", "cost"])
+    ('Columns that are not scores were left out: comment, cost.',)
+    """
+    if not names:
+        return ()
+    if len(names) == 1:
+        return (f"Column {names[0]!r} is not a score and was left out.",)
+    return (f"Columns that are not scores were left out: {few(names, 20)}.",)
+
+
+def unit_name(header: str) -> tuple[str, str]:
+    """What people call a unit, by the header of its ids.
+
+    >>> unit_name("Topic"), unit_name("qid")
+    (('topic', 'topics'), ('question', 'questions'))
+    """
+    known = {"topic": ("topic", "topics"), "series": ("series", "series")}
+    return known.get(header.strip().lower(), ("question", "questions"))
+
+
+def id_column(grid: Grid, given: str | None) -> int | None:
+    """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
+    header = [name.strip() for name in grid.header]
+    if given is not None:
+        return _given(grid, header, given, "--question-column")
+    lowered = [name.lower() for name in header]
+    elsewhere = next((lowered.index(name) for name in _ANYWHERE if name in lowered), None)
+    if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
+        return 0
+    return elsewhere
+
+
+def is_index(header: str) -> bool:
+    """Whether a column may be the running number that pandas writes in front of a table."""
+    return header in ("", "unnamed: 0")
+
+
+def find_roles(grid: Grid, columns: Columns) -> Roles:
+    """The role of every column of a table with one row per answer."""
+    header = [name.strip() for name in grid.header]
+    lowered = [name.lower() for name in header]
+    _refuse_doubles(grid, header)
+    taken: set[int] = set()
+
+    def role(given: str | None, option: str, usual: Iterable[str]) -> int | None:
+        if given is not None:
+            place: int | None = _given(grid, header, given, option)
+        else:
+            place = next((at for name in usual if name in lowered and (at := lowered.index(name)) not in taken), None)
+        if place is not None:
+            taken.add(place)
+        return place
+
+    question = role(columns.question, "--question-column", [*QUESTION, *([""] if lowered[0] == "" else [])])
+    system = role(columns.system, "--system-column", SYSTEM)
+    repeat = role(columns.repeat, "--repeat-column", REPEAT)
+    metric = role(columns.metric, "--metric-column", METRIC)
+    if columns.score is not None:
+        scores = [_given(grid, header, columns.score, "--score-column")]
+    else:
+        scores = [lowered.index(name) for name in SCORE if name in lowered and lowered.index(name) not in taken]
+    return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
+
+
+def with_scores(grid: Grid, roles: Roles) -> Roles:
+    """The roles with columns of scores: without a usual name, all that have numbers and are not costs."""
+    scores = roles.scores
+    others = {roles.question, roles.system, roles.repeat, roles.metric}
+    free = [place for place in range(len(grid.header)) if place not in others and place not in scores]
+    if not roles.names_scores:
+        names = [name.strip().lower() for name in grid.header]
+        wanted = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
+        scores = tuple(place for place in wanted if has_scores(grid.column(place)))
+    left_out = [grid.header[place].strip() for place in free if place not in scores]
+    return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
+
+
+def has_scores(cells: Sequence[str]) -> bool:
+    """Whether a column has a number, or words that stand for one."""
+    texts = set(cells)
+    if any(number(text) == number(text) or text.strip().lower() in WORDS for text in texts):
+        return True
+    return not GRADES.keys().isdisjoint(texts) and is_grades(texts)
+
+
+def is_text(cells: Sequence[str]) -> bool:
+    """Whether a column has names: cells that are not numbers."""
+    return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
+
+
+def _given(grid: Grid, header: Sequence[str], name: str, option: str) -> int:
+    if name not in header:
+        message = f"there is no column {name!r} ({option}). The columns are {few(header, 20)}"
+        raise InputError(grid.problem(message, line=grid.header_line))
+    return header.index(name)
+
+
+def _refuse_doubles(grid: Grid, header: Sequence[str]) -> None:
+    doubles = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if doubles:
+        message = f"two columns are called {doubles[0]!r}. Give each column a name of its own"
+        raise InputError(grid.problem(message, line=grid.header_line))

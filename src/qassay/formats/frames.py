@@ -1,0 +1,108 @@
+"""Tables in memory as rows of text: frames of pandas and polars, Arrow tables, dictionaries, rows.
+
+Neither pandas nor pyarrow is imported or required: a frame is known by what it can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.grid import Grid, cell_text, polars_grid, rows_grid
+
+# What messages call a table that is not a file.
+FILE = "table"
+
+
+def memory_grid(source: object) -> Grid:
+    """A table in memory as rows of text; an error for anything else."""
+    if isinstance(source, Mapping):
+        return _mapping(source)
+    if is_rows(source):
+        assert isinstance(source, Sequence)
+        return rows_grid(FILE, source, None)
+    if hasattr(source, "iloc") and hasattr(source, "reset_index"):
+        return _pandas(source)
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect"):
+        return polars_grid(FILE, _arrow(source))
+    raise UsageError(
+        f"scores come as a path, a frame of pandas or polars, an Arrow table or a dictionary, not as "
+        f"{type(source).__name__}"
+    )
+
+
+def is_rows(source: object) -> bool:
+    """Whether this is a list of rows: dictionaries of single values."""
+    return (
+        isinstance(source, Sequence)
+        and not isinstance(source, (str, bytes))
+        and bool(source)
+        and all(isinstance(row, Mapping) for row in source)
+        and not any(isinstance(value, (list, tuple)) for value in source[0].values())
+        and not _are_systems(source[0])
+    )
+
+
+def _mapping(source: Mapping[Any, Any]) -> Grid:
+    """Columns of equal length, or scores by system and question."""
+    if not source:
+        raise InputError(Problem("syntax", "the dictionary is empty", FILE))
+    if _are_systems(source):
+        questions = list(dict.fromkeys(question for scores in source.values() for question in scores))
+        rows = [
+            [cell_text(question), *(cell_text(scores.get(question)) for scores in source.values())]
+            for question in questions
+        ]
+        return Grid(FILE, ["", *map(str, source)], rows, None)
+    columns: dict[str, list[Any]] = {}
+    for name, column in source.items():
+        if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__iter__"):
+            message = f"column {name!r} is not a list. A dictionary has lists of scores, or a dictionary per system"
+            raise InputError(Problem("syntax", message, FILE))
+        columns[str(name)] = list(column)
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        (first, one), *others = lengths.items()
+        name, other = next((name, length) for name, length in others if length != one)
+        message = f"column {first!r} has {one} values and column {name!r} has {other}. Give all columns the same length"
+        raise InputError(Problem("syntax", message, FILE))
+    rows = [[cell_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
+    return Grid(FILE, list(columns), rows, None)
+
+
+def _are_systems(source: Mapping[Any, Any]) -> bool:
+    """Whether this is a dictionary of scores by question for each system."""
+    return bool(source) and all(isinstance(scores, Mapping) for scores in source.values())
+
+
+def _pandas(frame: Any) -> Grid:
+    """A pandas frame by its columns; an index with a name, or of names, is a column of its own."""
+    if getattr(frame.columns, "nlevels", 1) > 1:
+        message = "the columns of the frame have several levels. Give each column one name"
+        raise InputError(Problem("syntax", message, FILE))
+    index = frame.index
+    is_running = type(index).__name__ == "RangeIndex" and index.name is None
+    if not is_running:
+        if getattr(index, "nlevels", 1) == 1 and index.name is None:
+            frame = frame.rename_axis("id") if "id" not in frame.columns else frame.rename_axis("index")
+        frame = frame.reset_index()
+    names = [str(name) for name in frame.columns]
+    if not names:
+        raise InputError(Problem("syntax", "the table has no columns", FILE))
+    columns = [[cell_text(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
+    return Grid(FILE, names, [list(row) for row in zip(*columns, strict=True)], None)
+
+
+def _arrow(source: Any) -> Any:
+    """A polars frame of anything that gives an Arrow stream; of a lazy frame, its result."""
+    import polars as pl
+
+    if isinstance(source, pl.LazyFrame):
+        return source.collect()
+    if isinstance(source, pl.DataFrame):
+        return source
+    try:
+        return pl.DataFrame(source)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise UsageError(f"this table cannot be read: {error}") from None

@@ -1,0 +1,263 @@
+"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, told apart by content.
+
+Cells are text, because decimals are to be read as they are written. CSV is read by the csv module, because faster
+readers rename duplicated columns and fill short rows without a word.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qassay.errors import InputError, Problem
+from qassay.formats.files import decode, read_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Contexts of an answer in one cell may be long.
+_LONGEST_CELL = 1 << 27
+# Rows that show how a text is separated.
+_SNIFFED = 20
+# The most cells that rows of JSON may fill, and the most bytes of an unpacked workbook.
+MOST_CELLS = 50_000_000
+MOST_WORKBOOK = 1 << 30
+# Fields of JSON rows whose own fields are scores.
+NESTED_SCORES = ("scores", "metrics")
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_FEATHER_1 = b"FEA1"
+_ARROW_FILE = b"ARROW1"
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A header and rows of the same width.
+
+    `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them.
+    """
+
+    file: str
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int] | None
+    header_line: int | None = None
+    decimal_commas: bool = False
+
+    def line(self, row: int) -> int:
+        """The line on which a row starts; its number from 1 where the source has no lines."""
+        return row + 1 if self.lines is None else self.lines[row]
+
+    def problem(self, message: str, *, line: int | None = None) -> Problem:
+        """A problem of this table."""
+        return Problem("syntax", message, self.file, line if self.lines is not None else None)
+
+    def column(self, place: int) -> list[str]:
+        """The cells of one column."""
+        return [row[place] for row in self.rows]
+
+    def with_columns(self, places: Sequence[int]) -> Grid:
+        """The table with these columns, in this order."""
+        if list(places) == list(range(len(self.header))):
+            return self
+        rows = [[row[place] for place in places] for row in self.rows]
+        return replace(self, header=[self.header[place] for place in places], rows=rows)
+
+
+def read_grid(path: Path) -> Grid:
+    """Read a table from a file, plain or compressed."""
+    content = read_bytes(path)
+    file = str(path)
+    if content.startswith(b"PAR1"):
+        return _polars(file, content, "read_parquet")
+    if content.startswith(_ARROW_FILE):
+        return _polars(file, content, "read_ipc")
+    if content.startswith(_ARROW_STREAM):
+        return _polars(file, content, "read_ipc_stream")
+    if content.startswith(b"PK\x03\x04"):
+        return _workbook(file, content)
+    if content.startswith((_OLD_EXCEL, _FEATHER_1)):
+        message = "an old Excel workbook (.xls)" if content.startswith(_OLD_EXCEL) else "a Feather file of version 1"
+        raise InputError(Problem("syntax", f"{message} cannot be read. Save the table as CSV or Parquet", file))
+    text = decode(content, file=file)
+    if text.lstrip()[:1] in ("{", "["):
+        from qassay.formats.json_rows import json_grid
+
+        return json_grid(text, file)
+    return _separated(file, text)
+
+
+def _separated(file: str, text: str) -> Grid:
+    """A table separated by commas, semicolons or tabs; every row of another width than the header is reported."""
+    csv.field_size_limit(_LONGEST_CELL)
+    separator = _separator(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    start = 1
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(Problem("syntax", f"not CSV: {error}", file, start)) from None
+    while rows and not rows[-1]:
+        rows.pop()
+    blank = next((i for i, row in enumerate(rows) if row), len(rows))
+    rows, lines = rows[blank:], lines[blank:]
+    if not rows:
+        raise InputError(Problem("syntax", "the file is empty", file))
+    header = rows[0]
+    # In a file of one column a blank line is an empty cell; else it is not a row at all.
+    kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
+    problems = [
+        Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
+        for row, line in kept[1:]
+        if len(row) != len(header)
+    ]
+    if problems:
+        raise InputError(problems)
+    body = [row for row, _ in kept[1:]]
+    return Grid(file, header, body, [line for _, line in kept[1:]], lines[0], decimal_commas=separator == ";")
+
+
+def _separator(text: str) -> str:
+    """What separates the columns: of comma, semicolon and tab the one that gives the most columns, in every row."""
+    head = text[: 1 << 20]
+    columns = {}
+    for separator in (",", ";", "\t"):
+        rows = []
+        try:
+            for row in csv.reader(io.StringIO(head, newline=""), delimiter=separator):
+                if row:
+                    rows.append(row)
+                if len(rows) == _SNIFFED:
+                    break
+        except csv.Error:
+            continue
+        if rows and len({len(row) for row in rows}) == 1:
+            columns[separator] = len(rows[0])
+    best = max(columns, key=lambda separator: columns[separator], default=",")
+    return best if columns.get(best, 1) > 1 else ","
+
+
+def _polars(file: str, content: bytes, reader: str) -> Grid:
+    import polars as pl
+
+    try:
+        frame = getattr(pl, reader)(io.BytesIO(content))
+        return polars_grid(file, frame)
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        reason = (str(error).splitlines() or ["it cannot be read"])[0]
+        raise InputError(Problem("syntax", f"not a table of scores: {reason}", file)) from None
+
+
+def polars_grid(file: str, frame: pl.DataFrame) -> Grid:
+    """A polars frame as text; nested columns keep their names and say nothing that could be a score."""
+    import polars as pl
+
+    if not frame.columns:
+        raise InputError(Problem("syntax", "the table has no columns", file))
+    texts = [_text_column(frame[name]) for name in frame.columns]
+    table = pl.DataFrame(texts).fill_null("")
+    return Grid(file, frame.columns, [list(row) for row in table.iter_rows()], None)
+
+
+def _text_column(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    kind = column.dtype
+    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+        return pl.Series(column.name, ["[...]"] * len(column), dtype=pl.String)
+    if kind.is_float() and not (column.is_nan() | column.is_infinite()).any() and (column == column.floor()).all():
+        # 7.0 is 7: tables with a hole keep whole numbers as floats.
+        whole = column.cast(pl.Float64)
+        if whole.abs().max() is None or float(whole.abs().max() or 0) < 2**53:  # type: ignore[arg-type]
+            return whole.cast(pl.Int64).cast(pl.String)
+    return column.cast(pl.String)
+
+
+def _workbook(file: str, content: bytes) -> Grid:
+    """The first sheet of an Excel workbook."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = set(archive.namelist())
+            size = sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise InputError(Problem("syntax", f"a broken archive: {error}", file)) from None
+    if "xl/workbook.xml" not in names:
+        message = "an archive that is neither an Excel workbook nor a log of a known tool. Unpack it first"
+        raise InputError(Problem("syntax", message, file))
+    if size > MOST_WORKBOOK:
+        message = f"this workbook unpacks to more than {MOST_WORKBOOK >> 30} GiB. Save the table as CSV"
+        raise InputError(Problem("syntax", message, file))
+    return polars_grid(file, _sheet(file, content))
+
+
+def _sheet(file: str, content: bytes) -> pl.DataFrame:
+    import polars as pl
+
+    for engine in ("calamine", "openpyxl"):
+        try:
+            frame = pl.read_excel(io.BytesIO(content), sheet_id=1, engine=engine, drop_empty_rows=True)
+        except (ImportError, pl.exceptions.ModuleUpgradeRequiredError):
+            continue
+        except Exception as error:  # noqa: BLE001  # the engines have errors of their own, one kind each
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise InputError(Problem("syntax", f"not a table of scores: {reason}", file)) from None
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+    message = "reading Excel needs the package fastexcel: pip install 'qassay[excel]'. Or save the table as CSV"
+    raise InputError(Problem("configuration", message, file))
+
+
+def rows_grid(file: str, rows: Sequence[Mapping[str, Any]], lines: list[int] | None) -> Grid:
+    """Objects with fields as a table; fields of `scores` and `metrics` are columns of their own."""
+    flat = [_flat(row) for row in rows]
+    header = list(dict.fromkeys(name for row in flat for name in row))
+    if not header:
+        raise InputError(Problem("syntax", "the rows have no fields", file))
+    if len(header) * len(rows) > MOST_CELLS:
+        message = f"{len(rows):,} rows have {len(header):,} different fields. Give every row the same fields"
+        raise InputError(Problem("syntax", message, file))
+    return Grid(file, header, [[cell_text(row.get(name)) for name in header] for row in flat], lines)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose nested scores are fields of its own; a field of the row itself comes first."""
+    flat = {str(name): value for name, value in row.items()}
+    for name in NESTED_SCORES:
+        if isinstance(flat.get(name), Mapping):
+            nested = flat.pop(name)
+            for inner, value in nested.items():
+                flat[str(inner) if str(inner) not in flat else f"{name}.{inner}"] = value
+    return flat
+
+
+def cell_text(value: Any) -> str:
+    """A value of Python or JSON as the text of a cell; a value that is not there is empty.
+
+    >>> [cell_text(value) for value in (None, True, 7, 7.0, 0.1, float("nan"), "x", [1])]
+    ['', 'true', '7', '7', '0.1', '', 'x', '[...]']
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        if value.ndim:
+            return "[...]"
+        # A float of 32 bits is the decimal that it is shown as.
+        value = float(str(value)) if value.dtype.kind == "f" and value.dtype.itemsize < 8 else value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ""
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return "[...]" if isinstance(value, (Mapping, bytes, list, tuple, set)) else str(value)

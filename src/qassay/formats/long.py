@@ -1,0 +1,109 @@
+"""Tables with one row per answer, read as rows of scores."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, TypeAlias
+
+from qassay.errors import InputError, Problem, few
+from qassay.formats.cells import complaint, is_absent, is_grades, read_numbers, text_among
+from qassay.formats.columns import QUESTION, Columns, Roles, is_text, left_out_note
+from qassay.formats.grid import Grid
+from qassay.formats.score_rows import ScoreRows
+
+# What columns of scores are, where neither a system nor a score is named: the systems, or the metrics of one system.
+ColumnsAre: TypeAlias = Literal["systems", "metrics"]
+
+
+def is_long(grid: Grid, roles: Roles, columns: Columns) -> bool:
+    """Whether a table has one row per answer: its columns are named so, or its questions come several times."""
+    if columns.are_given:
+        return True
+    if roles.question is None:
+        return False
+    if roles.names_scores or (roles.system is not None and is_text(grid.column(roles.system))):
+        return True
+    if roles.system is None and roles.repeat is None and roles.metric is None:
+        return False
+    questions = grid.column(roles.question)
+    return len(set(questions)) < len(questions)
+
+
+def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) -> ScoreRows:
+    """The scores of a table. `stop`: text in place of a score is an error, not a missing score."""
+    questions = _labels(grid, _question(grid, roles), "question")
+    size = len(questions)
+    systems = [""] * size if roles.system is None else _labels(grid, roles.system, "system")
+    repeats = [""] * size if roles.repeat is None else _labels(grid, roles.repeat, "repeat")
+    metrics = [""] * size if roles.metric is None else _labels(grid, roles.metric, "metric")
+    _check(grid, roles)
+    rows = ScoreRows("long table", grid.file, lines=[])
+    rows.notes += left_out_note(roles.left_out)
+    for place in roles.scores:
+        name = grid.header[place].strip()
+        rows.values += _scores(grid, place, rows.notes, stop=stop)
+        rows.questions += questions
+        rows.repeats += repeats
+        by_column = roles.system is None and columns_are == "systems" and not roles.names_scores
+        rows.systems += [name] * size if by_column else systems
+        unnamed = by_column or (roles.names_scores and len(roles.scores) == 1)
+        rows.metrics += metrics if roles.metric is not None or unnamed else [name] * size
+        assert rows.lines is not None
+        rows.lines += [grid.line(i) for i in range(size)]
+    if grid.lines is None:
+        rows.lines = None
+    rows.notes = list(dict.fromkeys(rows.notes))
+    return rows
+
+
+def _question(grid: Grid, roles: Roles) -> int:
+    if roles.question is None:
+        message = (
+            f"there is no column of questions. The columns are {few(grid.header, 20)}; usual names are "
+            f"{few(QUESTION, 5)}. Say which it is: --question-column NAME"
+        )
+        raise InputError(grid.problem(message, line=grid.header_line))
+    return roles.question
+
+
+def _check(grid: Grid, roles: Roles) -> None:
+    if not grid.rows:
+        raise InputError(grid.problem("there are no rows: only a header"))
+    if not roles.scores:
+        message = f"there is no column of scores. The columns are {few(grid.header, 20)}. Say --score-column NAME"
+        raise InputError(grid.problem(message, line=grid.header_line))
+    if roles.metric is not None and len(roles.scores) > 1:
+        names = few([grid.header[place].strip() for place in roles.scores])
+        message = f"beside the metric column there are several columns of numbers: {names}. Say --score-column NAME"
+        raise InputError(grid.problem(message, line=grid.header_line))
+
+
+def _labels(grid: Grid, place: int, what: str) -> list[str]:
+    """The names in a column, none of which is empty."""
+    names = [cell.strip() for cell in grid.column(place)]
+    empty = [i for i, name in enumerate(names) if not name]
+    if empty:
+        column = grid.header[place].strip()
+        raise InputError(
+            Problem("syntax", f"row {i + 1}, column {column}: no {what}", grid.file, _line(grid, i)) for i in empty
+        )
+    return names
+
+
+def _line(grid: Grid, row: int) -> int | None:
+    return None if grid.lines is None else grid.lines[row]
+
+
+def _scores(grid: Grid, place: int, notes: list[str], *, stop: bool) -> list[float]:
+    """The numbers of one column; NaN where there is none."""
+    cells = grid.column(place)
+    numbers = read_numbers(dict.fromkeys(cells), grades=is_grades(cells), decimal_commas=grid.decimal_commas)
+    notes += numbers.notes
+    wrong = [i for i, cell in enumerate(cells) if math.isnan(numbers.known[cell]) and not is_absent(cell)]
+    if wrong and stop:
+        name = grid.header[place].strip()
+        raise InputError(
+            grid.problem(f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", line=grid.line(i)) for i in wrong
+        )
+    notes += text_among(cells[i] for i in wrong)
+    return [numbers.known[cell] for cell in cells]

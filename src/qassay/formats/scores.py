@@ -1,0 +1,331 @@
+"""Scores in whatever form people have them: the one door. (FORMATS 7)
+
+A source is a file, a frame, a dictionary or a score matrix. Wide tables become a score matrix directly, with decimals
+as they are written; every other form becomes rows first (`ScoreRows`). What was read is said in one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.formats.assembling import Part, RepeatsAre, assemble, match_ids, name_systems
+from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
+from qassay.formats.frames import FILE, memory_grid
+from qassay.formats.grid import Grid, read_grid
+from qassay.formats.long import is_long, long_rows
+from qassay.formats.matrix import Missing, average_series, wide_matrix
+from qassay.formats.score_rows import ScoreRows
+from qassay.formats.sources import Source, listed_sources
+from qassay.matrix import ScoreMatrix
+from qassay.tables import plural
+
+ALL = "all"
+# Scores between 0 and 1 beside scores beyond this are not on one scale.
+FAR_BEYOND = 10.0
+
+
+@dataclass(frozen=True)
+class ScoreTables:
+    """Score matrices by metric, and warnings about the files that they were read from."""
+
+    matrices: Mapping[str, ScoreMatrix]
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def matrix(self) -> ScoreMatrix:
+        """The score matrix, where there is one metric."""
+        if len(self.matrices) > 1:
+            raise UsageError(f"there are several metrics: {few(self.matrices, 20)}. Choose one: metric='NAME'")
+        return next(iter(self.matrices.values()))
+
+    @property
+    def read(self) -> str:
+        """One sentence about what was read."""
+        first = next(iter(self.matrices.values()))
+        return first.read if len(self.matrices) == 1 else f"{first.read} and {len(self.matrices) - 1} more"
+
+    def __iter__(self) -> Iterator[tuple[str, ScoreMatrix]]:
+        return iter(self.matrices.items())
+
+    def __repr__(self) -> str:
+        return f"<scores: {self.read}>"
+
+
+def read_scores(
+    sources: Any,
+    *,
+    metric: str | None = None,
+    systems: Sequence[str] | None = None,
+    missing: Missing = "stop",
+    repeats: RepeatsAre = "column",
+    columns: Columns | Mapping[str, str] | None = None,
+    runs_as_rows: bool = False,
+    series_from: str | None = None,
+) -> ScoreTables:
+    """Read scores in any form: the systems, the questions, and one score matrix per metric.
+
+    `sources` is a source or a list of them. A source is a path, "NAME=FILE", a frame of pandas or polars, an Arrow
+    table, a dictionary of columns, a dictionary of scores by question for each system, rows as dictionaries, or a score
+    matrix. Tables may be wide (a column per system) or long (a row per answer); several files are one system each.
+
+    metric: the metric to take, or "all"; systems: the systems to take; missing: what to do where a system has no score
+    for a question ("stop", "zero", "skip"); repeats: "rows" counts several rows of one question and system as
+    repeats; columns: names of the columns `question`, `system`, `score`, `repeat`, `metric`; runs_as_rows: a wide
+    table has one row per system; series_from: a regular expression whose first group, found in a question's id, names
+    its series.
+    """
+    listed = listed_sources(sources)
+    chosen = columns if isinstance(columns, Columns) else _columns(columns or {})
+    if len(listed) == 1 and isinstance(listed[0].content, ScoreMatrix):
+        tables = ScoreTables({listed[0].content.measure: _selected(listed[0].content, systems)})
+    else:
+        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows).read(listed)
+    if series_from is not None:
+        return replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
+    return tables
+
+
+def _in_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
+    averaged = average_series(matrix, pattern)
+    return replace(averaged, read=f"{matrix.read}, averaged into {plural_unit(averaged)}")
+
+
+def plural_unit(matrix: ScoreMatrix) -> str:
+    """The number of units with their name: 60 questions."""
+    return f"{len(matrix.units):,} {matrix.unit_name[len(matrix.units) != 1]}"
+
+
+def _columns(given: Mapping[str, str]) -> Columns:
+    known = ("question", "system", "score", "repeat", "metric")
+    for name in given:
+        if name not in known:
+            raise unknown("column", name, known)
+    return Columns(**given)
+
+
+def _selected(matrix: ScoreMatrix, systems: Sequence[str] | None) -> ScoreMatrix:
+    return matrix if systems is None else matrix.select(systems)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table with the roles of its columns."""
+
+    source: Source
+    grid: Grid
+    roles: Roles
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How sources are read, as the user says it."""
+
+    metric: str | None
+    systems: Sequence[str] | None
+    missing: Missing
+    repeats: RepeatsAre
+    columns: Columns
+    runs_as_rows: bool
+
+    def read(self, sources: Sequence[Source]) -> ScoreTables:
+        """The score matrices of the sources."""
+        loaded = [self._load(source) for source in sources]
+        wide = self._wide(loaded)
+        if wide is not None:
+            return ScoreTables({wide.measure: wide})
+        if self.runs_as_rows:
+            raise UsageError("--runs-as-rows is for one wide table. Long tables and several files need no such option")
+        parts = match_ids(name_systems(self._parts(loaded)))
+        metrics = self._metrics(parts)
+        matrices = {name or "score": self._matrix(parts, name, _unit_name(loaded)) for name in metrics}
+        warnings = tuple(warning for part in parts for warning in part.rows.warnings)
+        return ScoreTables(matrices, warnings)
+
+    def _load(self, source: Source) -> _Table | Part:
+        """A source as a table, or as rows where it is a tool's log."""
+        content = source.content
+        if isinstance(content, ScoreMatrix):
+            return Part(_matrix_rows(content), source.name, source.stem)
+        if isinstance(content, Path):
+            from qassay.formats.foreign import read_log
+
+            rows = read_log(content)
+            if rows is not None:
+                return Part(rows, source.name, source.stem)
+            grid = read_grid(content)
+        else:
+            grid = memory_grid(content)
+        roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
+        return _Table(source, grid, roles)
+
+    def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
+        """The matrix of a single wide table; None where there is anything else."""
+        if len(loaded) > 1 or isinstance(loaded[0], Part) or loaded[0].source.name is not None:
+            return None
+        table = loaded[0]
+        header = [name.strip() for name in table.grid.header]
+        names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
+        long = is_long(table.grid, table.roles, self.columns) and not names_columns
+        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric is not None):
+            return None
+        matrix = wide_matrix(
+            table.grid,
+            runs_as_rows=self.runs_as_rows,
+            missing=self.missing,
+            question=self.columns.question,
+            systems=None if self.runs_as_rows else self.systems,
+        )
+        return self._finished(matrix, "wide table", table.grid.file)
+
+    def _parts(self, loaded: Sequence[_Table | Part]) -> list[Part]:
+        """Every source as rows. Columns that several files share, or that a metric names, are metrics."""
+        loaded = [
+            table if isinstance(table, Part) else replace(table, roles=with_scores(table.grid, table.roles))
+            for table in loaded
+        ]
+        tables = [table for table in loaded if isinstance(table, _Table)]
+        names = [{table.grid.header[place].strip() for place in table.roles.scores} for table in tables]
+        shared = len(loaded) > 1 and (len(tables) < len(loaded) or bool(set.intersection(*names)))
+        parts = []
+        for table in loaded:
+            if isinstance(table, Part):
+                parts.append(table)
+                continue
+            named = table.source.name is not None
+            header = [name.strip() for name in table.grid.header]
+            metrics = shared or named or (self.metric is not None and self.metric in header)
+            rows = long_rows(
+                table.grid,
+                table.roles,
+                columns_are="metrics" if metrics else "systems",
+                stop=self.missing == "stop",
+            )
+            if not is_long(table.grid, table.roles, self.columns):
+                rows.form = "table" if metrics else "wide table"
+            parts.append(Part(rows, table.source.name, table.source.stem))
+        return parts
+
+    def _metrics(self, parts: Sequence[Part]) -> list[str]:
+        """The metrics to analyse: the one that all sources share, or those asked for."""
+        by_part = [list(dict.fromkeys(part.rows.metrics)) for part in parts]
+        shared = [name for name in by_part[0] if all(name in own for own in by_part)]
+        every = list(dict.fromkeys(name for own in by_part for name in own))
+        if self.metric is None or self.metric == ALL:
+            if len(shared) == 1 or (shared and self.metric == ALL):
+                return shared
+            raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), _files(parts)))
+        if self.metric in shared or (self.metric == "score" and "" in shared):
+            return ["" if self.metric not in shared else self.metric]
+        if self.metric in every:
+            lacking = [part.rows.file for part, own in zip(parts, by_part, strict=True) if self.metric not in own]
+            message = f"there is no metric {self.metric!r} here. Metrics of all files: {_names(shared)}"
+            raise InputError(Problem("configuration", message, lacking[0]))
+        raise unknown("metric", self.metric, [name or "score" for name in every])
+
+    def _matrix(self, parts: Sequence[Part], metric: str, name: tuple[str, str]) -> ScoreMatrix:
+        kept = parts
+        if self.systems is not None:
+            kept = [_only(part, self.systems) for part in parts]
+            kept = [part for part in kept if len(part.rows)]
+            known = [system for part in parts for system in part.systems]
+            for system in self.systems:
+                if system not in known:
+                    raise unknown("system", system, known)
+        matrix = assemble(kept, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
+        matrix = self._finished(_selected(matrix, self.systems), _form(parts), _files(parts))
+        return replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
+
+    def _finished(self, matrix: ScoreMatrix, form: str, file: str) -> ScoreMatrix:
+        """The matrix with the sentence about it; an error where its systems are not on one scale."""
+        if self.systems is None:
+            _refuse_scales(matrix, file)
+        read = f"{form}: {plural(len(matrix.runs), 'system')} x {plural_unit(matrix)}"
+        if matrix.repeats is not None:
+            numbers = sorted(set(matrix.repeats.numbers))
+            read += f", {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''} repeats"
+        return replace(matrix, read=read)
+
+
+def _only(part: Part, systems: Sequence[str]) -> Part:
+    """The rows of these systems."""
+    rows = part.rows
+    kept = [i for i, system in enumerate(rows.systems) if system in systems]
+    if len(kept) == len(rows):
+        return part
+    return replace(
+        part,
+        rows=replace(
+            rows,
+            systems=[rows.systems[i] for i in kept],
+            questions=[rows.questions[i] for i in kept],
+            metrics=[rows.metrics[i] for i in kept],
+            repeats=[rows.repeats[i] for i in kept],
+            values=[rows.values[i] for i in kept],
+            lines=None if rows.lines is None else [rows.lines[i] for i in kept],
+        ),
+    )
+
+
+def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
+    """A score matrix among other sources, as rows."""
+    rows = ScoreRows("score matrix", FILE)
+    for i, run in enumerate(matrix.runs):
+        for j, unit in enumerate(matrix.units):
+            scores = [matrix.values[i, j]] if matrix.repeats is None else matrix.repeats.values[i][j].tolist()
+            for number, score in enumerate(scores, 1):
+                rows.add(run, unit, float(score), repeat=str(number) if len(scores) > 1 else "")
+    return rows
+
+
+def _unit_name(loaded: Sequence[_Table | Part]) -> tuple[str, str]:
+    """What people call a unit: by the header of the first table's ids."""
+    for table in loaded:
+        if isinstance(table, _Table) and table.roles.question is not None:
+            return unit_name(table.grid.header[table.roles.question])
+    return ("question", "questions")
+
+
+def _refuse_scales(matrix: ScoreMatrix, file: str) -> None:
+    """Stop where the scores of some systems lie between 0 and 1 and those of others go far beyond."""
+    low, high = matrix.values.min(axis=1), matrix.values.max(axis=1)
+    within = np.flatnonzero((low >= 0) & (high <= 1)).tolist()
+    beyond = np.flatnonzero(high > FAR_BEYOND).tolist()
+    if not within or not beyond:
+        return
+    small, large = [matrix.runs[i] for i in within], [matrix.runs[i] for i in beyond]
+    message = (
+        f"scores of {few(small)} lie between 0 and 1, those of {few(large)} go up to {float(high[beyond].max()):g}. "
+        f"Say which are systems: --systems {','.join(small[:5])}"
+    )
+    raise InputError(Problem("configuration", message, file))
+
+
+def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
+    if shared:
+        return f"there are several metrics: {_names(shared)}. Choose one: --metric NAME; or all: --metric all"
+    listed = "; ".join(f"{part.rows.file}: {_names(own)}" for part, own in zip(parts, by_part, strict=True))
+    return f"the files have no metric in common ({listed}). Give the same metric the same name in all files"
+
+
+def _form(parts: Sequence[Part]) -> str:
+    """What the sources are, for people."""
+    forms = list(dict.fromkeys(part.rows.form for part in parts))
+    if len(parts) == 1:
+        return forms[0]
+    one_each = all(len(part.systems) == 1 for part in parts)
+    shown = "" if set(forms) <= {"table", "wide table"} else f" ({', '.join(forms)})"
+    return f"{len(parts)} files{', one per system' if one_each else ''}{shown}"
+
+
+def _names(metrics: Sequence[str]) -> str:
+    return few([name or "score" for name in metrics], 20) if metrics else "none"
+
+
+def _files(parts: Sequence[Part]) -> str:
+    return ", ".join(dict.fromkeys(part.rows.file for part in parts))

@@ -1,0 +1,67 @@
+"""Where scores come from: files, NAME=FILE, and tables in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qassay.errors import UsageError
+from qassay.formats.frames import FILE, is_rows
+
+# Extensions that are not part of the name of a system.
+SUFFIXES = (
+    ".gz", ".zst", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".xlsx", ".json", ".jsonl", ".ndjson",
+    ".eval",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source: what it is, the name that was given to its system, and the name of its file."""
+
+    content: Any
+    name: str | None
+    stem: str
+
+
+def is_source(text: str) -> bool:
+    """Whether an argument of a command is a file, or NAME=FILE."""
+    return Path(text).exists() or ("=" in text and Path(text.partition("=")[2]).is_file())
+
+
+def split_source(text: str | Path) -> tuple[str | None, Path]:
+    """The name and the path of a source: a path that exists, NAME=FILE, or a path that does not exist."""
+    path = Path(text)
+    name, equals, file = str(text).partition("=")
+    if not path.exists() and equals and name and Path(file).exists():
+        return name, Path(file)
+    return None, path
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without its extensions.
+
+    >>> stem_of(Path("runs/new.jsonl.gz"))
+    'new'
+    """
+    stem = path.name
+    for suffix in SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return stem or path.name
+
+
+def listed_sources(sources: Any) -> list[Source]:
+    """The sources that were given, one or several."""
+    several = isinstance(sources, (list, tuple)) and not is_rows(sources)
+    given = list(sources) if several else [sources]
+    if not given:
+        raise UsageError("scores take a source: a file, a frame or a dictionary")
+    listed = []
+    for number, source in enumerate(given, 1):
+        if isinstance(source, (str, Path)):
+            name, path = split_source(source)
+            listed.append(Source(path, name, stem_of(path)))
+        else:
+            listed.append(Source(source, None, FILE if len(given) == 1 else f"{FILE} {number}"))
+    return listed
