@@ -47,7 +47,9 @@ class WordRecall(BaseMetric):
 
 for system in ("alpha", "beta"):
     cases = [
-        LLMTestCase(name=row["id"], input=row["question"], actual_output=row["answers"][system][0], expected_output=row["gold"])
+        LLMTestCase(
+            name=row["id"], input=row["question"], actual_output=row["answers"][system][0], expected_output=row["gold"]
+        )
         for row in questions
     ]
     evaluate(

@@ -7,13 +7,15 @@ import json
 import sys
 from pathlib import Path
 
-from inspect_ai import Task, eval
+import inspect_ai
+from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score, accuracy, exact, match, mean, scorer
 from inspect_ai.solver import solver
 
-questions = {row["id"]: row for row in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))}
+# Four questions: a log has thousands of characters per sample.
+questions = {row["id"]: row for row in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))[2:]}
 folder = Path(sys.argv[2])
 
 
@@ -75,10 +77,10 @@ def task(system, breaks_at=None):
     return Task(name="facts", dataset=samples, solver=answer(system, breaks_at), scorer=scorers, epochs=2)
 
 
-def write(name, system, form, breaks_at=None):
+def write(name, system, form, breaks_at=None, limit=None):
     """Run the task and keep its log under this name."""
-    kwargs = {"max_samples": 1, "display": "none", "log_format": form, "log_dir": "logs"}
-    [log] = eval(task(system, breaks_at), model=f"mockllm/{system}", **kwargs)
+    kwargs = {"max_samples": 1, "display": "none", "log_format": form, "log_dir": "logs", "limit": limit}
+    [log] = inspect_ai.eval(task(system, breaks_at), model=f"mockllm/{system}", **kwargs)
     (folder / f"{name}.{form}").write_bytes(Path(log.location.removeprefix("file://")).read_bytes())
     shown = {
         f"{score.name}/{name}": metric.value
@@ -91,7 +93,7 @@ def write(name, system, form, breaks_at=None):
 printed = {
     "alpha.eval": write("alpha", "alpha", "eval"),
     "beta.eval": write("beta", "beta", "eval"),
-    "beta.json": write("beta", "beta", "json"),
-    "broken-off.eval": write("broken-off", "alpha", "eval", breaks_at="hamlet"),
+    "beta.json": write("beta", "beta", "json", limit=1),
+    "broken-off.eval": write("broken-off", "alpha", "eval", breaks_at="gold"),
 }
 (folder / "printed.json").write_text(json.dumps(printed, indent=1) + "\n", encoding="utf-8")

@@ -38,15 +38,13 @@ for system, skill in (("alpha", 0.5), ("beta", 0.1)):
             [*command, "qrels.txt", f"{system}.run", "AP", "nDCG@10", "P@5"], capture_output=True, text=True, check=True
         )
         (folder / f"{system}.{suffix}").write_text(done.stdout)
-    by_topic = pytrec_eval.RelevanceEvaluator(qrels, {"map", "P.5", "num_q", "runid"} - {"runid"}).evaluate(run)
+    by_topic = pytrec_eval.RelevanceEvaluator(qrels, {"map", "P.5"}).evaluate(run)
     measures = sorted(next(iter(by_topic.values())))
     with (folder / f"{system}.trec_eval").open("w") as out:
         for topic in sorted(by_topic):
             for measure in measures:
-                if measure != "num_q":
-                    out.write(f"{measure:<22}\t{topic}\t{by_topic[topic][measure]:.4f}\n")
+                out.write(f"{measure:<22}\t{topic}\t{by_topic[topic][measure]:.4f}\n")
         out.write(f"{'runid':<22}\tall\t{system}\n{'num_q':<22}\tall\t{len(by_topic)}\n")
         for measure in measures:
-            if measure != "num_q":
-                mean = sum(scores[measure] for scores in by_topic.values()) / len(by_topic)
-                out.write(f"{measure:<22}\tall\t{mean:.4f}\n")
+            mean = sum(scores[measure] for scores in by_topic.values()) / len(by_topic)
+            out.write(f"{measure:<22}\tall\t{mean:.4f}\n")

@@ -52,8 +52,9 @@ metric_list:
 """,
     encoding="utf-8",
 )
+printed = {}
 for system, seed in (("alpha", 1), ("beta", 2)):
-    tracker = EvaluationTracker(output_path=str(folder))
+    tracker = EvaluationTracker(output_path="output")
     results = lm_eval.simple_evaluate(
         model="dummy",
         model_args=f"pretrained={system}",
@@ -65,6 +66,12 @@ for system, seed in (("alpha", 1), ("beta", 2)):
         evaluation_tracker=tracker,
     )
     samples = results.pop("samples")
+    printed[system] = results["results"]
     tracker.save_results_aggregated(results=results, samples=samples)
     for task, logged in samples.items():
         tracker.save_results_samples(task_name=task, samples=logged)
+for written in Path("output").glob("*/samples_*.jsonl"):
+    if written.parent.name == "alpha" or "choice" in written.name:
+        (folder / written.parent.name).mkdir(exist_ok=True)
+        (folder / written.parent.name / written.name).write_bytes(written.read_bytes())
+(folder / "printed.json").write_text(json.dumps(printed, indent=1, default=str) + "\n", encoding="utf-8")

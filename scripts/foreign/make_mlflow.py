@@ -43,6 +43,7 @@ def word_recall(predictions, targets):
     return MetricValue(scores=shares, aggregate_results={"mean": sum(shares) / len(shares)})
 
 
+printed = {}
 for system in ("alpha", "beta"):
     rows = [
         {
@@ -53,12 +54,13 @@ for system in ("alpha", "beta"):
         for row in questions
     ]
     with mlflow.start_run(run_name=system):
-        frame = mlflow.genai.evaluate(data=rows, scorers=[exact, recall]).result_df
-    frame.drop(columns="trace", errors="ignore").to_csv(folder / f"{system}-genai.csv", index=False)
-    if system == "alpha":
-        frame.drop(columns="trace", errors="ignore").to_json(
-            folder / f"{system}-genai.jsonl", orient="records", lines=True, default_handler=str
-        )
+        result = mlflow.genai.evaluate(data=rows, scorers=[exact, recall])
+    printed[system] = result.metrics
+    # Without the columns that describe this machine.
+    frame = result.result_df.drop(columns=["trace", "trace_metadata", "tags", "spans"], errors="ignore")
+    frame.to_csv(folder / f"{system}.csv", index=False)
+    if system == "beta":
+        frame.head(2).to_json(folder / f"{system}.jsonl", orient="records", lines=True, default_handler=str)
     table = pandas.DataFrame(
         {
             "question": [row["question"] for row in questions],
@@ -77,4 +79,5 @@ for system in ("alpha", "beta"):
             evaluators="default",
         )
     artifact = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="eval_results_table.json")
-    (folder / f"{system}-table.json").write_bytes(Path(artifact).read_bytes())
+    (folder / f"{system}.json").write_bytes(Path(artifact).read_bytes())
+(folder / "printed.json").write_text(json.dumps(printed, indent=1) + "\n", encoding="utf-8")

@@ -15,8 +15,12 @@ folder = Path(sys.argv[2])
 printed = {}
 for system in ("alpha", "beta"):
     samples = [
-        {"user_input": row["question"], "response": row["answers"][system][0], "reference": row["gold"],
-         "retrieved_contexts": [f"The answer is {row['gold']}.", "Another text, with a comma."]}
+        {
+            "user_input": row["question"],
+            "response": row["answers"][system][0],
+            "reference": row["gold"],
+            "retrieved_contexts": [f"The answer is {row['gold']}.", "Another text, with a comma."],
+        }
         for row in questions
     ]
     result = evaluate(
@@ -26,6 +30,7 @@ for system in ("alpha", "beta"):
     )
     frame = result.to_pandas()
     frame.to_csv(folder / f"{system}.csv", index=False)
-    frame.to_json(folder / f"{system}.jsonl", orient="records", lines=True)
+    if system == "beta":
+        frame.to_json(folder / f"{system}.jsonl", orient="records", lines=True)
     printed[system] = str(result)
 (folder / "printed.json").write_text(json.dumps(printed, indent=1) + "\n", encoding="utf-8")

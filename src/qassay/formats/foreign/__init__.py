@@ -75,7 +75,7 @@ def _plug_ins() -> tuple[Reader, ...]:
     for entry in entry_points(group=GROUP):
         try:
             readers.append(_reader(entry.load()))
-        except Exception as error:  # noqa: BLE001 - a plug-in may fail in any way
+        except Exception as error:
             message = f"the plug-in {entry.value!r} of the group {GROUP} cannot be loaded: {error}"
             raise UsageError(f"{message}. Update the package, or uninstall it.") from error
     return tuple(readers)

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import csv
-import hashlib
 import io
 import json
-import math
-import unicodedata
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem
 from qassay.formats import files
-from qassay.formats.score_rows import ScoreRows
+from qassay.formats.foreign import _names
 from qassay.tables import plural
 
 Record = TypeVar("Record")
 
-# The longest name of a system, question or metric; a prompt of a thousand words names nothing that people can read.
-LONGEST_NAME = 300
-# Larger numbers are no scores: their squares and sums would not be numbers.
-LARGEST = 1e100
-
-# The longest cell that is read as an object; explanations of a model are longer.
-LONGEST_CELL = 1 << 20
-
-# Characters that turn the direction of writing.
-_DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
-_WORDS = {"true": 1.0, "false": 0.0}
-_ABSENT = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
+# Strings, with the colon behind those that are keys, and brackets; and how much of a file is searched for keys.
+_TOKEN = re.compile(rb'"(?P<key>(?:[^"\\]|\\.)*+)"(?P<colon>\s*+:)?+|[{}\[\]]', re.DOTALL)
+_KEYS_WITHIN = 1 << 18
 
 
 def refuse(path: Path, message: str, *, line: int | None = None) -> InputError:
@@ -97,11 +86,10 @@ class Line:
 
 
 def json_lines(content: bytes, path: Path, remedy: str) -> Iterator[Line]:
-    """The objects of JSON lines, or of one JSON list, which has no lines to name: its objects are counted from 1."""
+    """The objects of JSON lines, or of one JSON list, whose objects have no lines to name: 0."""
     text = content.removeprefix(files.BOM)
     if text.lstrip()[:1] == b"[":
-        for number, row in enumerate(decode(text, list[dict[str, Any]], path, remedy), 1):
-            yield Line(number, row)
+        yield from (Line(0, row) for row in decode(text, list[dict[str, Any]], path, remedy))
         return
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
@@ -139,6 +127,17 @@ def _records(reader: Any, path: Path, remedy: str) -> Iterator[Line]:
         start = reader.line_num + 1
 
 
+def frame_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
+    """The rows of a frame that was written as CSV, TSV, JSON lines or a JSON list."""
+    is_json = content.removeprefix(files.BOM).lstrip()[:1] in (b"{", b"[")
+    return list(json_lines(content, path, remedy)) if is_json else table_lines(content, path, remedy)
+
+
+def frame_columns(head: bytes) -> list[str]:
+    """The columns of a frame with these first bytes."""
+    return header_of(head) or list(first_object(head))
+
+
 def header_of(head: bytes) -> list[str]:
     """The column names of a CSV or TSV file with these first bytes; empty where its first line is not a header."""
     line = head.removeprefix(files.BOM).split(b"\n", 1)[0]
@@ -154,6 +153,7 @@ def header_of(head: bytes) -> list[str]:
         return []
 
 
+@lru_cache(maxsize=2)
 def first_object(head: bytes) -> Mapping[str, Any]:
     """The first object of JSON lines or of a JSON list with these first bytes; empty where there is none."""
     text = head.removeprefix(files.BOM).lstrip()
@@ -171,117 +171,28 @@ def first_object(head: bytes) -> Mapping[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-def top_keys(head: bytes) -> list[str]:
+@lru_cache(maxsize=2)
+def top_keys(head: bytes) -> tuple[str, ...]:
     """The outermost keys of a JSON object as far as these first bytes go, which may end anywhere.
 
     >>> top_keys(b'{"a": {"b": 1}, "c": [{"d": "}"}], "e": "x')
-    ['a', 'c', 'e']
+    ('a', 'c', 'e')
     """
     keys: list[str] = []
     depth = 0
-    text = head.removeprefix(files.BOM).decode("utf-8", "replace")
-    place = 0
-    while place < len(text):
-        character = text[place]
-        if character == '"':
-            end = _closing_quote(text, place)
-            if depth == 1 and text[end + 1 : end + 40].lstrip()[:1] == ":":
-                keys.append(text[place + 1 : end])
-            place = end
-        elif character in "{[":
+    text = head.removeprefix(files.BOM).lstrip()[:_KEYS_WITHIN]
+    for token in _TOKEN.finditer(text) if text.startswith(b"{") else ():
+        mark = token[0][:1]
+        if mark == b'"':
+            if depth == 1 and token["colon"] is not None:
+                keys.append(token["key"].decode("utf-8", "replace"))
+        elif mark in (b"{", b"["):
             depth += 1
-        elif character in "}]":
+        else:
             depth -= 1
-            if depth <= 0:
+            if depth == 0:
                 break
-        elif depth == 0 and not character.isspace():
-            break
-        place += 1
-    return keys
-
-
-def _closing_quote(text: str, start: int) -> int:
-    end = text.find('"', start + 1)
-    while end > 0:
-        slashes = len(text[:end]) - len(text[start:end].rstrip("\\")) - start if text[end - 1] == "\\" else 0
-        if slashes % 2 == 0:
-            return end
-        end = text.find('"', end + 1)
-    return len(text)
-
-
-def number(value: object) -> float | None:
-    """A score as a number: true is 1, false 0; None where there is none. A ValueError where it says something else.
-
-    >>> number(True), number("0.5"), number(None), number(float("nan"))
-    (1.0, 0.5, None, None)
-    """
-    if value is None:
-        return None
-    if isinstance(value, str):
-        text = value.strip().lower()
-        if text in _ABSENT:
-            return None
-        value = _WORDS[text] if text in _WORDS else float(text.replace("_", "x"))
-    if not isinstance(value, int | float):
-        raise ValueError
-    if math.isnan(value):
-        return None
-    if abs(value) > LARGEST:
-        raise ValueError
-    return float(value)
-
-
-def name(value: object) -> str:
-    """A name for people: on one line, without control characters, and not too long.
-
-    A long text is cut and gets a few digits of its hash, so that two prompts that begin alike stay two.
-
-    >>> name("What is\\n\\tthis?"), len(name("x" * 1000))
-    ('What is this?', 300)
-    """
-    text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
-    text = " ".join("".join(" " if _is_control(character) else character for character in text).split())
-    if len(text) <= LONGEST_NAME:
-        return text
-    digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{text[: LONGEST_NAME - 12]}... {digits}"
-
-
-def _is_control(character: str) -> bool:
-    """Whether a character moves the cursor, turns the direction of writing, or is half of one."""
-    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _DIRECTIONS
-
-
-def parsed(value: object) -> object:
-    """A cell as the object that it spells, as JSON or as Python prints it; the text itself where it spells none.
-
-    >>> parsed("{'a': 1}"), parsed('{"a": null}'), parsed("Paris")
-    ({'a': 1}, {'a': None}, 'Paris')
-    """
-    if not isinstance(value, str) or value[:1] not in ("{", "[") or len(value) > LONGEST_CELL:
-        return value
-    try:
-        return msgspec.json.decode(value)
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return value
-
-
-def question_name(value: object) -> str:
-    """The name of a question from what was asked: the text alone where that is all.
-
-    >>> question_name("{'question': 'Who?'}"), question_name({"a": "x", "b": 2})
-    ('Who?', '{"a":"x","b":2}')
-    """
-    asked = parsed(value)
-    if isinstance(asked, dict) and len(asked) == 1:
-        [only] = asked.values()
-        asked = only if isinstance(only, str) else asked
-    return name(asked)
+    return tuple(keys)
 
 
 def version_warnings(path: Path, tool: str, version: str, tried: Sequence[str]) -> list[Problem]:
@@ -289,102 +200,5 @@ def version_warnings(path: Path, tool: str, version: str, tried: Sequence[str]) 
     series = {tuple(known.split(".")[:2]) for known in tried}
     if not version or tuple(version.split(".")[:2]) in series:
         return []
-    message = f"was written by {tool} {name(version)}, which was not tried (tried: {', '.join(tried)})."
+    message = f"was written by {tool} {_names.name(version)}, which was not tried (tried: {', '.join(tried)})."
     return [warning(path, f"{message} Compare a few scores with what the tool shows.")]
-
-
-class Scores:
-    """Scores of one log on their way into `ScoreRows`: values become numbers, failed samples become missing scores."""
-
-    def __init__(self, form: str, path: Path, *, remedy: str) -> None:
-        self._rows = ScoreRows(form=form, file=str(path))
-        self._path = path
-        self._remedy = remedy
-        self._raw: list[tuple[str, str, str, str, object, int]] = []
-        self._failed: list[tuple[str, str, str, int]] = []
-
-    def add(
-        self, system: str, question: str, value: object, *, metric: str = "", repeat: str = "", line: int = 0
-    ) -> None:
-        """One score as the log has it."""
-        self._raw.append((system, question, metric, repeat, value, line))
-
-    def failed(self, system: str, question: str, *, repeat: str = "", line: int = 0) -> None:
-        """A sample without scores: each metric of its system is missing there."""
-        self._failed.append((system, question, repeat, line))
-
-    def note(self, *sentences: str) -> None:
-        """Sentences that every output repeats."""
-        self._rows.notes.extend(sentences)
-
-    def warn(self, *warnings: Problem) -> None:
-        """Warnings for people to act on."""
-        self._rows.warnings.extend(warnings)
-
-    def rows(self, *, default: str | None = None, repeated: bool = False) -> ScoreRows:
-        """Everything that was added; an error where a metric has numbers and text, or where no score is left.
-
-        `default` is the metric that the tool itself puts first. The names of repeats are kept where there are several,
-        or where the log says that several were meant.
-        """
-        kept = self._numeric()
-        metrics: dict[str, dict[str, None]] = {}
-        for system, _, metric, *_ in kept:
-            metrics.setdefault(system, {})[metric] = None
-        for system, question, repeat, line in self._failed:
-            kept += [(system, question, metric, repeat, None, line) for metric in metrics.get(system, {})]
-        if not any(number(entry[4]) is not None for entry in kept):
-            raise refuse(self._path, f"contains no scores. {self._remedy}")
-        several = repeated or len({entry[3] for entry in kept}) > 1
-        for system, question, metric, repeat, value, _ in kept:
-            self._rows.add(system, question, number(value), metric=metric, repeat=repeat if several else "")
-        if any(entry[5] for entry in kept):
-            self._rows.lines = [entry[5] for entry in kept]
-        if any(isinstance(entry[4], bool) or _is_word(entry[4]) for entry in kept):
-            self.note("True counts as 1, false as 0.")
-        if default in self._rows.metrics:
-            self._rows.default_metric = default
-        return self._rows
-
-    def _numeric(self) -> list[tuple[str, str, str, str, object, int]]:
-        """The scores of metrics that have numbers; metrics that have only text are named as left out."""
-        texts: dict[str, list[tuple[str, str, str, str, object, int]]] = {}
-        numeric: set[str] = set()
-        for entry in self._raw:
-            if not _is_number(entry[4]):
-                texts.setdefault(entry[2], []).append(entry)
-            elif number(entry[4]) is not None:
-                numeric.add(entry[2])
-        problems = [
-            Problem(
-                "syntax",
-                f"question {entry[1]!r}, metric {metric}: {name(_shown(entry[4]))!r} is not a number. {self._remedy}",
-                str(self._path),
-                entry[5] or None,
-                entry[1],
-            )
-            for metric, entries in texts.items()
-            if metric in numeric
-            for entry in entries
-        ]
-        if problems:
-            raise InputError(problems)
-        if texts:
-            self.note(f"Left out because {'they have' if len(texts) > 1 else 'it has'} no numbers: {few(texts)}.")
-        return [entry for entry in self._raw if entry[2] not in texts]
-
-
-def _is_number(value: object) -> bool:
-    try:
-        number(value)
-    except (ValueError, OverflowError):
-        return False
-    return True
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() in _WORDS
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)

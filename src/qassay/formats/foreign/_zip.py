@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from qassay.formats import files
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
 
 ZIP = b"PK\x03\x04"
 # The most that all members that are read unpack to, and the most members that a log may have.
@@ -56,10 +56,17 @@ class Archive:
             for piece in self._pieces(member):
                 self._room -= len(piece)
                 if self._room < 0:
-                    message = f"{_logs.name(name)}: unpacks to more than {MOST_UNPACKED >> 20:,} MiB."
+                    message = f"{_names.name(name)}: unpacks to more than {MOST_UNPACKED >> 20:,} MiB."
                     raise _logs.refuse(self._path, f"{message} Split the log.")
                 pieces.append(piece)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, files.BrokenError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+            files.BrokenError,
+        ) as error:
             raise self._broken(name, str(error)) from None
         content = b"".join(pieces)
         if zlib.crc32(content) != member.CRC:
@@ -88,4 +95,4 @@ class Archive:
         return packed
 
     def _broken(self, name: str, reason: str) -> Exception:
-        return _logs.refuse(self._path, f"member {_logs.name(name)} is broken: {reason}. {self._remedy}")
+        return _logs.refuse(self._path, f"member {_names.name(name)} is broken: {reason}. {self._remedy}")

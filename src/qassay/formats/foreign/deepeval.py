@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
+from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "DeepEval"
@@ -54,22 +54,19 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every test case."""
     run = _logs.decode(content, _TestRun, path, _REMEDY)
-    system = _logs.name(run.identifier or (run.hyperparameters or {}).get("model") or path.stem)
-    scores = _logs.Scores("DeepEval test run", path, remedy=_REMEDY)
-    seen: Counter[str] = Counter()
+    system = _names.name(run.identifier or (run.hyperparameters or {}).get("model") or path.stem)
+    scores = Scores("DeepEval test run", path, remedy=_REMEDY)
     for place, case in enumerate([*run.cases, *run.conversations], 1):
         question = _question(case, place)
-        seen[question] += 1
-        repeat = str(seen[question])
         if not case.metrics:
-            scores.failed(system, question, repeat=repeat)
+            scores.failed(system, question)
         for metric in case.metrics or ():
             value = None if metric.error else metric.score
-            scores.add(system, question, value, metric=_logs.name(metric.name), repeat=repeat)
+            scores.add(system, question, value, metric=_names.name(metric.name))
     return scores.rows()
 
 
 def _question(case: _TestCase, place: int) -> str:
     if case.name and not _UNNAMED.fullmatch(case.name):
-        return _logs.name(case.name)
-    return _logs.question_name(case.input or case.scenario or case.name or f"test case {place}")
+        return _names.name(case.name)
+    return _names.question_name(case.input or case.scenario or case.name or f"test case {place}")

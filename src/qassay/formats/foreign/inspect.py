@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
+from qassay.formats.foreign._scores import Scores
 from qassay.formats.foreign._zip import ZIP, Archive
 from qassay.formats.score_rows import ScoreRows
 
@@ -75,19 +76,19 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every sample and epoch."""
     header, samples = _archive(path, content) if content.startswith(ZIP) else _json(path, content)
-    scores = _logs.Scores("Inspect log", path, remedy=_no_scores(header))
+    scores = Scores("Inspect log", path, remedy=_no_scores(header))
     grades = False
     count = 0
-    system = _logs.name(header.eval.model)
+    system = _names.name(header.eval.model)
     for sample in samples:
-        question, repeat = _logs.name(str(sample.id)), str(sample.epoch)
+        question, repeat = _names.name(str(sample.id)), str(sample.epoch)
         if not sample.scores:
             scores.failed(system, question, repeat=repeat)
             continue
         count += 1
         for metric, value in _values(sample.scores):
             grades |= isinstance(value, str) and value in _GRADES
-            scores.add(system, question, _number(value), metric=_logs.name(metric), repeat=repeat)
+            scores.add(system, question, _number(value), metric=_names.name(metric), repeat=repeat)
     scores.note(*(["C, I, P, N count as 1, 0, 0.5, 0, as in Inspect."] if grades else []))
     _warn(scores, path, header, count)
     return scores.rows(repeated=(header.eval.config.epochs or 1) > 1)
@@ -140,14 +141,14 @@ def _number(value: Any) -> Any:
 
 def _no_scores(header: _Header) -> str:
     if header.status != "success":
-        return f"The run was broken off (status {_logs.name(header.status)}); run `inspect eval-retry` on this log."
+        return f"The run was broken off (status {_names.name(header.status)}); run `inspect eval-retry` on this log."
     return "Run `inspect score` on this log first."
 
 
-def _warn(scores: _logs.Scores, path: Path, header: _Header, count: int) -> None:
+def _warn(scores: Scores, path: Path, header: _Header, count: int) -> None:
     """Warn of runs that were broken off or withdrawn, and of versions that were not tried."""
     if header.status != "success":
-        status = "the run did not end" if header.status == "started" else f"status {_logs.name(header.status)}"
+        status = "the run did not end" if header.status == "started" else f"status {_names.name(header.status)}"
         total = f" of {header.results.total_samples:,}" if header.results and header.results.total_samples else ""
         message = f"the run was broken off ({status}): {count:,}{total} samples have scores, and only these are read."
         scores.warn(_logs.warning(path, f"{message} `inspect eval-retry` completes it."))

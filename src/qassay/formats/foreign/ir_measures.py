@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qassay.formats import files
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
+from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
 from qassay.tables import plural
 
@@ -44,8 +45,7 @@ def looks_like(path: Path, head: bytes) -> bool:
     if row:
         return row.keys() == {"query_id", "measure", "value"}
     lines = _fields(head.split(b"\n")[: _LOOKED_AT + 1])
-    complete = lines if head.endswith(b"\n") or len(lines) <= 1 else lines[:-1]
-    return _measure_column(complete[:_LOOKED_AT]) is not None
+    return _measure_column(lines[:_LOOKED_AT]) is not None
 
 
 def _fields(lines: Sequence[bytes]) -> list[list[str]]:
@@ -56,22 +56,26 @@ def _fields(lines: Sequence[bytes]) -> list[list[str]]:
 def _measure_column(rows: Sequence[Sequence[str]]) -> int | None:
     """Which column has the measures: 0 in trec_eval's order, 1 in ir_measures', 2 with the system first; else None."""
     width = len(rows[0]) if rows else 0
-    if width not in (3, 4) or any(len(fields) != width for fields in rows):
-        return None
-    if not all(_NUMBER.fullmatch(fields[-1]) or fields[0] == "runid" for fields in rows):
-        return None
-    candidates = {3: ((1, _IR_MEASURE), (0, _TREC_MEASURE), (1, _TREC_MEASURE), (0, _IR_MEASURE)), 4: ((2, None),)}
-    for column, pattern in candidates[width]:
-        patterns = (pattern,) if pattern else (_IR_MEASURE, _TREC_MEASURE)
-        if all(any(each.fullmatch(fields[column]) for each in patterns) for fields in rows):
+    orders: dict[int, tuple[tuple[int, re.Pattern[str]], ...]] = {
+        3: ((1, _IR_MEASURE), (0, _TREC_MEASURE), (1, _TREC_MEASURE), (0, _IR_MEASURE)),
+        4: ((2, _IR_MEASURE), (2, _TREC_MEASURE)),
+    }
+    for column, pattern in orders.get(width, ()):
+        fitting = sum(len(fields) == width and _fits(fields, pattern, column) for fields in rows)
+        # A broken line or two are reported where the file is read.
+        if fitting >= 0.8 * len(rows):
             return column
     return None
 
 
+def _fits(fields: Sequence[str], pattern: re.Pattern[str], column: int) -> bool:
+    return bool(pattern.fullmatch(fields[column]) and (_NUMBER.fullmatch(fields[-1]) or fields[column] == "runid"))
+
+
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every topic; means over topics are counted and left out."""
-    system = _logs.name(path.name.removesuffix(".gz").rsplit(".", 1)[0] or path.name)
-    scores = _logs.Scores("ir_measures or trec_eval lines", path, remedy=_REMEDY)
+    system = _names.name(path.name.removesuffix(".gz").rsplit(".", 1)[0] or path.name)
+    scores = Scores("ir_measures or trec_eval lines", path, remedy=_REMEDY)
     means = 0
     entries = list(_json(path, content) if content.lstrip()[:1] == b"{" else _text(path, content))
     system = next((value for _, _, _, measure, value in entries if measure == "runid"), system)
@@ -79,8 +83,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
         if topic == _ALL or measure in ("runid", "num_q"):
             means += measure not in ("runid", "num_q")
             continue
-        named = (own_system or system, _logs.name(topic), value)
-        scores.add(*named, metric=_logs.name(measure), line=line)
+        named = (own_system or system, _names.name(topic), value)
+        scores.add(*named, metric=_names.name(measure), line=line)
     if means:
         scores.note(f"{plural(means, 'mean')} over all topics (topic {_ALL!r}) left out.")
     return scores.rows()
@@ -110,7 +114,7 @@ def _text(path: Path, content: bytes) -> Iterator[_Entry]:
         if len(fields) != width:
             raise _logs.refuse(path, f"has {len(fields)} fields, the lines above {width}. {_REMEDY}", line=number)
         if column == 2:
-            yield number, _logs.name(fields[0]), fields[1], fields[2], fields[3]
+            yield number, _names.name(fields[0]), fields[1], fields[2], fields[3]
         elif column == 0:
             yield number, "", fields[1], fields[0], fields[2]
         else:

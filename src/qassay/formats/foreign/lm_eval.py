@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
+from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "lm-evaluation-harness"
@@ -22,8 +23,22 @@ _REMEDY = "Use the file as `lm_eval --log_samples` wrote it."
 _FILE = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl?")
 # Keys of a line that are no metrics, for releases that do not list the metrics of a line.
 _OTHER_KEYS = frozenset(
-    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash", "prompt_hash")
-    + ("target_hash", "schema_version", "choices", "task_name")
+    [
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "filter",
+        "metrics",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+        "schema_version",
+        "choices",
+        "task_name",
+    ]
 )
 
 
@@ -35,7 +50,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 
 def _is_summary(head: bytes) -> bool:
     keys = _logs.top_keys(head)
-    return keys[:1] == ["results"] and not {"group_subtasks", "configs", "n-shot"}.isdisjoint(keys)
+    return keys[:1] == ("results",) and not {"group_subtasks", "configs", "n-shot"}.isdisjoint(keys)
 
 
 def read(path: Path, content: bytes) -> ScoreRows:
@@ -45,14 +60,14 @@ def read(path: Path, content: bytes) -> ScoreRows:
         raise _logs.refuse(path, f"{message} Run lm_eval with --log_samples and use its samples_*.jsonl.")
     task = match["task"] if (match := _FILE.fullmatch(path.name)) else path.stem.removeprefix("samples_")
     # The path is made whole first: of `samples_x.jsonl` alone, the folder is the current one.
-    system = _logs.name(path.resolve().parent.name or path.stem)
-    scores = _logs.Scores("lm-evaluation-harness samples", path, remedy=_REMEDY)
+    system = _names.name(path.resolve().parent.name or path.stem)
+    scores = Scores("lm-evaluation-harness samples", path, remedy=_REMEDY)
     for line in _logs.json_lines(content, path, _REMEDY):
         document = line.cells.get("doc_id")
         if not isinstance(document, int | str):
             what = "no doc_id" if document is None else f"a doc_id that is neither a number nor a text: {document!r}"
-            raise _logs.refuse(path, f"has {_logs.name(what)}. {_REMEDY}", line=line.number)
-        question = _logs.name(f"{task}/{document}")
+            raise _logs.refuse(path, f"has {_names.name(what)}. {_REMEDY}", line=line.number)
+        question = _names.name(f"{task}/{document}")
         for metric in _metrics(line.cells, path, line.number):
             label = _label(metric, line.cells.get("filter"))
             scores.add(system, question, line.cells[metric], metric=label, line=line.number)
@@ -68,11 +83,11 @@ def _metrics(cells: Mapping[str, Any], path: Path, line: int) -> list[str]:
         raise _logs.refuse(path, f"metrics is not a list of names. {_REMEDY}", line=line)
     for metric in listed:
         if metric not in cells:
-            message = f"lists the metric {_logs.name(metric)!r} but has no value for it."
+            message = f"lists the metric {_names.name(metric)!r} but has no value for it."
             raise _logs.refuse(path, f"{message} {_REMEDY}", line=line)
     return listed
 
 
 def _label(metric: str, kind: object) -> str:
     """The name of a metric, as the harness writes it where a filter was used."""
-    return _logs.name(metric if kind in (None, "", "none") else f"{metric},{kind}")
+    return _names.name(metric if kind in (None, "", "none") else f"{metric},{kind}")

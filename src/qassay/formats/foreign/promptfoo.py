@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from qassay.formats.foreign import _logs
+from qassay.formats.foreign import _logs, _names
+from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
 from qassay.tables import plural
 
@@ -18,7 +19,7 @@ VERSIONS = ("0.123.1",)
 FILES = "`promptfoo eval --output results.json`, or `promptfoo export eval ID --output results.json`"
 READS = (
     "system: the provider's label or id, with the prompt where there are several; question: the test's description, or "
-    "its variables; repeat: `--repeat`; metrics: `score`, which is used where no other is chosen, and each named score; "
+    "its variables; repeat: `--repeat`; metrics: `score`, used where no other is chosen, and each named score; "
     "a call that failed is a missing score"
 )
 
@@ -76,7 +77,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every test, provider and repeat."""
     file = _logs.decode(content, _File, path, _REMEDY).results
     results = sorted(file.results, key=lambda result: result.place)
-    scores = _logs.Scores("promptfoo results", path, remedy=_REMEDY)
+    scores = Scores("promptfoo results", path, remedy=_REMEDY)
     systems = _systems(results)
     questions = _questions(results)
     seen: dict[tuple[str, str], int] = defaultdict(int)
@@ -90,7 +91,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
             continue
         scores.add(system, question, result.score, metric="score", repeat=repeat)
         for metric, value in (result.named or {}).items():
-            scores.add(system, question, value, metric=_logs.name(metric), repeat=repeat)
+            scores.add(system, question, value, metric=_names.name(metric), repeat=repeat)
     if errors:
         message = f"{plural(errors, 'call')} of a provider failed; the scores are missing, not 0."
         scores.warn(_logs.warning(path, f"{message} To call again: promptfoo retry ID."))
@@ -109,7 +110,7 @@ def _systems(results: Sequence[_Result]) -> list[str]:
         of_provider[provider].add(prompt)
     several = any(len(used) > 1 for used in of_provider.values())
     pairs = zip(providers, prompts, strict=True)
-    return [_logs.name(f"{provider}, {prompt}" if several else provider) for provider, prompt in pairs]
+    return [_names.name(f"{provider}, {prompt}" if several else provider) for provider, prompt in pairs]
 
 
 def _provider(provider: _Provider | str) -> str:
@@ -119,19 +120,19 @@ def _provider(provider: _Provider | str) -> str:
 def _questions(results: Sequence[_Result]) -> list[str]:
     """The question of each result: the description of its test, or its variables; both where one is not enough."""
     tests = [
-        (result.test.description or result.description or "", _logs.question_name(result.vars), _checks(result))
+        (result.test.description or result.description or "", _names.question_name(result.vars), _checks(result))
         for result in results
     ]
     variables: dict[str, set[tuple[str, str, bytes]]] = defaultdict(set)
     for test in tests:
-        variables[_logs.name(test[0] or test[1])].add(test)
+        variables[_names.name(test[0] or test[1])].add(test)
     named: dict[tuple[str, str, bytes], str] = {}
     used: dict[str, int] = defaultdict(int)
     for test in tests:
         if test not in named:
-            label = _logs.name(test[0] or test[1])
+            label = _names.name(test[0] or test[1])
             if len(variables[label]) > 1 and test[0]:
-                label = _logs.name(f"{test[0]}: {test[1]}")
+                label = _names.name(f"{test[0]}: {test[1]}")
             used[label] += 1
             named[test] = label if used[label] == 1 else f"{label} ({used[label]})"
     return [named[test] for test in tests]
