@@ -106,6 +106,7 @@ class Scores:
 
     def _numeric(self) -> list[_Entry]:
         """The scores of metrics that have numbers; metrics that have only text are named as left out."""
+        remedy = self._remedy
         texts: dict[str, list[_Entry]] = {}
         numeric: set[str] = set()
         for entry in self._raw:
@@ -116,7 +117,7 @@ class Scores:
         problems = [
             Problem(
                 "syntax",
-                f"question {entry.question!r}, metric {metric}: {_shown(entry.value)!r} is not a number. {self._remedy}",
+                f"question {entry.question!r}, metric {metric}: {_shown(entry.value)!r} is not a number. {remedy}",
                 str(self._path),
                 entry.line or None,
                 entry.question,
