@@ -172,8 +172,12 @@ def test_promptfoo_has_two_systems_two_repeats_and_named_scores() -> None:
     rows = read(folder("promptfoo") / "repeated.json")
     wanted: dict[Key, float] = {}
     for place, row in enumerate(QUESTIONS[2:]):
-        question = row["id"] if place % 2 == 0 else json.dumps(
-            {"gold": row["gold"], "question": row["question"]}, ensure_ascii=False, separators=(",", ":")
+        question = (
+            row["id"]
+            if place % 2 == 0
+            else json.dumps(
+                {"gold": row["gold"], "question": row["question"]}, ensure_ascii=False, separators=(",", ":")
+            )
         )
         for system in SYSTEMS:
             for repeat, answer in enumerate(row["answers"][system], 1):

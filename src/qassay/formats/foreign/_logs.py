@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,13 +69,23 @@ def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
         raise refuse(path, f"cannot be read as JSON: {reason}. {remedy}", line=line) from None
 
 
+_TYPE_FAULT = re.compile(r"Expected `(?P<wanted>.+?)`, got `(?P<given>.+?)`")
+_MISSING_KEY = re.compile(r"Object missing required field `(?P<key>.+?)`")
+# The types of JSON in words.
+_TYPES = {"object": "an object", "array": "a list", "str": "a text", "int": "a whole number", "float": "a number"}
+_TYPES |= {"null": "nothing", "bool": "true or false"}
+
+
 def _place(error: Exception) -> str:
-    """Where a value has the wrong type, in words: `results.results[3].score: ...`."""
+    """What is wrong with a value and where: `results[3].score is a text; expected a number.`"""
     message, _, place = str(error).partition(" - at `")
-    if not place:
-        return f"{message}."
-    where = place.removesuffix("`").removeprefix("$").removeprefix(".")
-    return f"{where}: {message[:1].lower()}{message[1:]}." if where else f"{message}."
+    where = place.removesuffix("`").removeprefix("$").removeprefix(".") or "the outermost value"
+    if fault := _TYPE_FAULT.match(message):
+        wanted = " or ".join(_TYPES.get(part, part) for part in fault["wanted"].split(" | "))
+        return f"{where} is {_TYPES.get(fault['given'], fault['given'])}; expected {wanted}."
+    if missing := _MISSING_KEY.match(message):
+        return f"{where} has no {missing['key']!r}."
+    return f"{where}: {message}."
 
 
 @dataclass(frozen=True)
@@ -104,27 +115,36 @@ def table_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
     # Tools write whole contexts into a cell; the limit of the csv module is 131,072 characters.
     previous = csv.field_size_limit(1 << 27)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return list(_records(reader, path, remedy))
-    except csv.Error as error:
-        raise refuse(path, f"is not a table: {error}. {remedy}") from None
+        return list(_records(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), path, remedy))
     finally:
         csv.field_size_limit(previous)
 
 
 def _records(reader: Any, path: Path, remedy: str) -> Iterator[Line]:
-    header: list[str] = next(reader, [])
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise refuse(path, f"column {twice!r} occurs twice. {remedy}", line=1)
-    start: int = reader.line_num + 1
-    for row in reader:
-        if row and len(row) != len(header):
+    header: list[str] = []
+    start = 1
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise refuse(path, f"the row that begins here is broken: {error}. {remedy}", line=start) from None
+        if row is None:
+            return
+        if not header:
+            header = row
+            _refuse_twice(header, path, remedy)
+        elif row and len(row) != len(header):
             message = f"has {plural(len(row), 'cell')}, the header {len(header)}. {remedy}"
             raise refuse(path, message, line=start)
-        if row:
+        elif row:
             yield Line(start, dict(zip(header, row, strict=True)))
         start = reader.line_num + 1
+
+
+def _refuse_twice(header: Sequence[str], path: Path, remedy: str) -> None:
+    for column, count in Counter(header).items():
+        if count > 1:
+            raise refuse(path, f"column {_names.name(column)!r} occurs {count} times. {remedy}", line=1)
 
 
 def frame_lines(content: bytes, path: Path, remedy: str) -> list[Line]:

@@ -12,8 +12,8 @@ NAME = "LangSmith"
 VERSIONS = ("0.14.17",)
 FILES = '`evaluate(...).to_pandas().to_csv("A.csv", index=False)`'
 READS = (
-    "system: a column `experiment` or `model`, else the file's name; question: the column `inputs.*` where there is one "
-    "and it differs for all examples, else `example_id`; one metric per column `feedback.*`"
+    "system: a column `experiment` or `model`, else the file's name; question: the column `inputs.*` where it is the "
+    "only one and differs for all examples, else `example_id`; one metric per column `feedback.*`"
 )
 
 _REMEDY = "Write the frame of evaluate(...).to_pandas() again."
