@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import math
+import random
 import sys
 import types
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -498,6 +500,51 @@ def test_numbers_are_read_as_tools_write_them() -> None:
     for value in ("1_000", "x", [1], {"a": 1}, math.inf):
         with pytest.raises(ValueError):  # noqa: PT011
             _scores.number(value)
+
+
+INSERTED = (
+    b'"',
+    b"{",
+    b"[",
+    b"null",
+    b"-1e999",
+    b"\0",
+    b"\xff",
+    b"NaN",
+    b",",
+    b"\n",
+    b"\t",
+    b"{}",
+    b"true",
+    b"\xed\xa0\x80",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_logs_are_read_refused_or_nobodys(tmp_path: Path, seed: int) -> None:
+    """Whatever happened to a file, the only error is one that names it."""
+    draw = random.Random(seed)
+    names = ("README.md", "printed.json", "questions.json")
+    sources = sorted(path for path in SAMPLES.rglob("*") if path.is_file() and path.name not in names)
+    outcomes = Counter[str]()
+    for _ in range(100):
+        source = draw.choice(sources)
+        content = bytearray(source.read_bytes())
+        for _ in range(draw.choice((1, 2, 5, 30))):
+            place = draw.randrange(len(content) + 1)
+            content[place : place + draw.choice((0, 1, 5, 200))] = draw.choice(INSERTED)
+        path = tmp_path / source.name
+        path.write_bytes(bytes(content))
+        try:
+            rows = read_log(path)
+        except InputError as error:
+            outcomes["refused"] += 1
+            assert str(error).startswith(str(path))
+        else:
+            outcomes["nobody's" if rows is None else "read"] += 1
+            assert rows is None or not any(map(math.isinf, rows.values))
+    assert min(outcomes.values()) > 0
+    assert len(outcomes) == 3
 
 
 def test_plug_ins_read_logs_that_nobody_else_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

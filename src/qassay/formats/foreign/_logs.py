@@ -183,7 +183,7 @@ def first_object(head: bytes) -> Mapping[str, Any]:
     line = text.split(b"\n", 1)[0]
     try:
         row = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         try:
             row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
         except (ValueError, RecursionError):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import unicodedata
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +14,8 @@ import msgspec
 
 # The longest name of a system, question or metric; a prompt of a thousand words names nothing that people can read.
 LONGEST_NAME = 300
-# The longest cell that is read as an object; explanations of a model are longer.
-LONGEST_CELL = 1 << 20
+# The longest cell that is read as Python prints an object, which takes a second per megabyte.
+LONGEST_LITERAL = 1 << 16
 
 # Characters that turn the direction of writing.
 _DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
@@ -33,12 +35,20 @@ def name(value: object) -> str:
     >>> name("What is\\n\\tthis?"), len(name("x" * 1000))
     ('What is this?', 300)
     """
-    text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
+    text = value if isinstance(value, str) else _spelled(value)
     text = " ".join("".join(" " if _is_control(character) else character for character in text).split())
     if len(text) <= LONGEST_NAME:
         return text
     digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{text[: LONGEST_NAME - 12]}... {digits}"
+
+
+def _spelled(value: object) -> str:
+    """An object as one line of JSON, with sorted keys where they can be sorted."""
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
 
 
 def _is_control(character: str) -> bool:
@@ -52,16 +62,20 @@ def parsed(value: object) -> object:
     >>> parsed("{'a': 1}"), parsed('{"a": null}'), parsed("Paris")
     ({'a': 1}, {'a': None}, 'Paris')
     """
-    if not isinstance(value, str) or value[:1] not in ("{", "[") or len(value) > LONGEST_CELL:
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
         return value
     try:
         return msgspec.json.decode(value)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    if len(value) > LONGEST_LITERAL:
         return value
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a backslash that Python would write in another way
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return value
 
 
 def question_name(value: object) -> str:

@@ -18,7 +18,7 @@ VERSIONS = ("0.3.285",)
 FILES = "`logs/*.eval`, or `logs/*.json` of `inspect eval --log-format json`"
 READS = (
     "system: the model; question: the sample's id; repeat: the epoch; one metric per scorer, `scorer/key` where it "
-    "gives several values; C, I, P, N are 1, 0, 0.5, 0"
+    "gives several values; C, I, P, N are `1`, `0`, `0.5`, `0`"
 )
 
 _REMEDY = "Use the log as `inspect eval` wrote it; `inspect log dump FILE` shows whether Inspect can read it."

@@ -13,7 +13,7 @@ from qassay.formats.score_rows import ScoreRows
 NAME = "Phoenix"
 VERSIONS = ("20.26.1",)
 FILES = (
-    "“Download” on the page of an experiment, as CSV or JSON (`/v1/experiments/ID/csv`), or "
+    "the export of an experiment as CSV or JSON (`/v1/experiments/ID/csv`, `/v1/experiments/ID/json`), or "
     '`evaluate_dataframe(...).to_csv("A.csv", index=False)`'
 )
 READS = (

@@ -123,10 +123,10 @@ def _questions(results: Sequence[_Result]) -> list[str]:
         (result.test.description or result.description or "", _names.question_name(result.vars), _checks(result))
         for result in results
     ]
-    variables: dict[str, set[tuple[str, str, bytes]]] = defaultdict(set)
+    variables: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
     for test in tests:
         variables[_names.name(test[0] or test[1])].add(test)
-    named: dict[tuple[str, str, bytes], str] = {}
+    named: dict[tuple[str, str, str], str] = {}
     used: dict[str, int] = defaultdict(int)
     for test in tests:
         if test not in named:
@@ -138,6 +138,6 @@ def _questions(results: Sequence[_Result]) -> list[str]:
     return [named[test] for test in tests]
 
 
-def _checks(result: _Result) -> bytes:
+def _checks(result: _Result) -> str:
     """What tells two tests with the same variables apart."""
-    return msgspec.json.encode(result.test.assertions, order="sorted")
+    return _names.name(result.test.assertions)
