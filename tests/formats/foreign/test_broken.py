@@ -538,13 +538,11 @@ def test_damaged_logs_are_read_refused_or_nobodys(tmp_path: Path, seed: int) -> 
         try:
             rows = read_log(path)
         except InputError as error:
-            outcomes["refused"] += 1
-            assert str(error).startswith(str(path))
+            outcomes["refused" if str(error).startswith(str(path)) else "without a place"] += 1
         else:
             outcomes["nobody's" if rows is None else "read"] += 1
             assert rows is None or not any(map(math.isinf, rows.values))
-    assert min(outcomes.values()) > 0
-    assert len(outcomes) == 3
+    assert set(outcomes) == {"refused", "nobody's", "read"}
 
 
 def test_plug_ins_read_logs_that_nobody_else_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from qassay.formats.foreign import read_log
 from qassay.formats.score_rows import ScoreRows
 
 SAMPLES = Path(__file__).parent / "samples"
+ROOT = Path(__file__).parents[3]
 QUESTIONS: list[dict[str, Any]] = json.loads((SAMPLES / "questions.json").read_text(encoding="utf-8"))
 BY_ID = {row["id"]: row for row in QUESTIONS}
 BY_TEXT = {row["question"]: row for row in QUESTIONS}
@@ -91,6 +92,28 @@ def test_each_tool_has_samples_of_the_versions_it_names(tool: foreign.Reader) ->
     assert set(tool.VERSIONS) <= versions
     assert tool.FILES
     assert tool.READS
+
+
+def test_each_sample_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import foreign_samples
+
+    folders = {path.name: path for path in SAMPLES.iterdir() if path.is_dir()}
+    assert set(folders) == {tool.folder for tool in foreign_samples.TOOLS}
+    for tool in foreign_samples.TOOLS:
+        assert (folders[tool.folder] / "README.md").read_text(encoding="utf-8") == foreign_samples.readme(tool)
+        assert (ROOT / "scripts" / "foreign" / tool.program).is_file()
+        assert any(tool.version in package for package in (*tool.packages, *tool.npm))
+
+
+def test_the_reader_of_the_page_reads(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "other-tools.md").read_text(encoding="utf-8")
+    [program] = re.findall(r'(?s)```python title="my_reader.py"\n(.*?)```', page)
+    names: dict[str, Any] = {}
+    exec(program, names)
+    content = b"MY TOOL\na q1 1\nb q1 0.5\n"
+    assert names["looks_like"](tmp_path, content)
+    assert names["read"](tmp_path, content).values == [1, 0.5]
 
 
 def test_samples_are_small() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import unicodedata
 import warnings
@@ -39,6 +38,8 @@ def name(value: object) -> str:
     text = " ".join("".join(" " if _is_control(character) else character for character in text).split())
     if len(text) <= LONGEST_NAME:
         return text
+    import hashlib
+
     digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{text[: LONGEST_NAME - 12]}... {digits}"
 

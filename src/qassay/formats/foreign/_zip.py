@@ -12,7 +12,6 @@ from pathlib import Path
 from qassay.formats import files
 from qassay.formats.foreign import _logs, _names
 
-ZIP = b"PK\x03\x04"
 # The most that all members that are read unpack to, and the most members that a log may have.
 MOST_UNPACKED = 1 << 30
 MOST_MEMBERS = 1_000_000
@@ -85,7 +84,7 @@ class Archive:
         """The packed bytes of a member: behind a header of its own, which repeats its name."""
         start = member.header_offset
         header = self._content[start : start + _LOCAL_HEADER]
-        if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
+        if len(header) < _LOCAL_HEADER or not header.startswith(files.ZIP):
             raise zipfile.BadZipFile("a member is not where the directory says")
         name_length, extra_length = struct.unpack("<HH", header[26:30])
         start += _LOCAL_HEADER + name_length + extra_length

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from qassay.formats.files import ZIP
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
-from qassay.formats.foreign._zip import ZIP, Archive
 from qassay.formats.score_rows import ScoreRows
+
+if TYPE_CHECKING:
+    from qassay.formats.foreign._zip import Archive
 
 NAME = "Inspect"
 VERSIONS = ("0.3.285",)
@@ -101,6 +104,8 @@ def _json(path: Path, content: bytes) -> tuple[_Header, Iterable[_Sample]]:
 
 def _archive(path: Path, content: bytes) -> tuple[_Header, Iterable[_Sample]]:
     """Header and samples of an archive; of a run that was killed only the journal is there."""
+    from qassay.formats.foreign._zip import Archive  # Python's reader of zip files takes a while to load
+
     archive = Archive(content, path, _REMEDY)
     first = next((name for name in ("header.json", "_journal/start.json") if name in archive), None)
     if first is None:
