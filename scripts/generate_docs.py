@@ -26,16 +26,20 @@ import qassay
 from pictures import pictures
 from qassay import tasks
 from qassay.cli import VERBS
+from qassay.errors import few
+from qassay.formats import foreign
 from qassay.formats.recognise import KINDS
+from qassay.formats.score_rows import ScoreRows
 from qassay.measures import MEASURES
 from qassay.measures import nil as nil_figures
 from qassay.meta.sensitivity import PRESETS
-from qassay.tables import DASH, Column, table
+from qassay.tables import DASH, Column, plural, table
 from sessions import Session, SessionError, play
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
+LOGS = ROOT / "tests" / "formats" / "foreign" / "samples"
 GENERATED = re.compile(r"(<!-- generated: (?P<name>[^\n]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # Mappings of JSON outputs whose keys are data (runs, questions, labels) and not names of fields.
@@ -135,6 +139,35 @@ def run_forms() -> str:
 def kinds() -> str:
     """What `import` recognises."""
     return _rows(("kind (`--as`)", "contents of the file"), [(f"`{kind}`", meaning) for kind, meaning in KINDS.items()])
+
+
+def other_tools() -> str:
+    """One row per tool whose logs are read."""
+    rows = [(tool.NAME, ", ".join(tool.VERSIONS), tool.FILES, tool.READS) for tool in foreign.tools()]
+    return _rows(("tool", "tried with", "the file", "what is read"), rows)
+
+
+def other_logs() -> str:
+    """What is read of every sample: one row per file that a released tool wrote."""
+    rows = []
+    for path in sorted(path for path in LOGS.glob("*-*/**/*") if path.is_file()):
+        read = foreign.read_log(path)
+        if read is not None:
+            name = re.sub(r"\d{4}-\d\d-\d\dT[\d.-]+(?=\.)", "TIME", path.relative_to(LOGS).as_posix())
+            rows.append((f"`{name}`", _read_as(read)))
+    return _rows(("sample", "read as"), rows)
+
+
+def _read_as(rows: ScoreRows) -> str:
+    """What a file contains, in one line."""
+    systems, questions = dict.fromkeys(rows.systems), dict.fromkeys(rows.questions)
+    metrics, repeats = dict.fromkeys(rows.metrics), dict.fromkeys(rows.repeats)
+    counts = f"{plural(len(systems), 'system')} ({few(systems)}), {plural(len(questions), 'question')}"
+    several = f", {plural(len(repeats), 'repeat')}" if len(repeats) > 1 else ""
+    missing = sum(value != value for value in rows.values)
+    holes = f"; {plural(missing, 'missing score')}" if missing else ""
+    noun = "metric" if len(metrics) == 1 else "metrics"
+    return f"{rows.form}: {counts}{several}, {noun} {few(metrics, 8)}{holes}"
 
 
 def presets() -> str:
@@ -251,6 +284,8 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "run-forms": run_forms,
     "kinds": kinds,
     "presets": presets,
+    "other-tools": other_tools,
+    "other-logs": other_logs,
     "python": python_names,
     "python-results": python_results,
     "notebook": notebooks.page,

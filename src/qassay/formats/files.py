@@ -23,6 +23,7 @@ from qassay.errors import InputError, Problem
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
+ZIP = b"PK\x03\x04"
 _SUFFIXES = {GZIP: ".gz", ZSTANDARD: ".zst"}
 
 # The most that is unpacked of a gzip file at a time, and the packed bytes that it comes from.

@@ -19,9 +19,10 @@ class ScoreRows:
     `form` names the form for people ("long table", "Inspect log"). Row i is `systems[i]`, `questions[i]` and so on. A
     value of NaN is a score that the file names but does not have: a sample that failed, an empty cell. `repeats` are
     the names of epochs, seeds or trials, empty where there is one answer per question; `metrics` are empty where the
-    form has no name for its score. `lines` are the places of the rows in the file, where it has lines. `notes` are
-    sentences that every output repeats (which words became which numbers); `warnings` are for people to act on (a
-    version that was never tried, a run that was broken off).
+    form has no name for its score. `default_metric` is used where none is chosen, where the tool puts one first.
+    `lines` are the places of the rows in the file, where it has lines. `notes` are sentences that every output repeats
+    (which words became which numbers); `warnings` are for people to act on (a version that was never tried, a run that
+    was broken off).
     """
 
     form: str
@@ -31,6 +32,7 @@ class ScoreRows:
     metrics: list[str] = field(default_factory=list)
     repeats: list[str] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
+    default_metric: str | None = None
     lines: list[int] | None = None
     notes: list[str] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)

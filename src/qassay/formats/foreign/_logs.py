@@ -1,0 +1,224 @@
+"""What the readers of foreign logs share: JSON with bounds, tables, numbers, names, and messages with a way out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from qassay.errors import InputError, Problem
+from qassay.formats import files
+from qassay.formats.foreign import _names
+from qassay.tables import plural
+
+Record = TypeVar("Record")
+
+# Strings, with the colon behind those that are keys, and brackets; and how much of a file is searched for keys.
+_TOKEN = re.compile(rb'"(?P<key>(?:[^"\\]|\\.)*+)"(?P<colon>\s*+:)?+|[{}\[\]]', re.DOTALL)
+_KEYS_WITHIN = 1 << 18
+
+
+def refuse(path: Path, message: str, *, line: int | None = None) -> InputError:
+    """The error of a log that cannot be read; the message says what is wrong and what to do."""
+    return InputError(Problem("syntax", message, str(path), line))
+
+
+def warning(path: Path, message: str) -> Problem:
+    """A warning about a log that was read."""
+    return Problem("syntax", message, str(path))
+
+
+def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line: int | None = None) -> Record:
+    """JSON as a record of this kind, whose other fields are passed over.
+
+    NaN and Infinity, which are not JSON but which Python's own writer writes, are read too.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError as error:
+        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _tolerant(content, path, remedy, line)
+    try:
+        return msgspec.convert(value, type=kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
+
+
+def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
+    try:
+        return json.loads(content.decode("utf-8"))
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
+        cut = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        reason = "the text ends too early" if cut else error.msg
+        raise refuse(path, f"is not JSON at {place}: {reason}. {remedy}", line=line) from None
+    except UnicodeDecodeError as error:
+        raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}", line=line) from None
+    except (RecursionError, ValueError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it contains a number too large"
+        raise refuse(path, f"cannot be read as JSON: {reason}. {remedy}", line=line) from None
+
+
+_TYPE_FAULT = re.compile(r"Expected `(?P<wanted>.+?)`, got `(?P<given>.+?)`")
+_MISSING_KEY = re.compile(r"Object missing required field `(?P<key>.+?)`")
+# The types of JSON in words.
+_TYPES = {"object": "an object", "array": "a list", "str": "a text", "int": "a whole number", "float": "a number"}
+_TYPES |= {"null": "nothing", "bool": "true or false"}
+
+
+def _place(error: Exception) -> str:
+    """What is wrong with a value and where: `results[3].score is a text; expected a number.`"""
+    message, _, place = str(error).partition(" - at `")
+    where = place.removesuffix("`").removeprefix("$").removeprefix(".") or "the outermost value"
+    if fault := _TYPE_FAULT.match(message):
+        wanted = " or ".join(_TYPES.get(part, part) for part in fault["wanted"].split(" | "))
+        return f"{where} is {_TYPES.get(fault['given'], fault['given'])}; expected {wanted}."
+    if missing := _MISSING_KEY.match(message):
+        return f"{where} has no {missing['key']!r}."
+    return f"{where}: {message}."
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table or of JSON lines, with the line on which it starts."""
+
+    number: int
+    cells: Mapping[str, Any]
+
+
+def json_lines(content: bytes, path: Path, remedy: str) -> Iterator[Line]:
+    """The objects of JSON lines, or of one JSON list, whose objects have no lines to name: 0."""
+    text = content.removeprefix(files.BOM)
+    if text.lstrip()[:1] == b"[":
+        yield from (Line(0, row) for row in decode(text, list[dict[str, Any]], path, remedy))
+        return
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.strip():
+            yield Line(number, decode(line, dict[str, Any], path, remedy, line=number))
+
+
+def table_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
+    """The rows of a CSV or TSV file with a header; a row of another width than the header is an error."""
+    text = files.decode(content, file=str(path))
+    header_line = text[: text.find("\n")] if "\n" in text else text
+    delimiter = max(",\t;", key=header_line.count)
+    # Tools write whole contexts into a cell; the limit of the csv module is 131,072 characters.
+    previous = csv.field_size_limit(1 << 27)
+    try:
+        return list(_records(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), path, remedy))
+    finally:
+        csv.field_size_limit(previous)
+
+
+def _records(reader: Any, path: Path, remedy: str) -> Iterator[Line]:
+    header: list[str] = []
+    start = 1
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise refuse(path, f"the row that begins here is broken: {error}. {remedy}", line=start) from None
+        if row is None:
+            return
+        if not header:
+            header = row
+            _refuse_twice(header, path, remedy)
+        elif row and len(row) != len(header):
+            message = f"has {plural(len(row), 'cell')}, the header {len(header)}. {remedy}"
+            raise refuse(path, message, line=start)
+        elif row:
+            yield Line(start, dict(zip(header, row, strict=True)))
+        start = reader.line_num + 1
+
+
+def _refuse_twice(header: Sequence[str], path: Path, remedy: str) -> None:
+    for column, count in Counter(header).items():
+        if count > 1:
+            raise refuse(path, f"column {_names.name(column)!r} occurs {count} times. {remedy}", line=1)
+
+
+def frame_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
+    """The rows of a frame that was written as CSV, TSV, JSON lines or a JSON list."""
+    is_json = content.removeprefix(files.BOM).lstrip()[:1] in (b"{", b"[")
+    return list(json_lines(content, path, remedy)) if is_json else table_lines(content, path, remedy)
+
+
+def frame_columns(head: bytes) -> list[str]:
+    """The columns of a frame with these first bytes."""
+    return header_of(head) or list(first_object(head))
+
+
+def header_of(head: bytes) -> list[str]:
+    """The column names of a CSV or TSV file with these first bytes; empty where its first line is not a header."""
+    line = head.removeprefix(files.BOM).split(b"\n", 1)[0]
+    try:
+        text = line.decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError:
+        return []
+    if not text or text[0] in "{[" or "\0" in text:
+        return []
+    try:
+        return next(csv.reader([text], delimiter=max(",\t;", key=text.count)), [])
+    except csv.Error:
+        return []
+
+
+@lru_cache(maxsize=2)
+def first_object(head: bytes) -> Mapping[str, Any]:
+    """The first object of JSON lines or of a JSON list with these first bytes; empty where there is none."""
+    text = head.removeprefix(files.BOM).lstrip()
+    text = text[1:].lstrip() if text.startswith(b"[") else text
+    if not text.startswith(b"{"):
+        return {}
+    line = text.split(b"\n", 1)[0]
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        try:
+            row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
+        except (ValueError, RecursionError):
+            return {}
+    return row if isinstance(row, dict) else {}
+
+
+@lru_cache(maxsize=2)
+def top_keys(head: bytes) -> tuple[str, ...]:
+    """The outermost keys of a JSON object as far as these first bytes go, which may end anywhere.
+
+    >>> top_keys(b'{"a": {"b": 1}, "c": [{"d": "}"}], "e": "x')
+    ('a', 'c', 'e')
+    """
+    keys: list[str] = []
+    depth = 0
+    text = head.removeprefix(files.BOM).lstrip()[:_KEYS_WITHIN]
+    for token in _TOKEN.finditer(text) if text.startswith(b"{") else ():
+        mark = token[0][:1]
+        if mark == b'"':
+            if depth == 1 and token["colon"] is not None:
+                keys.append(token["key"].decode("utf-8", "replace"))
+        elif mark in (b"{", b"["):
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                break
+    return tuple(keys)
+
+
+def version_warnings(path: Path, tool: str, version: str, tried: Sequence[str]) -> list[Problem]:
+    """A warning where a log comes from another series of releases (0.3, 0.4) than those that were tried."""
+    series = {tuple(known.split(".")[:2]) for known in tried}
+    if not version or tuple(version.split(".")[:2]) in series:
+        return []
+    message = f"was written by {tool} {_names.name(version)}, which was not tried (tried: {', '.join(tried)})."
+    return [warning(path, f"{message} Compare a few scores with what the tool shows.")]

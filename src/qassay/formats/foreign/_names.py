@@ -1,0 +1,117 @@
+"""Names of systems, questions and metrics, from what logs have to name them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import unicodedata
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+# The longest name of a system, question or metric; a prompt of a thousand words names nothing that people can read.
+LONGEST_NAME = 300
+# The longest cell that is read as Python prints an object, which takes a second per megabyte.
+LONGEST_LITERAL = 1 << 16
+
+# Characters that turn the direction of writing.
+_DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+
+# Columns that name a system, where people put frames of several systems together.
+SYSTEM_COLUMNS = ("system", "model", "run", "experiment", "provider")
+# Columns that name a question by an id, and those that contain what was asked, each in the order of trust.
+ID_COLUMNS = ("question_id", "qid", "query_id", "sample_id", "id")
+ASKED_COLUMNS = ("user_input", "question", "query", "request", "input", "inputs", "prompt")
+
+
+def name(value: object) -> str:
+    """A name for people: on one line, without control characters, and not too long.
+
+    A long text is cut and gets a few digits of its hash, so that two prompts that begin alike stay two.
+
+    >>> name("What is\\n\\tthis?"), len(name("x" * 1000))
+    ('What is this?', 300)
+    """
+    text = value if isinstance(value, str) else _spelled(value)
+    text = " ".join("".join(" " if _is_control(character) else character for character in text).split())
+    if len(text) <= LONGEST_NAME:
+        return text
+    import hashlib
+
+    digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[: LONGEST_NAME - 12]}... {digits}"
+
+
+def _spelled(value: object) -> str:
+    """An object as one line of JSON, with sorted keys where they can be sorted."""
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+def _is_control(character: str) -> bool:
+    """Whether a character moves the cursor, turns the direction of writing, or is half of one."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _DIRECTIONS
+
+
+def parsed(value: object) -> object:
+    """A cell as the object that it spells, as JSON or as Python prints it; the text itself where it spells none.
+
+    >>> parsed("{'a': 1}"), parsed('{"a": null}'), parsed("Paris")
+    ({'a': 1}, {'a': None}, 'Paris')
+    """
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    if len(value) > LONGEST_LITERAL:
+        return value
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a backslash that Python would write in another way
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return value
+
+
+def question_name(value: object) -> str:
+    """The name of a question from what was asked: the text alone where that is all.
+
+    >>> question_name("{'question': 'Who?'}"), question_name({"a": "x", "b": 2})
+    ('Who?', '{"a":"x","b":2}')
+    """
+    asked = parsed(value)
+    if isinstance(asked, dict) and len(asked) == 1:
+        [only] = asked.values()
+        asked = only if isinstance(only, str) else asked
+    return name(asked)
+
+
+def system_in(cells: Mapping[str, Any], otherwise: str) -> str:
+    """The system that a row of a frame names, else the other name."""
+    named = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
+    return name(named)
+
+
+def question_in(cells: Mapping[str, Any], columns: Sequence[str] = (*ID_COLUMNS, *ASKED_COLUMNS)) -> str | None:
+    """The question that a row of a frame names, by the first of these columns that has something in it."""
+    for column in columns:
+        if cells.get(column) not in (None, ""):
+            return question_name(cells[column])
+    return None
+
+
+def texts_or_ids(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """A name for each id: the text that was asked where it names one id only, else the id.
+
+    >>> texts_or_ids([("1", "Who?"), ("1", "Who?"), ("2", "When?")])
+    {'1': 'Who?', '2': 'When?'}
+    """
+    texts = dict(pairs)
+    distinct = len(set(texts.values())) == len(texts) and all(texts.values())
+    return texts if distinct else {key: key for key in texts}
