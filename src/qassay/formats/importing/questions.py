@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, few
@@ -12,7 +12,7 @@ from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
-from qassay.questions import TestSet, gather
+from qassay.questions import Question, TestSet, gather
 from qassay.tables import plural
 from qassay.tasks import Task
 
@@ -35,7 +35,7 @@ def import_questions(plan: Plan, source: Source) -> None:
         message += "" if new == len(questions) else f", {new} of them new or changed"
     else:
         message = f"nothing new: its {plural(len(questions), 'question')} are there already"
-    plan.report(source, message, count=new, to=_target(plan))
+    plan.report(source, message, count=new, to=questions_target(plan))
     if parsed.reference:
         _import_reference(plan, source, parsed)
 
@@ -68,11 +68,22 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
         encoding=plan.options.encoding or "utf-8",
         names={source.path: source.name for source in sources},
     )
-    problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None)
+    problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None, missing=False)
     if problems:
         raise InputError(problems)
     for tag, name in read.files.items():
         _import_run(plan, by_name[name], tag)
+        warn_of_missing(plan, by_name[name], tag, [gap.question or "" for gap in read.missing if gap.file == name])
+
+
+def warn_of_missing(plan: Plan, source: Source, tag: str, questions: Sequence[str]) -> None:
+    """Say which questions a run leaves out: it is stored, and `--missing` decides when it is scored."""
+    if questions:
+        message = (
+            f"run {tag} has no answer to {plural(len(questions), 'question')} ({few(questions)}); "
+            "when scoring, --missing zero or --missing skip says what they count"
+        )
+        plan.warnings.append(Problem("missing-question", message, source.name, None, questions[0]))
 
 
 def import_assignments(plan: Plan, source: Source) -> None:
@@ -125,18 +136,24 @@ def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False
         )
         raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
     if new:
-        before = plan.questions
-        plan.questions = gather((merged | new).values(), file=source.name)
-        plan.incoming.questions |= new
-        plan.incoming.questions_file = plan.folder.name(_target(plan))
-        _write(plan, plan.questions)
-        if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
-            message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
-            plan.warnings.append(Problem("missing-question", message, source.name))
+        lay_over(plan, new, source)
     return len(new)
 
 
-def _target(plan: Plan) -> Path:
+def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
+    """Have questions stored, in place of those with their ids."""
+    before = plan.questions
+    merged = {question.id: question for question in before or ()}
+    plan.questions = gather((merged | dict(new)).values(), file=source.name)
+    plan.incoming.questions |= new
+    plan.incoming.questions_file = plan.folder.name(questions_target(plan))
+    _write(plan, plan.questions)
+    if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
+        message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
+        plan.warnings.append(Problem("missing-question", message, source.name))
+
+
+def questions_target(plan: Plan) -> Path:
     """The file that will hold the questions: JSON lines, whatever form they came in."""
     existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
     return existing[0] if existing else plan.folder.contents / "questions.jsonl"
@@ -147,7 +164,7 @@ def _write(plan: Plan, questions: TestSet) -> None:
 
     Labels that the old file carried become a set of their own, or they would be lost with it.
     """
-    target = _target(plan)
+    target = questions_target(plan)
     plan.replaced[target] = jsonl.dump_rows(map(question_row, questions))
     old = {path for path in plan.folder.contents.glob("questions.*") if path.is_file() and path != target}
     plan.removed |= old
@@ -192,6 +209,14 @@ def _import_run(plan: Plan, source: Source, tag: str) -> None:
     if plan.options.encoding is not None:
         # Everything in an evaluation is UTF-8.
         data = content = files.decode(content, file=source.name, encoding=plan.options.encoding).encode()
+    keep_run(plan, source, tag, data, content)
+
+
+def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) -> None:
+    """Have a run written, unless the evaluation has it already; one that differs is replaced only with leave.
+
+    `content` is what the bytes of the file contain, which may be compressed.
+    """
     old = plan.folder.files_of_run(tag)
     if any(files.read_bytes(path) == content for path in old):
         plan.report(source, f"nothing new: run {tag} is there already")

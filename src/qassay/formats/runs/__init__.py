@@ -52,9 +52,9 @@ class RunFiles:
     warnings: tuple[Problem, ...] = ()
     refused: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def faults(self, lengths: Mapping[str, int] | None) -> list[Problem]:
-        """All that is wrong, missing questions included; `lengths` are those of the documents, where there are any."""
-        problems = [*self.problems, *self.missing]
+    def faults(self, lengths: Mapping[str, int] | None, *, missing: bool = True) -> list[Problem]:
+        """All that is wrong, with the missing questions or without; `lengths` are those of the documents, if any."""
+        problems = [*self.problems, *(self.missing if missing else ())]
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
         for table, named in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
