@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.recognise import KINDS, kind_of, recognise
+from qassay.formats.recognise import KINDS, Setting, kind_of, recognise
 
 SAMPLES = {
     b"q1 tag NYT19980619.0373 Paris\nq2 tag NIL\n": "run",
@@ -39,6 +39,12 @@ SAMPLES = {
     b'{oops}\n{"id": "1", "type": "list", "text": "x"}': "questions",
     b'\xef\xbb\xbf  {"id": "1", "type": "list", "text": "x"}': "questions",
     b'{"qid": "1", "query": "x", "run_id": "A", "answer_text": "y", "nuggets": []}': "rag-assignments",
+    b'{"query": "Who?", "prediction": "Ann"}': "responses",
+    b'[{"question": "Who?", "answer": "Ann"}]': "responses",
+    b"id,question,answer\n1,Who?,Ann\n": "responses",
+    b"id;Question;Ground truth\n1;Who?;Ann\n": "responses",
+    b'{"id": "1", "system": "A", "label": "yes"}': "judgments",
+    b"question,run,verdict\n1,A,good\n": "judgments",
     b"q1\twhat is this\nq2\tand\tthis\n": "questions",
     b"<top>\n<num> Number: 1\n": "questions",
     b"<?xml version='1.0'?><trecqa/>": "questions",
@@ -104,7 +110,7 @@ def test_real_files(data: Callable[[str], Path], name: str, kind: str | None) ->
         (b"\x89PNG\0\0", "is not a text file"),
         (b'[{"id": "1"}]', "JSON list"),
         (b"<DOC>\n<DOCNO> X </DOCNO>", "collection/"),
-        (b"some prose\nin a file\n", "say it with --as KIND, one of questions, run, judgments"),
+        (b"some prose\nin a file\n", "say it with --as KIND, one of questions, responses, run, judgments"),
         (b"q1 x 1 Paris\nq2 x 1 Rome\n", "--as KIND"),
     ],
 )
@@ -116,7 +122,7 @@ def test_a_file_that_cannot_be_told(tmp_path: Path, content: bytes, says: str) -
 
 def test_known_questions_tell_patterns(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("who-1 Paris\nwho-2 Rome\n")
-    assert recognise(tmp_path / "f", questions={"who-1", "who-2"}) == "patterns"
+    assert recognise(tmp_path / "f", setting=Setting({"who-1", "who-2"})) == "patterns"
     with pytest.raises(InputError):
         recognise(tmp_path / "f")
 

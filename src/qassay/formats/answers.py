@@ -156,7 +156,8 @@ def kind_of_columns(
 ) -> str | None:
     """What a table of rows with these keys is: `responses`, `judgments`, or None; `row` is one of its rows.
 
-    A file of answers may also carry labels. It is one of judgments where its questions are ids that are known.
+    A file of answers may also carry labels. It is one of judgments where its questions are ids that are known; and a
+    file with labels alone is one where these are known, or where it names runs or answers.
     """
     back = {key: name for name, key in given.items()}
     names = {back.get(column, plain_name(column)) for column in columns}
@@ -166,10 +167,12 @@ def kind_of_columns(
 
     asked, labelled = has(ANSWER_KEYS, "question"), has(JUDGMENT_KEYS, "judgment")
     answered = has(ANSWER_KEYS, "answer") or has(ANSWER_KEYS, "gold")
-    if labelled:
-        first = next((row[key] for key in row if back.get(key, plain_name(key)) == "question"), None)
-        if not (asked and answered) or str(first) in questions or "judgment" in names:
-            return "judgments" if has(JUDGMENT_KEYS, "question") else None
+    if labelled and has(JUDGMENT_KEYS, "question"):
+        plain = {back.get(key, plain_name(key)): str(value) for key, value in row.items()}
+        first = next((plain[key] for key in JUDGMENT_KEYS["question"] if key in plain), "")
+        names_subject = "judgment" in names or (has(JUDGMENT_KEYS, "run") or has(JUDGMENT_KEYS, "text"))
+        if first in questions or (names_subject and ("judgment" in names or not (asked and answered))):
+            return "judgments"
     return "responses" if asked and answered else None
 
 

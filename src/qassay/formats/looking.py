@@ -27,6 +27,8 @@ from qassay.tables import plural
 
 # The evaluation in the commands that are proposed.
 FOLDER = "my-eval"
+# Commands that take scores.
+_SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,10 @@ def hint(path: Path, verb: str = "") -> str:
         finding = look(path)
     except (InputError, OSError):
         return ""
-    if not finding.steps or any(step.command.split()[1:2] == [verb] for step in finding.steps):
+    known = finding.steps and finding.kind != "unknown"
+    if not known or (finding.kind == "scores" and verb in _SCORE_VERBS):
+        return ""
+    if any(step.command.split()[1:2] == [verb] for step in finding.steps):
         return ""
     return f"{finding.file} {finding.summary} Try: {finding.steps[0].command}"
 

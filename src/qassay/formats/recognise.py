@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from qassay.formats import files, lines
 from qassay.formats.answers import kind_of_columns
 from qassay.formats.nist import ANSWERS_HEADING, DISTINCT, HEADING, LABELS, NUGGET, looks_like_doc
 from qassay.formats.questions import looks_like_xml
-from qassay.formats.records import PARQUET, header_of, parse_records
+from qassay.formats.records import PARQUET, cells_of, header_of, parse_records
 
 # Every kind, with what a person calls it.
 KINDS: Mapping[str, str] = {
@@ -135,7 +134,7 @@ def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
     names, separator = header_of(head[0])
     if len(names) < 2 or len(head) < 2:
         return None
-    cells = next(csv.reader([head[1]], delimiter=separator), [])
+    cells = cells_of(head[1], separator)
     return kind_of_columns(names, dict(zip(names, cells, strict=False)), setting.questions, setting.keys)
 
 

@@ -78,9 +78,17 @@ def header_of(line: str) -> tuple[list[str], str]:
     >>> header_of("id;question;answer")
     (['id', 'question', 'answer'], ';')
     """
-    cells = {separator: next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS}
+    cells = {separator: cells_of(line, separator) for separator in SEPARATORS}
     separator = max(SEPARATORS, key=lambda mark: len(cells[mark]))
     return [cell.strip() for cell in cells[separator]], separator
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """The cells of one line of CSV; the line as it is where it is none."""
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return [line]
 
 
 def as_list(value: Any) -> list[Any]:

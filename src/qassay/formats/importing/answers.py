@@ -62,16 +62,21 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
         return
     asked = _Asked(type_, {question.id: question for question in plan.questions or ()})
     ids: dict[Source, list[str]] = {}
+    changed: dict[Source, set[str]] = {}
     problems: list[Problem] = []
     for source, table in sorted(tables.items(), key=lambda pair: not pair[1].has_ids):
+        before = dict(asked.changed)
         ids[source] = list(_question_ids(plan, asked, table, problems))
+        changed[source] = {name for name, question in asked.changed.items() if before.get(name) is not question}
     problems += _second_names(plan, tables)
     for source, table in tables.items():
         problems += _second_answers(plan, source, table, ids[source])
     if problems:
         raise InputError(problems)
+    known = {question.id for question in plan.questions or ()}
     for source in sources:
-        _report(plan, source, tables[source], set(ids[source]) & asked.changed.keys())
+        _report(plan, source, tables[source], changed[source], known)
+        known |= changed[source]
     if asked.changed:
         lay_over(plan, asked.changed, sources[0])
     plan.warnings += _same_text(asked, sources)
@@ -208,22 +213,21 @@ def _same_text(asked: _Asked, sources: Sequence[Source]) -> Iterator[Problem]:
         yield Problem("duplicate-question", message, sources[-1].name, None, twice[0][0])
 
 
-def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str]) -> None:
-    """Say how a file was read: form, rows, keys, ids; and what of its questions is new."""
+def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
+    """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
     message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
     if words := table.keys.in_words():
         message += f" ({words})"
     if not table.has_ids:
-        message += ", no ids: questions are known by their text and numbered by position"
+        message += ", without ids: equal texts are one question, numbered by position"
     if table.keys.left_out:
         message += f", left out: {few(table.keys.left_out)}"
     plan.report(source, message)
-    before = {question.id for question in plan.questions or ()}
-    new, better = len(changed - before), len(changed & before)
+    new, better = len(changed - known), len(changed & known)
     if new:
         plan.report(source, plural(new, "new question"), count=new, to=questions_target(plan))
     if better:
-        plan.report(source, f"new gold answers or text for {plural(better, 'question')}", count=better)
+        plan.report(source, f"changes {plural(better, 'question')}", count=better, to=questions_target(plan))
     if not table.answered and not changed:
         plan.report(source, "nothing new: its questions are there already")
 

@@ -150,8 +150,7 @@ def _with_labels_hint(problems: Sequence[Problem], rows: Sequence[Numbered], tas
     for problem in problems:
         label = labels.get(problem.line or 0)
         if problem.rule == "bad-label" and label is not None and task.labels and label not in task.labels:
-            example = f"--labels {label}={task.labels[0]}"
-            problem = replace(problem, message=f"{problem.message}; to translate labels: {example}")
+            problem = replace(problem, message=f"{problem.message}, or translate it: --labels {label}=LABEL")
         yield problem
 
 
