@@ -238,6 +238,7 @@ EXAMPLES = {
     "judgments/": "judgments",
     "nuggets/": "nuggets",
     "answers": "answers",
+    "responses": "responses",
     "patterns": "patterns",
 }
 
