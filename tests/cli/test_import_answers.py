@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,24 @@ def test_a_failed_import_leaves_no_evaluation(tmp_path: Path, capsys: Captured) 
     (tmp_path / "e" / "mine.txt").write_text("stay")
     assert run(tmp_path / "e", write(tmp_path / "a.jsonl", [OLD[0], OLD[0]]), "--task", "qa") == 1
     assert snapshot(tmp_path / "e") == {"mine.txt": b"stay"}
+
+
+def test_real_answers_and_labels_give_the_known_scores(tmp_path: Path, data: Callable[[str], Path]) -> None:
+    """Systems on Natural Questions with human labels, joined here by hand: equal strings, all others wrong."""
+    systems = [data(f"nq301/{name}.jsonl") for name in ("NQ_DPR", "NQ_FiD", "NQ_EviGen")]
+    assert run(tmp_path / "e", *systems, "--task", "qa") == 0
+    keys = "question=Question,text=Model answer,judgment=Acceptable?"
+    labels = ("--as", "judgments", "--map", keys, "--labels", "Yes=correct,No=incorrect", "--set", "human")
+    assert run(tmp_path / "e", data("nq301/NQ301_human.tsv"), *labels) == 0
+    scores = open_evaluation(tmp_path / "e").score(unjudged="wrong")
+    judged = [line.split("\t") for line in data("nq301/NQ301_human.tsv").read_text(encoding="utf-8").splitlines()]
+    right = {(row[1], row[2]): row[3] == "Yes" for row in judged[1:]}
+    known = {}
+    for path in systems:
+        answers = read(path)
+        known[path.stem] = sum(right.get((row["question"], row["prediction"]), False) for row in answers) / len(answers)
+    assert {scored.run: scored.score for scored in scores.runs} == pytest.approx(known, abs=1e-12)
+    assert min(known.values()) > 0.3
 
 
 def test_into_a_store(folder: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -25,6 +25,7 @@ SCORES = "question,A,B\nq1,0.5,1\nq2,0,0.25\nq3,1,1\n"
 FILES = {
     "answers.jsonl": (ANSWERS, "responses"),
     "answers.csv": ("id,question,answer\n1,Who is it?,Ann\n", "responses"),
+    "both.jsonl": ('{"question": "Who is it?", "answer": "Ann", "prediction": "Anna"}', "responses"),
     "gold.json": ('[{"question": "Who is it?", "gold": "Ann"}]', "responses"),
     "known.jsonl": ('{"question": "1.3", "answer": "Atlanta"}\n', "answers"),
     "labels.csv": ("id,run,label\n1,A,yes\n", "judgments"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -101,6 +103,13 @@ def test_two_keys_for_one_thing_are_not_guessed() -> None:
     assert read.rows[0].text == "Anna"  # a key without a value is none
 
 
+def test_lists_beside_a_prediction_are_gold_answers(data: Callable[[str], Path]) -> None:
+    (row,) = table(lines({"question": "Who?", "answer": ["Anna", "Ann"], "prediction": "Ann"})).rows
+    assert (row.text, row.gold) == ("Ann", ("Anna", "Ann"))
+    real = read_answers(parse_records(data("nq301/NQ_FiD.jsonl").read_bytes(), file="f"), {})
+    assert real.keys.of == {"question": "question", "answer": "prediction", "gold": "answer"}
+
+
 def test_contexts_may_be_objects_of_other_tools() -> None:
     contexts = [
         "plain",
@@ -138,10 +147,11 @@ def test_gold_answers_of_squad() -> None:
         (lines(ROWS[0], {"id": "q2", "answer": "y"}), r"f:2: the row has no question \('question' is empty\)"),
         (lines(ROWS[0], {"question": "a", "answer": "y"}), r"f:2: the row has no id \('id'\), but other rows have"),
         (lines({"question": ["x"], "answer": "y"}), r"f:1: the question \('question'\) is not a text"),
+        (lines({"question": "x", "answer": ["y", "z"]}), "is a list of 2 texts; a question takes one"),
         (lines({"question": "x", "answer": {"a": 1}}), r"f:1: the answer \('answer'\) is not a text"),
         (lines({"question": "x", "answer": "y", "gold": [{"a": 1}]}), "f:1: the gold answer is neither a text nor"),
         (lines({"question": "x", "answer": "y", "context": [{"id": 1}]}), "f:1: context 1 has no text"),
-        (b'[{"question": "x", "answer": ["y"]}]', r"f: row 1: the answer \('answer'\) is not a text"),
+        (b'[{"question": "x", "answer": {}}]', r"f: row 1: the answer \('answer'\) is not a text"),
         (b"[1, 2]", "f: row 1 is not an object"),
         (b'[{"question": ', "f: is not JSON"),
         (b"[]", "f: there is nothing in it"),
@@ -175,6 +185,11 @@ def test_a_map_is_made_of_pairs(text: str) -> None:
 def test_a_map_names_what_there_is() -> None:
     with pytest.raises(UsageError, match="unknown name in --map 'anser'; did you mean 'answer'"):
         parse_map(["anser=x"])
+
+
+def test_quotation_marks_in_tables_with_tabs() -> None:
+    data = b'id\tquestion\tanswer\n1\tWhat is it?\t"Mercy" is a song\n2\tWho?\tAnn\n'
+    assert [row.text for row in table(data).rows] == ['"Mercy" is a song', "Ann"]
 
 
 def test_a_list_in_a_cell_is_bounded() -> None:

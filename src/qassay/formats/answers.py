@@ -181,7 +181,7 @@ def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
     columns = records.columns()
     if not records.rows:
         raise InputError(Problem("syntax", "there is nothing in it", records.file))
-    keys = find_keys(columns, ANSWER_KEYS, given, file=records.file)
+    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, given), file=records.file)
     lacking = "question" if "question" not in keys.of else "answer"
     if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
         names = ", ".join(ANSWER_KEYS[lacking])
@@ -202,6 +202,18 @@ def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
     return AnswerTable(records, keys, rows)
 
 
+def _with_listed_gold(records: Records, columns: Sequence[str], given: Mapping[str, str]) -> Mapping[str, str]:
+    """The given keys; where `answer` contains lists beside a `prediction`, these are the gold answers.
+
+    What a system answered is a text, so there is nothing to decide.
+    """
+    names = {field: {plain_name(key) for key in ANSWER_KEYS[field]} for field in ("answer", "gold")}
+    fits = [column for column in columns if plain_name(column) in names["answer"] and column not in given.values()]
+    known = "answer" in given or "gold" in given or any(plain_name(column) in names["gold"] for column in columns)
+    listed = [key for key in fits if all(row.get(key) is None or isinstance(row[key], list) for _, row in records.rows)]
+    return given if known or len(listed) != 1 or len(fits) < 2 else {**given, "gold": listed[0]}
+
+
 def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[str], None]) -> Answer:
     """One row; what is wrong with it goes to `fault`."""
 
@@ -217,8 +229,11 @@ def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[st
     if "id" in keys.of and (identifier is None or not identifier.strip()):
         fault(f"the row has no id ({keys.of['id']!r}), but other rows have; give all rows an id, or none")
     text = value("answer")
+    if isinstance(text, list) and len(text) == 1:
+        text = text[0]
     if text is not None and plain_text(text) is None:
-        fault(f"the answer ({keys.of['answer']!r}) is not a text")
+        what = f"is a list of {len(text)} texts; a question takes one" if isinstance(text, list) else "is not a text"
+        fault(f"the answer ({keys.of['answer']!r}) {what}")
     system = value("system")
     if "system" in keys.of and (plain_text(system) or "").strip() == "":
         fault(f"the row has no system ({keys.of['system']!r}), but other rows have")

@@ -170,7 +170,10 @@ def _importable(path: Path, data: bytes) -> Finding | None:
     if kind is None:
         return None
     if kind == "responses":
-        table = read_answers(parse_records(data, file=str(path)), {})
+        try:
+            table = read_answers(parse_records(data, file=str(path)), {})
+        except InputError as error:
+            return _faulty_responses(path, error)
         if all(_is_id(row.question) for row in table.rows) and not table.has_ids:
             kind = "answers"
         else:
@@ -209,6 +212,13 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
         )
     what = "answers in free text" if table.answered else "questions with gold answers"
     return Finding(str(path), "responses", f"contains {what}.", tuple(details), tuple(steps))
+
+
+def _faulty_responses(path: Path, error: InputError) -> Finding:
+    """Answers with something to decide or to correct before they can be imported."""
+    details = [problem.message for problem in error.problems[:5]]
+    step = Step(f"qassay import {FOLDER} {shlex.quote(str(path))} --task qa", "when this is corrected, or with --map")
+    return Finding(str(path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
 
 
 def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]]:

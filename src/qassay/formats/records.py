@@ -145,7 +145,13 @@ def _csv(text: str, file: str) -> Iterator[Numbered]:
     first = text.split("\n", 1)[0]
     header, separator = header_of(first.removesuffix("\r"))
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    # Tables with tabs are often written without quoting: then a quotation mark is a character like any other.
+    plain = separator == "\t" and len({line.count("\t") for line in text.split("\n") if line.strip()}) == 1
+    lines = io.StringIO(text, newline="")
+    if plain and not _is_quoted(text):
+        reader = csv.reader(lines, strict=True, delimiter=separator, quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(lines, strict=True, delimiter=separator)
     problems: list[Problem] = []
     start = 1
     twice = {name for name in header if name and header.count(name) > 1}
@@ -166,6 +172,14 @@ def _csv(text: str, file: str) -> Iterator[Numbered]:
         raise InputError(Problem("syntax", f"is not CSV: {error}", file, start)) from None
     if problems:
         raise InputError(problems)
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether the cells of a table with tabs are quoted: every quotation mark at the start of a cell has its end."""
+    try:
+        return all(csv.reader(io.StringIO(text, newline=""), strict=True, delimiter="\t"))
+    except csv.Error:
+        return False
 
 
 def _parquet(data: bytes, file: str) -> list[dict[str, Any]]:
