@@ -45,6 +45,10 @@ SAMPLES = {
     b"id;Question;Ground truth\n1;Who?;Ann\n": "responses",
     b'{"id": "1", "system": "A", "label": "yes"}': "judgments",
     b"question,run,verdict\n1,A,good\n": "judgments",
+    b'{"metadata": {"run_id": "A", "narrative_id": 7}, "references": [], "answer": []}': "run",
+    b'{"qid": "1", "query": "x", "nuggets": [{"text": "y", "importance": "vital"}]}': "rag-nuggets",
+    b"1.6\t1\t0.75\tguides ships\n1.6\t2\t0\tfirst lamps\n": "nugget-weights",
+    b"#PERSON Fred Durst\n#ORG Crips\n": "target-types",
     b"q1\twhat is this\nq2\tand\tthis\n": "questions",
     b"<top>\n<num> Number: 1\n": "questions",
     b"<?xml version='1.0'?><trecqa/>": "questions",
@@ -73,7 +77,6 @@ def test_every_kind_has_a_sample() -> None:
     assert set(SAMPLES.values()) == set(KINDS)
 
 
-# trec13targettypes is no kind: target types are not part of a file of questions.
 REAL = {
     "rte3/RTE3-TEST-GOLD.xml": "questions",
     "rte3/RTE3-FR-test-gold-3class.tsv": None,
@@ -91,7 +94,7 @@ REAL = {
     "trec_qa/trec13patterns+docs_factoid": "patterns",
     "trec_qa/trec13patterns_list": "patterns",
     "trec_qa/trec13questions.xml": "questions",
-    "trec_qa/trec13targettypes": None,
+    "trec_qa/trec13targettypes": "target-types",
     "trec_rag24/nugget_assignment.20241108.jl": "rag-assignments",
     "trec_rag24/topics.rag24.test.txt": "questions",
 }

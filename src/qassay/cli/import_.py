@@ -83,8 +83,8 @@ def command(
     name a run in place of the answer.
 
     KIND is one of questions, responses, run, judgments, sheet, nuggets, answers,
-    patterns, run-information, rag-assignments, nist-factoid, nist-list, nist-other,
-    nist-nuggets, nist-answers.
+    patterns, run-information, rag-assignments, rag-nuggets, nugget-weights,
+    target-types, nist-factoid, nist-list, nist-other, nist-nuggets, nist-answers.
 
     Examples
 

@@ -14,7 +14,16 @@ import msgspec
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files, lines
 from qassay.formats.answers import kind_of_columns
-from qassay.formats.nist import ANSWERS_HEADING, DISTINCT, HEADING, LABELS, NUGGET, looks_like_doc
+from qassay.formats.nist import (
+    ANSWERS_HEADING,
+    DISTINCT,
+    HEADING,
+    LABELS,
+    NUGGET,
+    TARGET_TYPE,
+    WEIGHT,
+    looks_like_doc,
+)
 from qassay.formats.questions import looks_like_xml
 from qassay.formats.records import PARQUET, cells_of, header_of, parse_records
 
@@ -30,6 +39,9 @@ KINDS: Mapping[str, str] = {
     "patterns": "answer patterns",
     "run-information": "organisations and descriptions of runs",
     "rag-assignments": "the nugget assignments of TREC RAG 2024",
+    "rag-nuggets": "nugget lists of nuggetizer",
+    "nugget-weights": "nuggets with their weights in the pyramid",
+    "target-types": "types of targets, such as #PERSON Fred Durst",
     "nist-factoid": "factoid judgments in NIST's form",
     "nist-list": "list judgments in NIST's form",
     "nist-other": "judgments of definition or other questions in NIST's form",
@@ -169,8 +181,10 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
         return "sheet"
     if {"run_id", "nuggets"} <= has:
         return "rag-assignments"
-    if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has:
+    if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has or _has_rag_metadata(row):
         return "run"
+    if {"qid", "nuggets"} <= has:
+        return "rag-nuggets"
     if "question" not in has:
         if {"id", "type"} <= has:
             return "questions"
@@ -184,6 +198,12 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     return "answers" if "answer" in has else None
 
 
+def _has_rag_metadata(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of the TREC RAG output from 2025 on."""
+    metadata = row.get("metadata")
+    return "answer" in row and isinstance(metadata, dict) and {"run_id", "narrative_id"} <= metadata.keys()
+
+
 def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
     """The kind of lines of fixed fields, the most telling first."""
     if _RANKED.match(head[0]):
@@ -192,6 +212,10 @@ def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
         return "nist-nuggets"
     if ANSWERS_HEADING.fullmatch(head[0]):
         return "nist-answers"
+    if all(TARGET_TYPE.fullmatch(line) for line in head):
+        return "target-types"
+    if all(WEIGHT.fullmatch(line) for line in head) and any(line.split("\t")[2] not in LABELS for line in head):
+        return "nugget-weights"
     if all(NUGGET.fullmatch(line) or HEADING.match(line) for line in head):
         return "nist-nuggets"
     split = [lines.fields(line, 5) for line in head]

@@ -9,8 +9,9 @@ from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.answers import check_options, import_responses
 from qassay.formats.importing.judgments import import_judgments
+from qassay.formats.importing.nuggets import import_nugget_lists, import_weights
 from qassay.formats.importing.plan import Added, Options, Plan, Source
-from qassay.formats.importing.questions import import_assignments, import_questions, import_runs
+from qassay.formats.importing.questions import import_assignments, import_questions, import_runs, import_target_types
 from qassay.formats.importing.rows import import_patterns, import_rows, import_sheet
 from qassay.formats.names import name_fault
 from qassay.formats.questions import read_questions
@@ -21,10 +22,13 @@ __all__ = ["Added", "Options", "Plan", "plan_import"]
 _QUESTIONS: dict[str, Callable[[Plan, Source], None]] = {
     "questions": import_questions,
     "rag-assignments": import_assignments,
+    "rag-nuggets": import_nugget_lists,
+    "target-types": import_target_types,
 }
 _ALL_AT_ONCE: dict[str, Callable[[Plan, list[Source]], None]] = {"responses": import_responses, "run": import_runs}
 _ROWS: dict[str, Callable[[Plan, Source], None]] = {
     "nuggets": import_rows,
+    "nugget-weights": import_weights,
     "nist-nuggets": import_rows,
     "judgments": import_judgments,
     "nist-factoid": import_judgments,

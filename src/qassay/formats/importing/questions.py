@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, few
-from qassay.formats import files, jsonl, rag24
+from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import CONFIGURATION, with_two_way
 from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
@@ -26,7 +27,7 @@ def import_questions(plan: Plan, source: Source) -> None:
     questions = parsed.questions
     plan.warnings += parsed.warnings
     check_types(questions, plan.configuration.task, source.name)
-    new = _merge(plan, questions, source)
+    new = merge(plan, questions, source)
     counts = ", ".join(f"{n} {kind}" for kind, n in questions.counts().items())
     kinds = f" ({counts})" if len(questions.counts()) > 1 else f" of type {questions.types[0]}"
     series = f" in {len(questions.series)} series" if questions.series else ""
@@ -38,6 +39,31 @@ def import_questions(plan: Plan, source: Source) -> None:
     plan.report(source, message, count=new, to=questions_target(plan))
     if parsed.reference:
         _import_reference(plan, source, parsed)
+
+
+def import_target_types(plan: Plan, source: Source) -> None:
+    """Give the questions about each target its type; a target that no question has is an error."""
+    text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
+    types: dict[str, str] = {}
+    problems = []
+    targets = {question.target for question in plan.test_set(source)}
+    for line, row in nist.parse_target_types(text, file=source.name):
+        if row["target"] not in targets:
+            message = f"no question has the target {row['target']!r}; write it as the questions do"
+            problems.append(Problem("unknown-question", message, source.name, line))
+        elif types.setdefault(row["target"], row["target_type"]) != row["target_type"]:
+            message = f"the target {row['target']!r} has two types, {types[row['target']]} and {row['target_type']}"
+            problems.append(Problem("duplicate-question", message, source.name, line))
+    if problems:
+        raise InputError(problems)
+    typed = [(question, types.get(question.target or "")) for question in plan.test_set(source)]
+    new = {asked.id: replace(asked, target_type=kind) for asked, kind in typed if kind and asked.target_type != kind}
+    if new:
+        lay_over(plan, new, source)
+        message = f"types of {plural(len(types), 'target')} for {plural(len(new), 'question')}"
+        plan.report(source, message, count=len(new), to=questions_target(plan))
+    else:
+        plan.report(source, f"nothing new: the types of its {plural(len(types), 'target')} are there already")
 
 
 def check_types(questions: TestSet, task: Task, file: str) -> None:
@@ -95,7 +121,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
     text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
     read = rag24.parse_assignments(text, file=source.name)
     check_types(read.questions, plan.configuration.task, source.name)
-    new = _merge(plan, read.questions, source, keep=not plan.options.replace)
+    new = merge(plan, read.questions, source, keep=not plan.options.replace)
     plan.report(source, f"{plural(len(read.questions), 'question')}, {new} of them new", count=new)
     runs = 0
     short = []
@@ -118,7 +144,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
     add_judgments(plan, source, [(0, row) for row in read.judgments], name)
 
 
-def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
+def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
     """Lay questions over those of the evaluation, and say how many are new or changed.
 
     With `keep`, the questions of the evaluation stay, and a difference is only reported.

@@ -245,12 +245,22 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
 
     A folder may get its judgments before their nuggets; a store takes no judgment of a nugget that it does not know.
     """
-    lists = plan.folder.nugget_lists()
-    lists |= {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
+    lists = nugget_lists(plan)
     chosen = list_of_key(name, lists)
     if chosen is None:
         return None if plan.folder.written is None else no_nuggets()
     return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
+
+
+def nugget_lists(plan: Plan) -> dict[str, Path]:
+    """The nugget lists as they will be, by name."""
+    appended = {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
+    return plan.folder.nugget_lists() | appended
+
+
+def nugget_rows(plan: Plan, name: str) -> list[jsonl.Row]:
+    """The rows of a nugget list as they will be; none where there is no such list."""
+    return [row for _, row in plan.rows(_place(plan, "nuggets", name))]
 
 
 def refuse_empty(rows: Sequence[Numbered], source: Source) -> None:

@@ -99,7 +99,8 @@ def recognise(data: bytes, task: Task) -> RunForm:
     start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
     if start.startswith(b"{"):
         first = start.split(b"\n", 1)[0]
-        return "rag24" if "rag24" in task.forms and b'"topic_id"' in first else "jsonl"
+        marks = (b'"topic_id"', b'"narrative_id"')
+        return "rag24" if "rag24" in task.forms and any(mark in first for mark in marks) else "jsonl"
     if "rte" in task.forms:
         return "rte"
     if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:
