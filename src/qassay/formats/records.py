@@ -43,6 +43,10 @@ class Records:
         """The keys that have a value in any row, in the order in which they occur."""
         return list(dict.fromkeys(name for _, row in self.rows for name, value in row.items() if value is not None))
 
+    def place(self, number: int) -> str:
+        """Where a row is, for messages."""
+        return f"{self.file}:{number}" if self.has_lines else f"{self.file}, row {number}"
+
     def problem(self, rule: Rule, message: str, number: int, question: str | None = None) -> Problem:
         """A problem of one row."""
         if self.has_lines:

@@ -118,19 +118,17 @@ def _keys(given: Mapping[str, str]) -> dict[str, str]:
 def _question_ids(plan: Plan, asked: _Asked, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
     """The id of the question of every row; new questions, and new gold answers, go to `asked`."""
     for row in table.rows:
-        place = table.records.problem("syntax", "", row.number)
-        where = f"{place.file}:{place.line}" if place.line else f"{place.file}, row {row.number}"
         number = row.id if row.id is not None else _by_text(asked, table, row, problems)
         old = asked.known.get(number)
         replaceable = plan.options.replace and number not in asked.changed
         if old is None or (replaceable and (old.text, old.type) != (row.question, asked.type)):
-            asked.put(Question(number, asked.type, row.question, gold=row.gold), where)
+            asked.put(Question(number, asked.type, row.question, gold=row.gold), table.records.place(row.number))
         elif old.text != row.question or old.type != asked.type:
             problems.append(
                 table.records.problem("duplicate-question", _other_text(asked, old, row), row.number, number)
             )
         elif set(row.gold) - set(old.gold):
-            asked.put(replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), where)
+            asked.put(replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), table.records.place(row.number))
         yield number
 
 
