@@ -20,7 +20,7 @@ from qassay import tasks
 from qassay.cli import VERBS, main
 from qassay.cli.gate import GATE_STATUS
 from qassay.errors import Rule
-from qassay.formats.recognise import KINDS, kind_of
+from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.measures import MEASURES
 from qassay.meta.sensitivity import PRESETS
 from qassay.questions import TYPES
@@ -267,6 +267,7 @@ EXAMPLES = {
     "judgments/": "judgments",
     "nuggets/": "nuggets",
     "answers": "answers",
+    "responses": "responses",
     "patterns": "patterns",
 }
 
@@ -281,7 +282,7 @@ def test_examples_of_files_are_what_they_say(title: str, block: str) -> None:
     kind = next(kind for start, kind in EXAMPLES.items() if title.startswith(start))
     if title in ("runs/sys3.txt", "runs/sys4.txt"):
         kind = "run"
-    assert kind_of(block.encode(), questions={"1", "1.1"}) == kind
+    assert kind_of(block.encode(), Setting({"1", "1.1"})) == kind
     if title.endswith(".jsonl"):
         for line in block.splitlines():
             assert kind_of(line.encode()) == kind, line

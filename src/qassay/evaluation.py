@@ -33,6 +33,7 @@ from qassay.judging.keys import (
     TWO_WAY,
     Key,
     check_known_answers,
+    default_key,
     disagreement_key,
     no_answers,
     no_nuggets,
@@ -159,11 +160,21 @@ class Evaluation:
         return frozenset({*self.configuration.two_way, *reference}.intersection(self.sets))
 
     @cached_property
+    def automatic_sets(self) -> frozenset[str]:
+        """The sets of programs: named in `qassay.toml`, or with a row that carries its `trace`."""
+        marked = {name for name, path in self.folder.judgment_sets().items() if reading.is_automatic(path)}
+        return frozenset(marked.union(self.configuration.automatic).intersection(self.sets))
+
+    @cached_property
+    def human_sets(self) -> tuple[str, ...]:
+        """The sets that people judged; a program's set is used only where it is named."""
+        return tuple(name for name in self.sets if name not in self.automatic_sets)
+
+    @cached_property
     def assessor_sets(self) -> tuple[str, ...]:
         """The sets of human assessors: not settled, not automatic, not a two-way key."""
-        files = self.folder.judgment_sets()
         apart = {*SETTLED_SETS, *self.two_way_sets}
-        return tuple(name for name in self.sets if name not in apart and not reading.is_automatic(files[name]))
+        return tuple(name for name in self.human_sets if name not in apart)
 
     def judgment_set(self, name: str, *, incoming: bool = False) -> JudgmentSet:
         """The current judgments of one set; as `incoming` ones they are checked by all rules."""
@@ -195,11 +206,8 @@ class Evaluation:
         return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
 
     def default_key(self) -> str | None:
-        """The key that scoring uses unless told: adjudicated, else reference, else the only set there is."""
-        for name in SETTLED_SETS:
-            if name in self.sets:
-                return name
-        return self.sets[0] if len(self.sets) == 1 else None
+        """The key that scoring uses unless told: adjudicated, else reference, else the only set; never a program's."""
+        return default_key(self.human_sets)
 
     def key(self, name: str | None = None) -> Key:
         """The key with this name, or the default one."""
@@ -207,7 +215,7 @@ class Evaluation:
         if chosen in self.derived_sets and chosen not in self.sets:
             return self._derived_key(chosen)
         if chosen is None and self.task.has("justified"):
-            chosen = self.sets[0] if self.sets else None
+            chosen = self.human_sets[0] if self.human_sets else None
         if chosen is None:
             raise InputError(Problem("configuration", self._keyless(), self.folder.name()))
         judgments = self.judgment_set(chosen)
@@ -215,7 +223,7 @@ class Evaluation:
             judgments,
             self.nugget_list(chosen),
             self.answers,
-            ratings=self._justification_ratings() if self.task.has("justified") else None,
+            ratings=self._justification_ratings(chosen) if self.task.has("justified") else None,
             two_way=chosen in self.two_way_sets,
         )
         file = f"judgments/{chosen}.jsonl"
@@ -275,9 +283,9 @@ class Evaluation:
         """The sets with these names; those of the assessors where none are named."""
         return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
 
-    def _justification_ratings(self) -> pl.DataFrame:
-        """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
-        rows = self.ratings(self.sets)
+    def _justification_ratings(self, key: str) -> pl.DataFrame:
+        """Ratings of justifications from all sets of people together, or from the program's set that is the key."""
+        rows = self.ratings(self.human_sets if key not in self.automatic_sets else [key])
         return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
 
     def _derived_key(self, name: str) -> Key:
@@ -299,4 +307,8 @@ class Evaluation:
     def _keyless(self) -> str:
         if not self.sets:
             return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
+        automatic = sorted(self.automatic_sets)
+        if not self.human_sets:
+            kept = "judgments of programs are used only where they are named"
+            return f"no person has judged yet ({kept}): choose one with --key: {', '.join(automatic)}"
         return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"

@@ -177,6 +177,11 @@ def ranks(run: NDArray[np.int64], question: NDArray[np.int64]) -> NDArray[np.uin
 _MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1, "text": 1}
 
 
+def _noun(kind: str) -> str:
+    """What people call a question of this type."""
+    return {"qa": "a free-text question", "other": "an other question"}.get(kind, f"a {kind}")
+
+
 def _check_items(
     batch: Batch, rows: pl.DataFrame, counts: NDArray[np.int64], kind: str, rules: QuestionRules
 ) -> Iterator[Problem]:
@@ -189,10 +194,10 @@ def _check_items(
     if most is not None and (counts > most).any():
         items = rows.filter(~nothing)
         place = pl.int_range(pl.len()).over("run", "question", *(["line"] if batch.objects else []))
-        takes = "takes one" if most == 1 else f"takes at most {most}"
+        takes = f"{_noun(kind)} takes {'one' if most == 1 else f'at most {most}'}"
         surplus = items.with_columns(n=pl.len().over("run", "question")).filter(place == most)
         for row in surplus.iter_rows(named=True):
-            message = f"question {row['asked']} has {row['n']} answers; a {kind} {takes}"
+            message = f"question {row['asked']} has {row['n']} answers; {takes}"
             rule: Rule = "one-answer" if most == 1 else "too-many-items"
             yield Problem(rule, message, batch.files[row["run"]], row["line"], row["asked"])
     if rules.max_length is not None and "length" in rows.columns:
@@ -213,13 +218,13 @@ def _check_nil(
     yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; NIL stands alone")
     alone = empty.filter(~beside)
     if rules.response == "ranked":
-        advice = f"is given nothing; this task has no NIL, a {kind} takes 1 to {rules.max_items} items"
+        advice = f"is given nothing; this task has no NIL, {_noun(kind)} takes 1 to {rules.max_items} items"
         yield from _tell(batch, alone, "nil-with-items", advice)
     elif rules.response in ("one", "extract"):
         silent = alone if not rules.nil else alone.filter(~pl.col("nil")) if "nil" in alone.columns else alone.clear()
         no_nil = " (this task has no NIL; nil = true would allow it)"
         yield from _tell(
-            batch, silent, "one-answer", f"has no answer; a {kind} takes one{', or NIL' if rules.nil else no_nil}"
+            batch, silent, "one-answer", f"has no answer; {_noun(kind)} takes one{', or NIL' if rules.nil else no_nil}"
         )
 
 

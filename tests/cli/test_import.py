@@ -225,7 +225,7 @@ def test_nothing_of_a_faulty_run_is_stored(folder: Path, tmp_path: Path, capsys:
 
 
 def test_all_errors_of_all_files_are_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    (tmp_path / "run.txt").write_text("1.1 beta D1 x\n")
+    (tmp_path / "run.txt").write_text("1.1 beta D1 x\n9 beta D1 x\n")
     write(tmp_path / "judged.jsonl", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "Q"}])
     write(tmp_path / "nuggets.jsonl", [{"question": "8", "nugget": "1", "vital": True, "text": "x"}])
     (tmp_path / "binary").write_bytes(b"\0\1\2")
@@ -233,7 +233,7 @@ def test_all_errors_of_all_files_are_told(folder: Path, tmp_path: Path, capsys: 
     names = ["run.txt", "judged.jsonl", "nuggets.jsonl", "binary", "good.jsonl", "none"]
     said = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
     for part in (
-        "run.txt: question 1.2 has no response",
+        "run.txt:2: question 9 is not in the test set",
         "judged.jsonl:1: question 1.1: 'Q' is not a label",
         "nuggets.jsonl:1: question 8 is not in the test set",
         "binary: is not a text file",

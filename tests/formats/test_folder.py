@@ -150,7 +150,10 @@ def test_names_that_can_be(name: str) -> None:
 def test_marking_a_two_way_set() -> None:
     assert with_two_way('task = "x"\n[drop]\na = "b"\n', "main") == 'two_way = ["main"]\ntask = "x"\n[drop]\na = "b"\n'
     assert with_two_way('two_way = ["main"]', "main") == 'two_way = ["main"]'
-    assert with_two_way('two_way = ["other"]', "main") is None
+    assert with_two_way('two_way = ["other"]', "main") == 'two_way = ["other", "main"]'
+    assert with_two_way('x = 1\ntwo_way = [\n "a",\n]  # why\n', "b") == 'x = 1\ntwo_way = ["a", "b"]  # why\n'
+    # A list that is spelled in a way that cannot be changed safely is left to a person.
+    assert with_two_way('two_way = ["a]"]', "main") is None
 
 
 def test_changes_are_laid_over_table_by_table() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.recognise import KINDS, kind_of, recognise
+from qassay.formats.recognise import KINDS, Setting, kind_of, recognise
 
 SAMPLES = {
     b"q1 tag NYT19980619.0373 Paris\nq2 tag NIL\n": "run",
@@ -39,6 +39,16 @@ SAMPLES = {
     b'{oops}\n{"id": "1", "type": "list", "text": "x"}': "questions",
     b'\xef\xbb\xbf  {"id": "1", "type": "list", "text": "x"}': "questions",
     b'{"qid": "1", "query": "x", "run_id": "A", "answer_text": "y", "nuggets": []}': "rag-assignments",
+    b'{"query": "Who?", "prediction": "Ann"}': "responses",
+    b'[{"question": "Who?", "answer": "Ann"}]': "responses",
+    b"id,question,answer\n1,Who?,Ann\n": "responses",
+    b"id;Question;Ground truth\n1;Who?;Ann\n": "responses",
+    b'{"id": "1", "system": "A", "label": "yes"}': "judgments",
+    b"question,run,verdict\n1,A,good\n": "judgments",
+    b'{"metadata": {"run_id": "A", "narrative_id": 7}, "references": [], "answer": []}': "run",
+    b'{"qid": "1", "query": "x", "nuggets": [{"text": "y", "importance": "vital"}]}': "rag-nuggets",
+    b"1.6\t1\t0.75\tguides ships\n1.6\t2\t0\tfirst lamps\n": "nugget-weights",
+    b"#PERSON Fred Durst\n#ORG Crips\n": "target-types",
     b"q1\twhat is this\nq2\tand\tthis\n": "questions",
     b"<top>\n<num> Number: 1\n": "questions",
     b"<?xml version='1.0'?><trecqa/>": "questions",
@@ -67,7 +77,6 @@ def test_every_kind_has_a_sample() -> None:
     assert set(SAMPLES.values()) == set(KINDS)
 
 
-# trec13targettypes is no kind: target types are not part of a file of questions.
 REAL = {
     "rte3/RTE3-TEST-GOLD.xml": "questions",
     "rte3/RTE3-FR-test-gold-3class.tsv": None,
@@ -85,7 +94,7 @@ REAL = {
     "trec_qa/trec13patterns+docs_factoid": "patterns",
     "trec_qa/trec13patterns_list": "patterns",
     "trec_qa/trec13questions.xml": "questions",
-    "trec_qa/trec13targettypes": None,
+    "trec_qa/trec13targettypes": "target-types",
     "trec_rag24/nugget_assignment.20241108.jl": "rag-assignments",
     "trec_rag24/topics.rag24.test.txt": "questions",
 }
@@ -104,7 +113,7 @@ def test_real_files(data: Callable[[str], Path], name: str, kind: str | None) ->
         (b"\x89PNG\0\0", "is not a text file"),
         (b'[{"id": "1"}]', "JSON list"),
         (b"<DOC>\n<DOCNO> X </DOCNO>", "collection/"),
-        (b"some prose\nin a file\n", "say it with --as KIND, one of questions, run, judgments"),
+        (b"some prose\nin a file\n", "say it with --as KIND, one of questions, responses, run, judgments"),
         (b"q1 x 1 Paris\nq2 x 1 Rome\n", "--as KIND"),
     ],
 )
@@ -116,7 +125,7 @@ def test_a_file_that_cannot_be_told(tmp_path: Path, content: bytes, says: str) -
 
 def test_known_questions_tell_patterns(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("who-1 Paris\nwho-2 Rome\n")
-    assert recognise(tmp_path / "f", questions={"who-1", "who-2"}) == "patterns"
+    assert recognise(tmp_path / "f", setting=Setting({"who-1", "who-2"})) == "patterns"
     with pytest.raises(InputError):
         recognise(tmp_path / "f")
 

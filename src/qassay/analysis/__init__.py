@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import ScoreMatrix
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
+    from qassay.formats.frames import ArrowTable
+    from qassay.formats.scores import ScoreTables
     from qassay.meta.planning import Plan
     from qassay.meta.reuse import By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
     from qassay.meta.stability import Stability
     from qassay.scoring import Missing, Scores, Unjudged
 
-# What every analysis of scores takes, beside an evaluation. Modules are loaded where a function needs them: a score
-# matrix is compared without polars.
-ScoresLike: TypeAlias = "Scores | ScoreMatrix"
+# What every analysis of scores takes, beside an evaluation: scores, a score matrix, or what `qassay.scores` reads (a
+# path, a data frame, an Arrow table, a dictionary). Modules are loaded where a function needs them.
+ScoresLike: TypeAlias = "Scores | ScoreMatrix | ScoreTables | str | Path | Mapping[str, Any] | ArrowTable"
 
 Progress: TypeAlias = Callable[[int, int], None]
 

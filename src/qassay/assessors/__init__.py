@@ -29,7 +29,7 @@ from qassay.spelling import Spelled, arguments, parse
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
     "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
-    "match": "the known answers of answers.jsonl, compared exactly",
+    "match": "the known answers of answers.jsonl, or gold answers of free-text questions, compared exactly",
     "match(normalise=true)": "the same without case, articles and punctuation",
     "overlap": "nuggets by the share of their words that a response has",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
@@ -69,11 +69,16 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
 
 
 def _match(evaluation: Evaluation, *, normalise: bool = False) -> Match:
-    answers = evaluation.answers
-    if not answers.height:
+    values = evaluation.task.values
+    rows = list(evaluation.answers.iter_rows(named=True))
+    rows += [{"question": asked.id, "answer": text} for asked in evaluation.questions for text in asked.gold]
+    if not rows:
         message = "there are no known answers to match; add answers.jsonl with: qassay import FOLDER ANSWERS"
+        if values:
+            message = "the questions have no gold answers to match; import them in the key gold of the answers' file"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    return Match.from_rows(answers.iter_rows(named=True), normalise=normalise)
+    labels = (max(values, key=values.__getitem__), min(values, key=values.__getitem__)) if values else None
+    return Match.from_rows(rows, normalise=normalise, labels=labels)
 
 
 def _overlap(evaluation: Evaluation, *, threshold: float = THRESHOLD) -> Overlap:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qassay.errors import QassayError
+    from qassay.errors import InputError, QassayError
 
 VERBS = {
     "demo": "The whole story on a built-in evaluation.",
     "init": "Make a new evaluation.",
-    "import": "Add what files hold to an evaluation.",
+    "look": "What is in files, and which command answers what.",
+    "import": "Add what files contain to an evaluation.",
     "export": "Write an evaluation out, as JSONL or in NIST forms.",
     "backup": "Copy the store of an evaluation safely.",
     "restore": "Put a backup in the place of the store.",
@@ -75,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"Try '{_what(arguments)} --help'.", file=sys.stderr)
         return error.exit_code
     except QassayError as error:
-        return _say(error, as_json="--json" in arguments)
+        return _say(error, as_json="--json" in arguments, verb=next((a for a in arguments if a in VERBS), ""))
     except ModuleNotFoundError as error:
         from qassay.extras import missing_extra
 
@@ -145,8 +146,11 @@ def _not_called() -> None:
     """Stand in for a verb that was not called."""
 
 
-def _say(error: QassayError, *, as_json: bool) -> int:
-    """Print an error for people on stderr and, where JSON was asked for, for machines on stdout."""
+def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
+    """Print an error for people on stderr and, where JSON was asked for, for machines on stdout.
+
+    Where a file is something else than the command takes, the command that takes it is named.
+    """
     import json
 
     from qassay.cli.output import first_few, visible
@@ -158,7 +162,23 @@ def _say(error: QassayError, *, as_json: bool) -> int:
         print(visible(f"error: {line}"), file=sys.stderr)
     if isinstance(error, UsageError):
         return 2
+    if isinstance(error, InputError):
+        for sentence in _hints(error, verb):
+            print(visible(f"hint: {sentence}"), file=sys.stderr)
     if as_json:
         problems = error.problems if isinstance(error, InputError) else ()
         print(json.dumps({"errors": [problem.as_json() for problem in problems]}, ensure_ascii=False))
     return 1
+
+
+def _hints(error: InputError, verb: str) -> list[str]:
+    """What the files that could not be read look like; the place of a problem in an evaluation is not such a file."""
+    from pathlib import Path
+
+    unread = dict.fromkeys(problem.file for problem in error.problems if problem.rule == "syntax" and problem.file)
+    paths = [Path(name) for name in unread if name and Path(name).is_file()][:3]
+    if not paths:
+        return []
+    from qassay.formats.looking import hint
+
+    return [sentence for path in paths if (sentence := hint(path, verb))]

@@ -1,18 +1,26 @@
-"""`qassay import`: add what files hold to an evaluation."""
+"""`qassay import`: add what files contain to an evaluation."""
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, visible
 from qassay.cli.places import import_plan, writable
-from qassay.errors import unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.questions import TYPES
+
+if TYPE_CHECKING:
+    from qassay.formats.importing import Options, Plan
+    from qassay.store.engine import Store
 
 
 def command(
@@ -34,9 +42,27 @@ def command(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
     ] = False,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Name of the system whose answers the file contains.")
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--labels", metavar="YOURS=LABEL,...", help="Labels to translate, such as yes=correct."),
+    ] = None,
+    automatic: Annotated[
+        bool, typer.Option("--automatic", help="A program gave these judgments: they are used only where named.")
+    ] = False,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="NAME", help="Make the evaluation, with this task, if there is none."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add what files hold to an evaluation.
+    """Add what files contain to an evaluation.
 
     Questions, runs, judgments, nuggets, known answers, patterns and
     descriptions of runs are recognised by content, in JSON lines as in
@@ -45,35 +71,48 @@ def command(
     replace stays as history; importing a file again adds nothing. Where
     the evaluation has a store, they go there and not to its files.
 
+    Answers in free text (task qa) come in files of your own: JSON lines, a
+    JSON list, CSV or Parquet with a question and an answer per row, and if
+    you have them an id, gold answers, contexts and the name of the system.
+    Common names of keys are known; --map names others. The system is what
+    --run says, else the key run, system or model, else the file's name.
+
     Judgments and nuggets go to the set named like their file, those in
     NIST's forms to adjudicated, what comes back from a judging sheet to
-    the set named like its assessor; --set names another.
+    the set named like its assessor; --set names another. A judgment may
+    name a run in place of the answer.
 
-    KIND is one of questions, run, judgments, sheet, nuggets, answers,
-    patterns, run-information, rag-assignments, nist-factoid, nist-list, nist-other,
-    nist-nuggets, nist-answers.
+    KIND is one of questions, responses, run, judgments, sheet, nuggets, answers,
+    patterns, run-information, rag-assignments, rag-nuggets, nugget-weights,
+    target-types, nist-factoid, nist-list, nist-other, nist-nuggets, nist-answers.
 
     Examples
 
+      qassay import my-eval old.jsonl new.jsonl --task qa
+      qassay import my-eval answers.csv --map answer=prediction,gold=answer
+      qassay import my-eval labels.csv --labels yes=correct,no=incorrect
+      qassay import my-eval gpt.jsonl --automatic
       qassay import my-eval trec13questions.xml
       qassay import my-eval runs/*.txt judgments/first.jsonl
       qassay import my-eval qrels.txt --as nist-factoid --set first
     """
     if default_type is not None and default_type not in TYPES:
         raise unknown("question type", default_type, TYPES)
-    from qassay.collections import open_collection
-    from qassay.formats.importing import Options, plan_import
+    from qassay.formats.answers import parse_map, parse_pairs
+    from qassay.formats.importing import Options
 
-    opened, store = writable(folder)
     options = Options(
         set_name=set_name,
         encoding=encoding,
         default_type=default_type,
         replace=replace,
-        lengths=(lambda: open_collection(opened.collection).lengths()) if opened.collection.is_dir() else None,
+        run=run,
+        keys=parse_map(keys or ()),
+        labels=dict(parse_pairs(labels or (), "--labels", "yes=correct")),
+        automatic=automatic,
     )
-    plan = plan_import(opened, paths, kind=kind, options=options)
-    import_plan(plan, store)
+    with _evaluation(folder, task, paths):
+        plan, store = _import(folder, paths, kind, options)
     if as_json:
         added = [file.as_json() for file in plan.added.values()]
         print_json({"added": added, "warnings": [warning.as_json() for warning in plan.warnings]})
@@ -84,3 +123,56 @@ def command(
         print(visible(f"{file.file}: {file.message}"))
     if store is not None and plan.added:
         print("They are in the store of the evaluation; qassay export writes it out as files.")
+
+
+def _import(folder: Path, paths: Sequence[Path], kind: str | None, options: Options) -> tuple[Plan, Store | None]:
+    from qassay.collections import open_collection
+    from qassay.formats.importing import plan_import
+
+    opened, store = writable(folder)
+    if opened.collection.is_dir():
+        options = dataclasses.replace(options, lengths=lambda: open_collection(opened.collection).lengths())
+    plan = plan_import(opened, paths, kind=kind, options=options)
+    import_plan(plan, store)
+    return plan, store
+
+
+@contextmanager
+def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterator[None]:
+    """Make the evaluation where there is none and a task is named; it goes again where the import fails."""
+    from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+
+    exists = (folder / CONFIGURATION).is_file()
+    if exists and task is not None:
+        has = read_configuration(Folder(folder)).task.name
+        if has != Path(task).stem:
+            raise UsageError(f"{folder} has the task {has}; import without --task, or into another folder")
+    if exists or task is None:
+        if not exists and not folder.is_file():
+            raise InputError(Problem("configuration", _no_evaluation(folder, paths), str(folder)))
+        yield
+        return
+    from qassay.cli.init import make_evaluation
+
+    made = [folder / CONFIGURATION, *([folder / Path(task).name] if task.endswith(".toml") else [])]
+    folders = [folder / name for name in ("runs", "judgments", "nuggets")]
+    new = [path for path in (*made, *folders, folder) if not path.exists()]
+    try:
+        make_evaluation(folder, task=task)
+        yield
+    except BaseException:
+        for path in new:
+            with suppress(OSError):  # a folder that is not empty stays
+                path.unlink() if path in made else path.rmdir()
+        raise
+
+
+def _no_evaluation(folder: Path, paths: Sequence[Path]) -> str:
+    """What to do where the folder is not an evaluation: one command where the files contain answers."""
+    from qassay.formats.looking import look
+
+    what = "is not an evaluation yet" if folder.is_dir() else "does not exist"
+    if all(path.is_file() and look(path).kind == "responses" for path in paths):
+        files = " ".join(shlex.quote(str(path)) for path in paths)
+        return f"{what}; to make it from these answers: qassay import {shlex.quote(str(folder))} {files} --task qa"
+    return f"{what}; make it with: qassay init {shlex.quote(str(folder))} --task NAME"

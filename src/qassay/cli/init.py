@@ -34,7 +34,7 @@ def command(
     judgments are then added with: qassay import.
 
     Tasks: confidence, definition, entailment2, entailment3, justification,
-    main2003, nuggets, passages, qaciad, ranked5, series2004.
+    main2003, nuggets, passages, qa, qaciad, ranked5, series2004.
 
     Examples
 

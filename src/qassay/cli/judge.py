@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -186,6 +187,8 @@ def _say(done: Judged, name: str, *, where: str, as_json: bool) -> None:
         return
     labels = ", ".join(f"{count:,} {label}" for label, count in sorted(counts.items())) or "nothing new"
     print(visible(f"{name}: judged {len(done.rows):,} ({labels}) in {where}"))
+    if done.rows:
+        print(visible(f"A program's judgments are used only where they are named: --key {shlex.quote(name)}"))
     if done.known:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
     if done.silent:

@@ -97,9 +97,9 @@ def _judged(evaluation: Evaluation, name: str | None) -> JudgmentSet | None:
     """The set to count: the one named, else the key; for justifications, which take all sets, all of them."""
     if name is not None:
         return evaluation.judgment_set(name) if name in evaluation.sets else None
-    if evaluation.task.has("justified") and evaluation.sets:
-        return JudgmentSet("all sets together", {"rating": evaluation.ratings(evaluation.sets)})
+    if evaluation.task.has("justified") and evaluation.human_sets:
+        return JudgmentSet("all sets together", {"rating": evaluation.ratings(evaluation.human_sets)})
     name = evaluation.default_key()
-    if name is None and evaluation.sets:
+    if name is None and evaluation.human_sets:
         raise UsageError(f"there are several judgment sets; choose one with --set: {', '.join(evaluation.sets)}")
     return evaluation.judgment_set(name) if name is not None else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ from qassay.tasks import Task
 
 CONFIGURATION = "qassay.toml"
 # Keys of qassay.toml that are not keys of a task.
-OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way")
+OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic")
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
 DATABASE = "qassay.db"
 VARIABLE = "QASSAY_DATABASE"
@@ -35,6 +37,8 @@ class Configuration:
     drop_from_series: Mapping[str, str] = field(default_factory=dict)
     justified: tuple[str, ...] = ()
     two_way: tuple[str, ...] = ()
+    # Judgment sets that programs gave, although their rows carry no trace.
+    automatic: tuple[str, ...] = ()
     database: str | None = None
 
 
@@ -168,6 +172,7 @@ def read_configuration(folder: Folder) -> Configuration:
         drop_from_series={name: rule["reason"] for name, rule in drop.items() if isinstance(rule, dict)},
         justified=tuple(keys.get("justified", ())),
         two_way=tuple(keys.get("two_way", ())),
+        automatic=tuple(keys.get("automatic", ())),
         database=keys.get("database"),
     )
 
@@ -183,18 +188,29 @@ def may_have_store(folder: Folder, configuration: Configuration) -> bool:
 
 
 def with_two_way(text: str, name: str) -> str | None:
-    """The text of `qassay.toml` with a set marked as two-way; None where a person has to do it.
+    """The text of `qassay.toml` with a set marked as two-way; None where a person has to do it."""
+    return with_listed(text, "two_way", name)
 
-    >>> with_two_way('task = "entailment3"', "main")
+
+def with_listed(text: str, key: str, name: str) -> str | None:
+    """The text of `qassay.toml` with a name added to a list of it; None where a person has to do it.
+
+    >>> with_listed('task = "entailment3"', "two_way", "main")
     'two_way = ["main"]\\ntask = "entailment3"'
+    >>> with_listed('automatic = ["match"]  # by rule', "automatic", "gpt")
+    'automatic = ["match", "gpt"]  # by rule'
     """
     keys = tomllib.loads(text)
-    if name in keys.get("two_way", ()):
+    before = keys.get(key, [])
+    if name in before:
         return text
-    marked = f'two_way = ["{name}"]\n{text}'
+    names = [*before, name]
+    listed = f"{key} = {json.dumps(names, ensure_ascii=False)}"
+    written = re.compile(rf"^{key}[ \t]*=[ \t]*\[[^\]\[]*\]", re.MULTILINE)
+    marked = written.sub(lambda _: listed, text, count=1) if key in keys else f"{listed}\n{text}"
     try:
-        done = tomllib.loads(marked) == {**keys, "two_way": [name]}
-    except tomllib.TOMLDecodeError:  # two_way is there with other names
+        done = tomllib.loads(marked) == {**keys, key: names}
+    except tomllib.TOMLDecodeError:
         done = False
     return marked if done else None
 
@@ -216,7 +232,7 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
     for key in ("name", "task", "database"):
         if not isinstance(keys.get(key, ""), str):
             problems.append(fault(key, f"is {keys[key]!r}; it takes a string"))
-    for key in ("justified", "two_way"):
+    for key in ("justified", "two_way", "automatic"):
         value = keys.get(key, [])
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
             problems.append(fault(key, f"is {value!r}; it takes a list of strings"))

@@ -6,13 +6,20 @@ Neither pandas nor pyarrow is imported or required: a frame is known by what it 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.grid import Grid, cell_text, polars_grid, rows_grid
 
 # What messages call a table that is not a file.
 FILE = "table"
+
+
+class ArrowTable(Protocol):
+    """A frame of polars or pandas, a table of pyarrow: whatever gives its columns as an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The columns."""
 
 
 def memory_grid(source: object) -> Grid:

@@ -18,6 +18,8 @@ from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS, RunInformation
 from qassay.tasks import Task
 
+_TRACE = b'"trace"'
+
 
 def read_judgments(
     path: Path, name: str, questions: TestSet, task: Task, *, file: str, incoming: bool = False
@@ -60,13 +62,20 @@ def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
 
 
 def is_automatic(path: Path) -> bool:
-    """Whether a set is an automatic assessor's: its judgments carry their provenance."""
-    first = files.read_bytes(path).split(b"\n", 1)[0]
-    try:
-        row = msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # reported where the set is read
-        return False
-    return isinstance(row, dict) and "trace" in row
+    """Whether any row of a set carries its provenance (`trace`): then the set is an automatic assessor's."""
+    data = files.read_bytes(path)
+    at = data.find(_TRACE)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        line = data[start : end if end >= 0 else len(data)]
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # reported where the set is read
+            row = None
+        if isinstance(row, dict) and row.get("trace") is not None:
+            return True
+        at = data.find(_TRACE, start + len(line))
+    return False
 
 
 def _incomplete(table: pl.DataFrame, needed: Sequence[str], file: str) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ def set_name(path: Path) -> str:
     ('llm:gpt', 'v1.txt')
     """
     stem = path.name.removesuffix(".gz").removesuffix(".zst")
-    for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".xml", ".sgml", ".jl"):
+    for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".csv", ".parquet", ".xml", ".sgml", ".jl"):
         if stem.endswith(suffix) and stem != suffix:
             stem = stem.removesuffix(suffix)
             break

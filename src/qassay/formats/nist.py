@@ -4,6 +4,8 @@
     parse_list      qid tag docid judgment distinct string
     parse_other     qid tag item docid string, then qid tag item nugget
     parse_nuggets   qid nugget<TAB>vital|okay<TAB>text, under `Qid ...` headings
+    parse_weights   qid<TAB>nugget<TAB>weight<TAB>text
+    parse_target_types  #PERSON Fred Durst
     parse_answers   # qid, Q:..., one answer a line
     parse_patterns  qid regex, or qid regex docid docid ...
 
@@ -235,6 +237,9 @@ def _whole(rows: list[Numbered], problems: list[Problem]) -> list[Numbered]:
 HEADING = re.compile(r"Qid[ \t]+([^ \t:]+)[ \t]*(?::|$)")
 NUGGET = re.compile(r"([^ \t]+)[ \t]+([^ \t]+)[ \t]+(vital|okay)(?:[ \t]+(.*))?", re.DOTALL | re.IGNORECASE)
 ANSWERS_HEADING = re.compile(r"#[ \t]+([^ \t]+)")
+# Exactly four fields, separated by tabs, with a number from 0 in the third.
+WEIGHT = re.compile(r"([^\t ]+)\t([^\t ]+)\t([0-9]+(?:\.[0-9]+)?)\t([^\t]+)")
+TARGET_TYPE = re.compile(r"#([A-Z][A-Z_]*)[ \t]+(.+)")
 
 
 def parse_nuggets(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
@@ -262,6 +267,36 @@ def parse_nuggets(text: str, *, file: str, warnings: list[Problem] | None = None
         seen.setdefault((question, nugget), number)
         row = {"question": question, "nugget": nugget, "vital": match[3].lower() == "vital", "text": match[4]}
         rows.append((number, row))
+    return _whole(rows, problems)
+
+
+def parse_weights(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
+    """Rows of nuggets with their weights, `vital` still open: an existing list may say it."""
+    rows: list[Numbered] = []
+    problems = lines.unprintable(text, file=file)
+    for number, line in lines.numbered(text):
+        match = WEIGHT.fullmatch(line)
+        if match is None:
+            question = lines.fields(line, 1)[0]
+            problems.append(_short(file, number, question, "qid, nugget, weight and text, separated by tabs"))
+            continue
+        row = {"question": match[1], "nugget": match[2], "text": match[4].strip(), "weight": float(match[3])}
+        rows.append((number, row))
+    return _whole(rows, problems)
+
+
+def parse_target_types(text: str, *, file: str) -> list[Numbered]:
+    """Rows with the type and the text of targets."""
+    rows: list[Numbered] = []
+    problems = lines.unprintable(text, file=file)
+    for number, line in lines.numbered(text):
+        match = TARGET_TYPE.fullmatch(line)
+        if match is None:
+            problems.append(
+                Problem("syntax", "a line is #TYPE and the target, such as #PERSON Fred Durst", file, number)
+            )
+        else:
+            rows.append((number, {"target_type": match[1], "target": match[2]}))
     return _whole(rows, problems)
 
 

@@ -86,6 +86,36 @@ def parse_assignments(text: str, *, file: str) -> Assignments:
     return Assignments(questions, runs, nuggets, judgments)
 
 
+@dataclass(frozen=True)
+class NuggetLists:
+    """What nuggetizer made for some questions: the questions, and rows of nuggets with the lines they come from."""
+
+    questions: TestSet
+    nuggets: list[jsonl.Numbered]
+
+
+def parse_nugget_lists(text: str, *, file: str) -> NuggetLists:
+    """The nugget lists in a text: one JSON object per question, with qid, query, and nuggets with their importance."""
+    questions: list[Question] = []
+    nuggets: list[jsonl.Numbered] = []
+    problems: list[Problem] = []
+    for number, row in jsonl.parse_rows(text, file=file):
+        faults: list[tuple[Rule, str]] = []
+        question, query = str(row.get("qid") or "").strip(), row.get("query")
+        if not question or not isinstance(query, str):
+            faults.append(("syntax", "the line has no qid, or no query"))
+        listed = list(_nuggets(row.get("nuggets"), faults, assigned=False))
+        problems += [Problem(*fault, file, number, question or None) for fault in faults]
+        questions.append(Question(question, "other", str(query or "").strip()))
+        nuggets += (
+            (number, {"question": question, "nugget": str(place), "vital": vital, "text": fact})
+            for place, (fact, vital, _) in enumerate(listed, 1)
+        )
+    if problems:
+        raise InputError(problems)
+    return NuggetLists(gather(questions, file=file), nuggets)
+
+
 def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
     """One line as it is meant; what is wrong with it by itself goes to `faults`."""
 
@@ -125,8 +155,10 @@ def _contradictions(line: _Line, first: _Line, earlier: int | None, *, whole: bo
         yield "syntax", f"{what}; one list holds for all runs"
 
 
-def _nuggets(value: object, faults: list[tuple[Rule, str]]) -> Iterator[tuple[str, bool, str]]:
-    """Text, importance and support of the nuggets of one line."""
+def _nuggets(
+    value: object, faults: list[tuple[Rule, str]], *, assigned: bool = True
+) -> Iterator[tuple[str, bool, str]]:
+    """Text, importance and, where they are `assigned`, support of the nuggets of one line."""
     if not isinstance(value, list):
         faults.append(("syntax", "'nuggets' is missing or not a list"))
         return
@@ -138,6 +170,8 @@ def _nuggets(value: object, faults: list[tuple[Rule, str]]) -> Iterator[tuple[st
         if not isinstance(importance, str) or importance not in IMPORTANCE:
             message = f"nugget {place}: importance {importance!r}; it is {' or '.join(IMPORTANCE)}"
             faults.append(("bad-label", message))
+        elif not assigned:
+            yield nugget["text"], IMPORTANCE[importance], ""
         elif not isinstance(assignment, str) or assignment not in SUPPORT:
             message = f"nugget {place}: assignment {assignment!r}; it is one of {', '.join(SUPPORT)}"
             faults.append(("bad-label", message))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,35 @@ import msgspec
 
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files, lines
-from qassay.formats.nist import ANSWERS_HEADING, DISTINCT, HEADING, LABELS, NUGGET, looks_like_doc
+from qassay.formats.answers import kind_of_columns
+from qassay.formats.nist import (
+    ANSWERS_HEADING,
+    DISTINCT,
+    HEADING,
+    LABELS,
+    NUGGET,
+    TARGET_TYPE,
+    WEIGHT,
+    looks_like_doc,
+)
 from qassay.formats.questions import looks_like_xml
+from qassay.formats.records import PARQUET, cells_of, header_of, parse_records
 
 # Every kind, with what a person calls it.
 KINDS: Mapping[str, str] = {
     "questions": "questions",
+    "responses": "questions and answers with keys of your own",
     "run": "a run",
-    "judgments": "judgments as JSON lines",
+    "judgments": "judgments as JSON lines, or as a table",
     "sheet": "what an assessor judged on a sheet",
     "nuggets": "a nugget list as JSON lines",
     "answers": "known answers as JSON lines",
     "patterns": "answer patterns",
     "run-information": "organisations and descriptions of runs",
     "rag-assignments": "the nugget assignments of TREC RAG 2024",
+    "rag-nuggets": "nugget lists of nuggetizer",
+    "nugget-weights": "nuggets with their weights in the pyramid",
+    "target-types": "types of targets, such as #PERSON Fred Durst",
     "nist-factoid": "factoid judgments in NIST's form",
     "nist-list": "list judgments in NIST's form",
     "nist-other": "judgments of definition or other questions in NIST's form",
@@ -38,6 +54,8 @@ _NIST = {
     "nuggets": ("nist-nuggets",),
     "answers": ("nist-answers",),
 }
+# What rows of answers with keys of people's own may be taken for.
+_PERHAPS_RESPONSES = ("answers", "run-information", "questions")
 # The fields of the lines that are looked at.
 Fields = Sequence[Sequence[str]]
 # As much of a file as is looked at.
@@ -48,24 +66,32 @@ _TABBED = re.compile(r"[^ \t]+\t")
 _QUESTION_ID = re.compile(r"[0-9][\w.:-]*")
 
 
-def recognise(path: Path, *, asked: str | None = None, questions: Container[str] = (), file: str | None = None) -> str:
-    """The kind of a file.
-
-    `asked` is what the user says it is: then only the form is looked for. `questions` are the ids of the questions
-    that are known, which tell patterns from any other text.
+@dataclass(frozen=True)
+class Setting:
+    """What helps to recognise a file: the ids of the known questions, whether the task takes answers in free text, and
+    what the user says that the keys of tables contain.
     """
+
+    questions: Container[str] = ()
+    free_text: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def recognise(path: Path, *, asked: str | None = None, setting: Setting | None = None, file: str | None = None) -> str:
+    """The kind of a file; `asked` is what the user says it is: then only the form is looked for."""
     name = file or str(path)
     if asked is not None and asked not in KINDS:
         raise unknown("kind of file", asked, KINDS)
     if asked is not None and asked not in _NIST:
         return asked
     data = files.read_bytes(path)
-    kind = kind_of(data, questions=questions)
+    kind = kind_of(data, setting)
     if asked is None:
         if kind is None:
             raise InputError(Problem("syntax", _refusal(data), name))
         return kind
-    if _begins(data).startswith(b"{") or kind == asked:
+    table = asked == "judgments" and (kind == "responses" or data.startswith(PARQUET))
+    if _begins(data).startswith((b"{", b"[")) or kind == asked or table:
         return asked
     if kind in _NIST[asked]:
         return kind
@@ -74,8 +100,11 @@ def recognise(path: Path, *, asked: str | None = None, questions: Container[str]
     raise UsageError(f"{name}: cannot tell the form of these judgments; say --as {', --as '.join(_NIST[asked])}")
 
 
-def kind_of(data: bytes, *, questions: Container[str] = ()) -> str | None:
+def kind_of(data: bytes, setting: Setting | None = None) -> str | None:
     """The kind of a file with these bytes; None where they could be several."""
+    setting = setting or Setting()
+    if data.startswith(PARQUET) or _begins(data).startswith(b"["):
+        return _table_kind(data, setting)
     if looks_like_xml(data):
         return "questions"
     start = _begins(data)
@@ -94,17 +123,49 @@ def kind_of(data: bytes, *, questions: Container[str] = ()) -> str | None:
     head = head[:_LINES] if whole else head[:-1][:_LINES]
     if not head:
         return None
-    return _json_kind(head) if start.startswith(b"{") else _text_kind(head, questions)
+    if start.startswith(b"{"):
+        return _json_kind(head, setting)
+    return _header_kind(head, setting) or _text_kind(head, setting.questions)
 
 
-def _json_kind(head: Sequence[str]) -> str | None:
-    """The kind of the first line that is an object of some kind."""
+def _table_kind(data: bytes, setting: Setting) -> str | None:
+    """The kind of a table that is not lines of text: Parquet, or a JSON list."""
+    try:
+        records = parse_records(data, file="")
+    except InputError:
+        return None
+    first = records.rows[0][1] if records.rows else {}
+    own = row_kind(first) if records.form == "JSON list" else None
+    if own == "judgments":
+        return own
+    return kind_of_columns(records.columns(), first, setting.questions, setting.keys)
+
+
+def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
+    """The kind of CSV, by the names in its first line."""
+    names, separator = header_of(head[0])
+    if len(names) < 2 or len(head) < 2:
+        return None
+    cells = cells_of(head[1], separator)
+    return kind_of_columns(names, dict(zip(names, cells, strict=False)), setting.questions, setting.keys)
+
+
+def _json_kind(head: Sequence[str], setting: Setting) -> str | None:
+    """The kind of the first line that is an object of some kind.
+
+    Questions with answers are known answers, unless the task takes answers in free text: there they are responses.
+    """
     for line in head:
         try:
             row = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError):
             continue
-        if isinstance(row, dict) and (kind := row_kind(row)):
+        if not isinstance(row, dict):
+            continue
+        kind = row_kind(row)
+        if kind is None or (kind in _PERHAPS_RESPONSES and setting.free_text):
+            kind = kind_of_columns(row, row, setting.questions, setting.keys) or kind
+        if kind:
             return kind
     return None
 
@@ -120,8 +181,10 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
         return "sheet"
     if {"run_id", "nuggets"} <= has:
         return "rag-assignments"
-    if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has:
+    if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has or _has_rag_metadata(row):
         return "run"
+    if {"qid", "nuggets"} <= has:
+        return "rag-nuggets"
     if "question" not in has:
         if {"id", "type"} <= has:
             return "questions"
@@ -135,6 +198,12 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     return "answers" if "answer" in has else None
 
 
+def _has_rag_metadata(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of the TREC RAG output from 2025 on."""
+    metadata = row.get("metadata")
+    return "answer" in row and isinstance(metadata, dict) and {"run_id", "narrative_id"} <= metadata.keys()
+
+
 def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
     """The kind of lines of fixed fields, the most telling first."""
     if _RANKED.match(head[0]):
@@ -143,6 +212,10 @@ def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
         return "nist-nuggets"
     if ANSWERS_HEADING.fullmatch(head[0]):
         return "nist-answers"
+    if all(TARGET_TYPE.fullmatch(line) for line in head):
+        return "target-types"
+    if all(WEIGHT.fullmatch(line) for line in head) and any(line.split("\t")[2] not in LABELS for line in head):
+        return "nugget-weights"
     if all(NUGGET.fullmatch(line) or HEADING.match(line) for line in head):
         return "nist-nuggets"
     split = [lines.fields(line, 5) for line in head]
@@ -213,7 +286,7 @@ def _refusal(data: bytes) -> str:
     if b"\0" in data[:_HEAD]:
         return "is not a text file"
     if start.startswith(b"["):
-        return "is a JSON list; write one object a line (with jq: jq -c '.[]')"
+        return "is a JSON list of objects that are neither answers nor judgments; name their keys with --map"
     if start[:5].lower() == b"<doc>":
-        return "holds documents; put them into the folder collection/ of the evaluation"
-    return f"cannot tell what it holds; say it with --as KIND, one of {', '.join(KINDS)}"
+        return "contains documents; put them into the folder collection/ of the evaluation"
+    return f"its kind cannot be recognised; say it with --as KIND, one of {', '.join(KINDS)}"

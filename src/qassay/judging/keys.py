@@ -6,7 +6,7 @@ list questions are derived here, never typed in. Some keys are derived from seve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.errors import Problem
+from qassay.judging import SETTLED_SETS
 from qassay.judging.sets import JudgmentSet
 from qassay.nuggets import NUGGET_COLUMNS, pyramid_weights
 from qassay.questions import TestSet
@@ -78,6 +79,20 @@ class Key:
         named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
         rows = self.judgments.kind("list").filter(pl.col("judgment") == "R")
         return rows.with_columns(named.alias("class"))
+
+
+def default_key(sets: Sequence[str]) -> str | None:
+    """The key that is used where none is named: adjudicated, else reference, else the only set.
+
+    `sets` are those that people judged: a program's set is never a key unless it is named (METHOD 7).
+
+    >>> default_key(["first", "reference"]), default_key(["first"]), default_key(["first", "second"])
+    ('reference', 'first', None)
+    """
+    settled = [name for name in SETTLED_SETS if name in sets]
+    if settled:
+        return settled[0]
+    return sets[0] if len(sets) == 1 else None
 
 
 def check_known_answers(key: Key, *, file: str) -> Iterator[Problem]:

@@ -22,12 +22,11 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.score_rows import ScoreRows
+from qassay.plugins import broken, load_plugin, plugins
 
-# Group of entry points: a plug-in's module, with the names above.
-GROUP = "qassay.formats"
 # As much of a file as is looked at to recognise it, and the most that is read of one.
 HEAD = 1 << 20
 MOST_BYTES = 2 << 30
@@ -69,15 +68,12 @@ def tools() -> tuple[Reader, ...]:
 @cache
 def _plug_ins() -> tuple[Reader, ...]:
     """The readers of other packages."""
-    from importlib.metadata import entry_points
-
     readers = []
-    for entry in entry_points(group=GROUP):
+    for name in plugins("format"):
         try:
-            readers.append(_reader(entry.load()))
-        except Exception as error:
-            message = f"the plug-in {entry.value!r} of the group {GROUP} cannot be loaded: {error}"
-            raise UsageError(f"{message}. Update the package, or uninstall it.") from error
+            readers.append(_reader(load_plugin("format", name)))
+        except TypeError as error:
+            raise broken("format", name, str(error)) from error
     return tuple(readers)
 
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.folder import Folder, read_configuration
+from qassay.formats.importing.answers import check_options, import_responses
+from qassay.formats.importing.judgments import import_judgments
+from qassay.formats.importing.nuggets import import_nugget_lists, import_weights
 from qassay.formats.importing.plan import Added, Options, Plan, Source
-from qassay.formats.importing.questions import import_assignments, import_questions, import_runs
-from qassay.formats.importing.rows import import_judgments, import_patterns, import_rows, import_sheet
+from qassay.formats.importing.questions import import_assignments, import_questions, import_runs, import_target_types
+from qassay.formats.importing.rows import import_patterns, import_rows, import_sheet
 from qassay.formats.names import name_fault
 from qassay.formats.questions import read_questions
-from qassay.formats.recognise import recognise
+from qassay.formats.recognise import Setting, recognise
 
 __all__ = ["Added", "Options", "Plan", "plan_import"]
 
-_ONE_BY_ONE: dict[str, Callable[[Plan, Source], None]] = {
+_QUESTIONS: dict[str, Callable[[Plan, Source], None]] = {
     "questions": import_questions,
     "rag-assignments": import_assignments,
+    "rag-nuggets": import_nugget_lists,
+    "target-types": import_target_types,
+}
+_ALL_AT_ONCE: dict[str, Callable[[Plan, list[Source]], None]] = {"responses": import_responses, "run": import_runs}
+_ROWS: dict[str, Callable[[Plan, Source], None]] = {
     "nuggets": import_rows,
+    "nugget-weights": import_weights,
     "nist-nuggets": import_rows,
     "judgments": import_judgments,
     "nist-factoid": import_judgments,
@@ -38,8 +47,8 @@ def plan_import(
 ) -> Plan:
     """What importing these files would do, or every error in every one of them.
 
-    Questions come first and nuggets before judgments, whatever the order of the files: each is checked against the
-    rows that it refers to, as they will be.
+    Questions come first, then runs, and nuggets before judgments, whatever the order of the files: each is checked
+    against the rows that it refers to, as they will be.
     """
     options = options or Options()
     if options.set_name is not None and (fault := name_fault(options.set_name)):
@@ -50,33 +59,46 @@ def plan_import(
         plan.carried = read_questions(path, file=folder.name(path))
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
+    check_options(plan, sources)
     plan.added = {source: Added(source.name, source.kind, "") for source in sources}
-    for wanted, step in _ONE_BY_ONE.items():
-        before = len(plan.problems)
-        for source in sources:
-            if source.kind == wanted:
-                plan.attempt(step, source)
-        # Without these questions, files that refer to them are checked for their own faults alone.
-        plan.questions_unknown |= wanted in ("questions", "rag-assignments") and len(plan.problems) > before
-    runs = [source for source in sources if source.kind == "run"]
-    if runs:
-        plan.attempt(import_runs, runs)
+    _one_by_one(plan, sources, _QUESTIONS)
+    # Without these questions, files that refer to them are checked for their own faults alone.
+    plan.questions_unknown = any(problem.file in _files_of(sources, _QUESTIONS) for problem in plan.problems)
+    for wanted, together in _ALL_AT_ONCE.items():
+        if some := [source for source in sources if source.kind == wanted]:
+            before = len(plan.problems)
+            plan.attempt(together, some)
+            plan.questions_unknown |= wanted == "responses" and len(plan.problems) > before
+    _one_by_one(plan, sources, _ROWS)
     if plan.problems:
         raise InputError(plan.problems)
     return plan
+
+
+def _one_by_one(plan: Plan, sources: Sequence[Source], steps: Mapping[str, Callable[[Plan, Source], None]]) -> None:
+    """Import the files of some kinds, in the order of the kinds."""
+    for wanted, step in steps.items():
+        for source in sources:
+            if source.kind == wanted:
+                plan.attempt(step, source)
+
+
+def _files_of(sources: Sequence[Source], kinds: Container[str]) -> set[str | None]:
+    return {source.name for source in sources if source.kind in kinds}
 
 
 def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Source]:
     """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
+    setting = Setting(known, plan.configuration.task.has("text"), plan.options.keys)
     for path in dict.fromkeys(paths):
         name = str(path)
         if path.is_dir():
             plan.problems.append(Problem("syntax", "is a folder; name the files in it", name))
             continue
         try:
-            sources.append(Source(path, name, recognise(path, asked=kind, questions=known, file=name)))
+            sources.append(Source(path, name, recognise(path, asked=kind, setting=setting, file=name)))
         except InputError as error:
             plan.problems += error.problems
         except OSError as error:

@@ -35,13 +35,19 @@ class Source:
 class Options:
     """What the user says of the files: name of the set, encoding, type of untyped questions, leave to replace.
 
-    `lengths` gives the length of every document of the collection, where there is one to check runs against.
+    For people's own tables: the name of the `run`, which `keys` contain what, and the task's label for each of the
+    file's `labels`. `automatic` says that a program gave the judgments. `lengths` gives the length of every document of
+    the collection, where there is one to check runs against.
     """
 
     set_name: str | None = None
     encoding: str | None = None
     default_type: str | None = None
     replace: bool = False
+    run: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    automatic: bool = False
     lengths: Callable[[], Mapping[str, int]] | None = None
 
 

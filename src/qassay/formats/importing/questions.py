@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, few
-from qassay.formats import files, jsonl, rag24
+from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import CONFIGURATION, with_two_way
 from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
-from qassay.questions import TestSet, gather
+from qassay.questions import Question, TestSet, gather
 from qassay.tables import plural
 from qassay.tasks import Task
 
@@ -26,7 +27,7 @@ def import_questions(plan: Plan, source: Source) -> None:
     questions = parsed.questions
     plan.warnings += parsed.warnings
     check_types(questions, plan.configuration.task, source.name)
-    new = _merge(plan, questions, source)
+    new = merge(plan, questions, source)
     counts = ", ".join(f"{n} {kind}" for kind, n in questions.counts().items())
     kinds = f" ({counts})" if len(questions.counts()) > 1 else f" of type {questions.types[0]}"
     series = f" in {len(questions.series)} series" if questions.series else ""
@@ -35,9 +36,34 @@ def import_questions(plan: Plan, source: Source) -> None:
         message += "" if new == len(questions) else f", {new} of them new or changed"
     else:
         message = f"nothing new: its {plural(len(questions), 'question')} are there already"
-    plan.report(source, message, count=new, to=_target(plan))
+    plan.report(source, message, count=new, to=questions_target(plan))
     if parsed.reference:
         _import_reference(plan, source, parsed)
+
+
+def import_target_types(plan: Plan, source: Source) -> None:
+    """Give the questions about each target its type; a target that no question has is an error."""
+    text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
+    types: dict[str, str] = {}
+    problems = []
+    targets = {question.target for question in plan.test_set(source)}
+    for line, row in nist.parse_target_types(text, file=source.name):
+        if row["target"] not in targets:
+            message = f"no question has the target {row['target']!r}; write it as the questions do"
+            problems.append(Problem("unknown-question", message, source.name, line))
+        elif types.setdefault(row["target"], row["target_type"]) != row["target_type"]:
+            message = f"the target {row['target']!r} has two types, {types[row['target']]} and {row['target_type']}"
+            problems.append(Problem("duplicate-question", message, source.name, line))
+    if problems:
+        raise InputError(problems)
+    typed = [(question, types.get(question.target or "")) for question in plan.test_set(source)]
+    new = {asked.id: replace(asked, target_type=kind) for asked, kind in typed if kind and asked.target_type != kind}
+    if new:
+        lay_over(plan, new, source)
+        message = f"types of {plural(len(types), 'target')} for {plural(len(new), 'question')}"
+        plan.report(source, message, count=len(new), to=questions_target(plan))
+    else:
+        plan.report(source, f"nothing new: the types of its {plural(len(types), 'target')} are there already")
 
 
 def check_types(questions: TestSet, task: Task, file: str) -> None:
@@ -68,11 +94,22 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
         encoding=plan.options.encoding or "utf-8",
         names={source.path: source.name for source in sources},
     )
-    problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None)
+    problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None, missing=False)
     if problems:
         raise InputError(problems)
     for tag, name in read.files.items():
         _import_run(plan, by_name[name], tag)
+        warn_of_missing(plan, by_name[name], tag, [gap.question or "" for gap in read.missing if gap.file == name])
+
+
+def warn_of_missing(plan: Plan, source: Source, tag: str, questions: Sequence[str]) -> None:
+    """Say which questions a run leaves out: it is stored, and `--missing` decides when it is scored."""
+    if questions:
+        message = (
+            f"run {tag} has no answer to {plural(len(questions), 'question')} ({few(questions)}); "
+            "when scoring, --missing zero or --missing skip says what they count"
+        )
+        plan.warnings.append(Problem("missing-question", message, source.name, None, questions[0]))
 
 
 def import_assignments(plan: Plan, source: Source) -> None:
@@ -84,7 +121,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
     text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
     read = rag24.parse_assignments(text, file=source.name)
     check_types(read.questions, plan.configuration.task, source.name)
-    new = _merge(plan, read.questions, source, keep=not plan.options.replace)
+    new = merge(plan, read.questions, source, keep=not plan.options.replace)
     plan.report(source, f"{plural(len(read.questions), 'question')}, {new} of them new", count=new)
     runs = 0
     short = []
@@ -107,7 +144,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
     add_judgments(plan, source, [(0, row) for row in read.judgments], name)
 
 
-def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
+def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
     """Lay questions over those of the evaluation, and say how many are new or changed.
 
     With `keep`, the questions of the evaluation stay, and a difference is only reported.
@@ -125,18 +162,24 @@ def _merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False
         )
         raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
     if new:
-        before = plan.questions
-        plan.questions = gather((merged | new).values(), file=source.name)
-        plan.incoming.questions |= new
-        plan.incoming.questions_file = plan.folder.name(_target(plan))
-        _write(plan, plan.questions)
-        if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
-            message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
-            plan.warnings.append(Problem("missing-question", message, source.name))
+        lay_over(plan, new, source)
     return len(new)
 
 
-def _target(plan: Plan) -> Path:
+def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
+    """Have questions stored, in place of those with their ids."""
+    before = plan.questions
+    merged = {question.id: question for question in before or ()}
+    plan.questions = gather((merged | dict(new)).values(), file=source.name)
+    plan.incoming.questions |= new
+    plan.incoming.questions_file = plan.folder.name(questions_target(plan))
+    _write(plan, plan.questions)
+    if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
+        message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
+        plan.warnings.append(Problem("missing-question", message, source.name))
+
+
+def questions_target(plan: Plan) -> Path:
     """The file that will hold the questions: JSON lines, whatever form they came in."""
     existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
     return existing[0] if existing else plan.folder.contents / "questions.jsonl"
@@ -147,7 +190,7 @@ def _write(plan: Plan, questions: TestSet) -> None:
 
     Labels that the old file carried become a set of their own, or they would be lost with it.
     """
-    target = _target(plan)
+    target = questions_target(plan)
     plan.replaced[target] = jsonl.dump_rows(map(question_row, questions))
     old = {path for path in plan.folder.contents.glob("questions.*") if path.is_file() and path != target}
     plan.removed |= old
@@ -192,6 +235,14 @@ def _import_run(plan: Plan, source: Source, tag: str) -> None:
     if plan.options.encoding is not None:
         # Everything in an evaluation is UTF-8.
         data = content = files.decode(content, file=source.name, encoding=plan.options.encoding).encode()
+    keep_run(plan, source, tag, data, content)
+
+
+def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) -> None:
+    """Have a run written, unless the evaluation has it already; one that differs is replaced only with leave.
+
+    `content` is what the bytes of the file contain, which may be compressed.
+    """
     old = plan.folder.files_of_run(tag)
     if any(files.read_bytes(path) == content for path in old):
         plan.report(source, f"nothing new: run {tag} is there already")

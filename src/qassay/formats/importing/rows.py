@@ -1,4 +1,4 @@
-"""Rows that are appended: judgments, also those of sheets, nuggets, known answers, run information, and patterns."""
+"""Rows that are appended: judgments of sheets, nuggets, known answers, run information, and patterns."""
 
 from __future__ import annotations
 
@@ -59,22 +59,17 @@ _NIST_FORMS = {
 }
 
 
-def import_judgments(plan: Plan, source: Source) -> None:
-    """Append judgments to their set; earlier rows are history."""
-    add_judgments(plan, source, _parsed(plan, source), _set(plan, source))
-
-
 def import_rows(plan: Plan, source: Source) -> None:
     """Append nuggets to their list, answers known from question development, or descriptions of runs."""
     kind = _KINDS[source.kind]
-    add_rows(plan, source, kind, _parsed(plan, source), name=_set(plan, source) if kind == "nuggets" else "")
+    add_rows(plan, source, kind, parsed_rows(plan, source), name=set_of(plan, source) if kind == "nuggets" else "")
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
     """Append the lines of patterns that are not there yet."""
     text = _text(plan, source)
     rows = nist.parse_patterns(text, file=source.name)
-    _refuse_empty(rows, source)
+    refuse_empty(rows, source)
     unknown = dict.fromkeys(row["question"] for _, row in rows if row["question"] not in plan.test_set(source).by_id)
     if unknown:
         message = f"has patterns for {plural(len(unknown), 'question')} not in the test set: {few(unknown)}"
@@ -93,7 +88,7 @@ def import_patterns(plan: Plan, source: Source) -> None:
 def import_sheet(plan: Plan, source: Source) -> None:
     """Turn the numbers of a sheet back into what they stand for, and append new rows to the assessor's set."""
     by_sheet: dict[str, list[Numbered]] = {}
-    for line, row in _parsed(plan, source):
+    for line, row in parsed_rows(plan, source):
         if not isinstance(row.get("sheet"), str):
             message = "the row names no sheet; the file was not saved by one, or was changed since"
             raise InputError(Problem("syntax", message, source.name, line))
@@ -106,7 +101,7 @@ def import_sheet(plan: Plan, source: Source) -> None:
 def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
     """Check rows against questions, task and nuggets, and append those that are new."""
     questions = plan.test_set(source)
-    _refuse_empty(rows, source)
+    refuse_empty(rows, source)
     table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=source.name)
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, _nuggets_for(plan, name), file=source.name)
     _append(plan, source, "judgments", rows, judgment_identity(questions, plan.configuration.task), name, kinds)
@@ -132,7 +127,7 @@ def judgment_kinds(
 def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
     """Check rows of another kind by themselves and against the questions, and append those that are new."""
     form = _FORMS[kind]
-    _refuse_empty(rows, source)
+    refuse_empty(rows, source)
     jsonl.rows_table(rows, form.columns, file=source.name)
     # Asked for only now: where the questions are unknown, the file's own faults are still reported.
     questions = plan.test_set(source) if "question" in form.required else None
@@ -250,20 +245,31 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
 
     A folder may get its judgments before their nuggets; a store takes no judgment of a nugget that it does not know.
     """
-    lists = plan.folder.nugget_lists()
-    lists |= {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
+    lists = nugget_lists(plan)
     chosen = list_of_key(name, lists)
     if chosen is None:
         return None if plan.folder.written is None else no_nuggets()
     return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
 
 
-def _refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
+def nugget_lists(plan: Plan) -> dict[str, Path]:
+    """The nugget lists as they will be, by name."""
+    appended = {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
+    return plan.folder.nugget_lists() | appended
+
+
+def nugget_rows(plan: Plan, name: str) -> list[jsonl.Row]:
+    """The rows of a nugget list as they will be; none where there is no such list."""
+    return [row for _, row in plan.rows(_place(plan, "nuggets", name))]
+
+
+def refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
+    """Stop at a file without rows."""
     if not rows:
         raise InputError(Problem("syntax", "there is nothing in it", source.name))
 
 
-def _set(plan: Plan, source: Source) -> str:
+def set_of(plan: Plan, source: Source) -> str:
     """The set a source goes to: as named, else by its form."""
     name = plan.options.set_name or (set_name(source.path) if not source.kind.startswith("nist-") else "adjudicated")
     if fault := name_fault(name):
@@ -271,7 +277,7 @@ def _set(plan: Plan, source: Source) -> str:
     return name
 
 
-def _parsed(plan: Plan, source: Source) -> Sequence[Numbered]:
+def parsed_rows(plan: Plan, source: Source) -> Sequence[Numbered]:
     """The rows of a source, in JSON lines or in one of NIST's forms."""
     text = _text(plan, source)
     if source.kind in _NIST_FORMS:

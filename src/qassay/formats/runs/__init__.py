@@ -52,9 +52,9 @@ class RunFiles:
     warnings: tuple[Problem, ...] = ()
     refused: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def faults(self, lengths: Mapping[str, int] | None) -> list[Problem]:
-        """All that is wrong, missing questions included; `lengths` are those of the documents, where there are any."""
-        problems = [*self.problems, *self.missing]
+    def faults(self, lengths: Mapping[str, int] | None, *, missing: bool = True) -> list[Problem]:
+        """All that is wrong, with the missing questions or without; `lengths` are those of the documents, if any."""
+        problems = [*self.problems, *(self.missing if missing else ())]
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
         for table, named in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
@@ -99,7 +99,8 @@ def recognise(data: bytes, task: Task) -> RunForm:
     start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
     if start.startswith(b"{"):
         first = start.split(b"\n", 1)[0]
-        return "rag24" if "rag24" in task.forms and b'"topic_id"' in first else "jsonl"
+        marks = (b'"topic_id"', b'"narrative_id"')
+        return "rag24" if "rag24" in task.forms and any(mark in first for mark in marks) else "jsonl"
     if "rte" in task.forms:
         return "rte"
     if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:

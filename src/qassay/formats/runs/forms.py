@@ -193,19 +193,33 @@ class Response(msgspec.Struct):
 
 
 class Sentence(msgspec.Struct):
-    """One sentence of a TREC RAG answer; citations are places in the references."""
+    """One sentence of a TREC RAG answer; citations are places in the references, or documents."""
 
     text: str
-    citations: list[int] = []
+    citations: list[int | str] = []
+
+
+class RagMetadata(msgspec.Struct):
+    """What a line of TREC RAG 2025 says of itself; further keys are passed over."""
+
+    run_id: str
+    narrative_id: str | int
 
 
 class RagAnswer(msgspec.Struct, rename={"run": "run_id", "question": "topic_id"}):
-    """One line of the TREC RAG 2024 output; further keys are passed over."""
+    """One line of the TREC RAG output, of 2024 or, with `metadata`, of later years; further keys are passed over."""
 
-    run: str
-    question: str | int
     answer: list[Sentence]
+    run: str = ""
+    question: str | int = ""
     references: list[str] = []
+    metadata: RagMetadata | None = None
+
+    def __post_init__(self) -> None:
+        if self.metadata is not None:
+            self.run, self.question = self.metadata.run_id, self.metadata.narrative_id
+        if not self.run or self.question == "":
+            raise ValueError("it has neither run_id and topic_id nor metadata with run_id and narrative_id")
 
 
 Line = TypeVar("Line", Response, RagAnswer)
@@ -232,7 +246,7 @@ def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
 
 
 def parse_rag24(batch: Sequence[Source]) -> Parsed:
-    """The TREC RAG 2024 generation output: a sentence is an item, its citations are documents."""
+    """The TREC RAG generation output: a sentence is an item, its citations are documents."""
     schema = _ROW | {"doc": pl.String, "text": pl.String, "nil": pl.Boolean, "citations": pl.List(pl.String)}
     return _parse(batch, RagAnswer, _sentences, schema)
 
@@ -310,12 +324,17 @@ def _extracts(response: Response) -> Iterator[Row]:
 
 def _sentences(answer: RagAnswer) -> Iterator[Row]:
     for sentence in answer.answer:
-        for place in sentence.citations:
-            if not 0 <= place < len(answer.references):
-                raise ValueError(f"citation {place} points outside the {len(answer.references)} references")
-        yield {"text": sentence.text, "nil": False, "citations": [answer.references[c] for c in sentence.citations]}
+        yield {"text": sentence.text, "nil": False, "citations": list(_cited(sentence, answer.references))}
     if not answer.answer:
         yield {"nil": False, "citations": []}
+
+
+def _cited(sentence: Sentence, references: Sequence[str]) -> Iterator[str]:
+    """The documents that a sentence cites."""
+    for cited in sentence.citations:
+        if isinstance(cited, int) and not 0 <= cited < len(references):
+            raise ValueError(f"citation {cited} points outside the {len(references)} references")
+        yield references[cited] if isinstance(cited, int) else cited
 
 
 def _without_nil(response: Response) -> tuple[list[Item], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from qassay.web.results.finding import (
 )
 
 ANSWERS = 100
+# The characters of a context that a table shows.
+CONTEXT_SHOWN = 200
 Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
 
 
@@ -142,7 +145,7 @@ def _answers(
         lookup = judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
-    why = "justification" if justified else "document"
+    why = "justification" if justified else "contexts" if evaluation.task.has("text") else "document"
     columns: list[Column | str] = ["question", "type", "asked", "answer", why, "judgment", Column("score", ".3f")]
     body: list[list[Cell]] = []
     seen: set[str] = set()
@@ -205,6 +208,7 @@ def question(
 def _facts(question: Question) -> Table:
     names = ("type", "series", "target", "target_type", "text", "hypothesis", "definition")
     rows = [(name.replace("_", " "), value) for name in names if (value := getattr(question, name))]
+    rows += [("gold answer", answer) for answer in question.gold]
     return table(f"Question {question.id}", ["", Column("value", left=True)], rows)
 
 
@@ -251,7 +255,8 @@ def _judged(
         body.append([answer_of(row, rules), why, *judgments, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
-    columns = ["answer", "justification" if justified else "document", *lookups, "runs" if pooled else "run"]
+    why_header = "justification" if justified else "contexts" if rules.response == "text" else "document"
+    columns = ["answer", why_header, *lookups, "runs" if pooled else "run"]
     what = "each once" if pooled else "run by run"
     return table(f"All answers, {what}, with what every set says of them", columns, body)
 
@@ -352,9 +357,17 @@ def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
 
 
 def documents_of(row: Mapping[str, Any]) -> str | None:
-    """The document of a row, or those it cites."""
+    """The document of a row, those it cites, or the beginnings of the contexts that the answer was made from."""
+    if contexts := row.get("contexts"):
+        return " | ".join(_beginning(context) for context in contexts)
     cited = row.get("citations")
     return ", ".join(cited) if cited else row.get("doc")
+
+
+def _beginning(context: Mapping[str, Any]) -> str:
+    """The document of a context, and how its text begins."""
+    text = textwrap.shorten(context["text"] or "", CONTEXT_SHOWN, placeholder="...")
+    return f"{context['doc']}: {text}" if context.get("doc") else text
 
 
 def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:

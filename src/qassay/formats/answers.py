@@ -1,0 +1,291 @@
+"""Answers in people's own tables: which key is the question, the answer, the gold answers, and what the rows say.
+
+The names that are known are those of FORMATS 7; `--map answer=prediction` names another key. Where two keys could be
+the same thing the user decides: in many files `answer` is the right answer and `prediction` the system's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.formats.records import Records, as_list, plain_name, without_absent
+
+# What the keys of a file may be called, by what they contain; compared as `plain_name` gives them.
+ANSWER_KEYS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "qid", "question_id", "query_id", "sample_id"),
+    "question": ("question", "query", "user_input", "input", "prompt"),
+    "answer": ("answer", "response", "output", "prediction", "actual_output", "actualOutput"),
+    "gold": (
+        *("gold", "golds", "reference", "ground_truth", "expected_output", "expectedOutput", "target"),
+        "answers",
+    ),
+    "contexts": ("contexts", "retrieved_contexts", "context", "documents", "passages"),
+    "system": ("run", "system", "model"),
+}
+JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
+    "question": ("question", "id", "qid", "question_id", "query_id", "sample_id"),
+    "run": ("run", "system", "model"),
+    "judgment": ("judgment", "label", "verdict", "grade"),
+    "text": ("text", "answer", "response", "output", "prediction"),
+    "assessor": ("assessor", "annotator", "judge"),
+}
+# Of these the first that the file has is used: the others often stand beside it with another meaning.
+_IN_ORDER = {"system", "run", "assessor", "text"}
+# What `--map` calls the fields of both kinds of table.
+MAPPED = tuple(dict.fromkeys((*ANSWER_KEYS, *JUDGMENT_KEYS)))
+CONTEXT_TEXT = ("text", "page_content", "content")
+CONTEXT_DOC = ("doc", "id", "doc_id", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Which key of a file contains what, and the keys that were not used."""
+
+    of: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+    def in_words(self) -> str:
+        """The keys whose names differ from what they contain, for a message.
+
+        >>> Keys({"question": "query", "answer": "answer"}).in_words()
+        'question from query'
+        """
+        return ", ".join(f"{name} from {key}" for name, key in self.of.items() if name != key)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one row says: a system's answer to a question, or only the question where it has no answer."""
+
+    number: int
+    id: str | None
+    question: str
+    system: str | None = None
+    text: str | None = None
+    gold: tuple[str, ...] = ()
+    contexts: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """The answers of one file."""
+
+    records: Records
+    keys: Keys
+    rows: Sequence[Answer] = field(default_factory=list)
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that the rows name, in order."""
+        return list(dict.fromkeys(row.system for row in self.rows if row.system is not None))
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the rows have ids of questions."""
+        return "id" in self.keys.of
+
+    @property
+    def answered(self) -> bool:
+        """Whether the file contains answers; else it contains questions alone."""
+        return "answer" in self.keys.of
+
+
+def parse_map(texts: Iterable[str]) -> dict[str, str]:
+    """What `--map` says: the key of the file by what it contains.
+
+    >>> parse_map(["answer=prediction,gold=answer"])
+    {'answer': 'prediction', 'gold': 'answer'}
+    """
+    pairs = dict(parse_pairs(texts, "--map", "answer=prediction"))
+    for name in pairs:
+        if name not in MAPPED:
+            raise unknown("name in --map", name, MAPPED)
+    return pairs
+
+
+def parse_pairs(texts: Iterable[str], option: str, example: str) -> list[tuple[str, str]]:
+    """The pairs of an option that takes NAME=VALUE, several of them separated by commas."""
+    pairs = []
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"{option} takes pairs such as {example}; {part!r} is none")
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
+def find_keys(
+    columns: Sequence[str], known: Mapping[str, tuple[str, ...]], given: Mapping[str, str], *, file: str
+) -> Keys:
+    """Which of the columns contains what: as given, else by name; an error where two could be the same thing."""
+    given = {name: key for name, key in given.items() if name in known}
+    for name, key in given.items():
+        if key not in columns:
+            message = f"has no key {key!r}, which --map gives as the {name}; its keys are {few(columns, 12)}"
+            raise InputError(Problem("syntax", message, file))
+    free = [column for column in columns if column not in given.values()]
+    chosen = dict(given)
+    problems = []
+    for name, names in known.items():
+        if name in given:
+            continue
+        wanted = [plain_name(each) for each in names]
+        fits = sorted(
+            (column for column in free if plain_name(column) in wanted), key=lambda c: wanted.index(plain_name(c))
+        )
+        if len(fits) > 1 and name not in _IN_ORDER:
+            problems.append(Problem("syntax", _ambiguous(name, fits), file))
+        if fits:
+            chosen[name] = fits[0]
+            free.remove(fits[0])
+    if problems:
+        raise InputError(problems)
+    return Keys({name: chosen[name] for name in known if name in chosen}, tuple(free))
+
+
+def _ambiguous(name: str, fits: Sequence[str]) -> str:
+    message = f"{' and '.join(map(repr, fits))} could both be the {name}; say which: --map {name}={fits[-1]}"
+    return message + (f" (and where {fits[0]!r} is the right answer: --map gold={fits[0]})" if name == "answer" else "")
+
+
+def kind_of_columns(
+    columns: Collection[str], row: Mapping[str, Any], questions: Container[str], given: Mapping[str, str]
+) -> str | None:
+    """What a table of rows with these keys is: `responses`, `judgments`, or None; `row` is one of its rows.
+
+    A file of answers may also carry labels. It is one of judgments where its questions are ids that are known; and a
+    file with labels alone is one where these are known, or where it names runs or answers.
+    """
+    back = {key: name for name, key in given.items()}
+    names = {back.get(column, plain_name(column)) for column in columns}
+
+    def has(known: Mapping[str, tuple[str, ...]], name: str) -> bool:
+        return any(plain_name(each) in names for each in (name, *known[name]))
+
+    asked, labelled = has(ANSWER_KEYS, "question"), has(JUDGMENT_KEYS, "judgment")
+    answered = has(ANSWER_KEYS, "answer") or has(ANSWER_KEYS, "gold")
+    if labelled and has(JUDGMENT_KEYS, "question"):
+        plain = {back.get(key, plain_name(key)): str(value) for key, value in row.items()}
+        first = next((plain[key] for key in JUDGMENT_KEYS["question"] if key in plain), "")
+        names_subject = "judgment" in names or (has(JUDGMENT_KEYS, "run") or has(JUDGMENT_KEYS, "text"))
+        if first in questions or (names_subject and ("judgment" in names or not (asked and answered))):
+            return "judgments"
+    return "responses" if asked and answered else None
+
+
+def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
+    """The answers of a table, or everything that is wrong with it."""
+    columns = records.columns()
+    if not records.rows:
+        raise InputError(Problem("syntax", "there is nothing in it", records.file))
+    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, given), file=records.file)
+    lacking = "question" if "question" not in keys.of else "answer"
+    if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
+        names = ", ".join(ANSWER_KEYS[lacking])
+        message = (
+            f"no key is known as the {lacking}: it has {few(columns, 12)}; known names are {names}. "
+            f"To name another key: --map {lacking}=KEY"
+        )
+        raise InputError(Problem("syntax", message, records.file))
+    problems: list[Problem] = []
+    rows = []
+    for number, row in records.rows:
+        faults: list[str] = []
+        answer = _answer(number, without_absent(row), keys, faults.append)
+        problems += [records.problem("syntax", message, number, answer.id) for message in faults]
+        rows.append(answer)
+    if problems:
+        raise InputError(problems)
+    return AnswerTable(records, keys, rows)
+
+
+def _with_listed_gold(records: Records, columns: Sequence[str], given: Mapping[str, str]) -> Mapping[str, str]:
+    """The given keys; where `answer` contains lists beside a `prediction`, these are the gold answers.
+
+    What a system answered is a text, so there is nothing to decide.
+    """
+    names = {field: {plain_name(key) for key in ANSWER_KEYS[field]} for field in ("answer", "gold")}
+    fits = [column for column in columns if plain_name(column) in names["answer"] and column not in given.values()]
+    known = "answer" in given or "gold" in given or any(plain_name(column) in names["gold"] for column in columns)
+    listed = [key for key in fits if all(row.get(key) is None or isinstance(row[key], list) for _, row in records.rows)]
+    return given if known or len(listed) != 1 or len(fits) < 2 else {**given, "gold": listed[0]}
+
+
+def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[str], None]) -> Answer:
+    """One row; what is wrong with it goes to `fault`."""
+
+    def value(name: str) -> Any:
+        return row.get(keys.of[name]) if name in keys.of else None
+
+    question = value("question")
+    if question is None or (isinstance(question, str) and not question.strip()):
+        fault(f"the row has no question ({keys.of['question']!r} is empty)")
+    elif not isinstance(question, str):
+        fault(f"the question ({keys.of['question']!r}) is not a text")
+    identifier = plain_text(value("id"))
+    if "id" in keys.of and (identifier is None or not identifier.strip()):
+        fault(f"the row has no id ({keys.of['id']!r}), but other rows have; give all rows an id, or none")
+    text = value("answer")
+    if isinstance(text, list) and len(text) == 1:
+        text = text[0]
+    if text is not None and plain_text(text) is None:
+        what = f"is a list of {len(text)} texts; a question takes one" if isinstance(text, list) else "is not a text"
+        fault(f"the answer ({keys.of['answer']!r}) {what}")
+    system = value("system")
+    if "system" in keys.of and (plain_text(system) or "").strip() == "":
+        fault(f"the row has no system ({keys.of['system']!r}), but other rows have")
+    return Answer(
+        number,
+        identifier.strip() if identifier is not None else None,
+        question.strip() if isinstance(question, str) else "",
+        (plain_text(system) or "").strip() or None,
+        (plain_text(text) or "") if "answer" in keys.of else None,
+        _gold(value("gold"), fault),
+        tuple(_contexts(value("contexts"), fault)),
+    )
+
+
+def plain_text(value: Any) -> str | None:
+    """A text, or a number as people write it; None for everything else.
+
+    >>> plain_text(7.0), plain_text(0.5), plain_text(" x"), plain_text(True), plain_text([])
+    ('7', '0.5', ' x', 'true', None)
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _gold(value: Any, fault: Callable[[str], None]) -> tuple[str, ...]:
+    """Gold answers: a text, a list of texts, or an object whose `text` is one of these (SQuAD)."""
+    if isinstance(value, Mapping) and "text" in value:
+        value = value["text"]
+    texts = [plain_text(part) for part in as_list(value)]
+    if any(text is None for text in texts):
+        fault("the gold answer is neither a text nor a list of texts")
+    return tuple(dict.fromkeys(text.strip() for text in texts if text and text.strip()))
+
+
+def _contexts(value: Any, fault: Callable[[str], None]) -> Iterable[Mapping[str, str]]:
+    """Contexts: texts, or objects with a text and the id of their document."""
+    for place, part in enumerate(as_list(value), 1):
+        if isinstance(part, str):
+            if part.strip():
+                yield {"text": part}
+            continue
+        text = _first(part, CONTEXT_TEXT) if isinstance(part, Mapping) else None
+        if text is None:
+            fault(f"context {place} has no text ({', '.join(CONTEXT_TEXT)})")
+            continue
+        metadata = part.get("metadata")
+        doc = _first(part, CONTEXT_DOC) or (_first(metadata, CONTEXT_DOC) if isinstance(metadata, Mapping) else None)
+        yield ({"doc": doc} if doc else {}) | {"text": text}
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return next((text for name in names if (text := plain_text(row.get(name))) is not None and text.strip()), None)

@@ -1,0 +1,259 @@
+"""Answers from people's own tables: they become questions of the task `qa` and runs. (FORMATS 7)
+
+Same id and same text: one question, whose gold answers are united. Without ids, equal text is one question; a new one
+gets the next free number, which in the first file is its position. Files with ids come first, so that those without
+find their questions by the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from qassay.errors import InputError, Problem, UsageError, few
+from qassay.formats import files, jsonl
+from qassay.formats.answers import Answer, AnswerTable, read_answers
+from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
+from qassay.formats.names import name_fault, set_name
+from qassay.formats.records import parse_records
+from qassay.questions import Question
+from qassay.tables import plural
+from qassay.tasks import Task
+
+
+@dataclass
+class _Asked:
+    """The questions while files are read: those of the evaluation, and those that the files add or change."""
+
+    type: str
+    known: dict[str, Question]
+    changed: dict[str, Question] = field(default_factory=dict)
+    # Where a question was read first, for messages.
+    places: dict[str, str] = field(default_factory=dict)
+    by_text: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for question in self.known.values():
+            self.by_text.setdefault(question.text, []).append(question.id)
+
+    def next_number(self) -> str:
+        """The first number from the count of the questions on that is not an id yet."""
+        number = len(self.known) + 1
+        while str(number) in self.known:
+            number += 1
+        return str(number)
+
+    def put(self, question: Question, place: str) -> None:
+        """Add a question, or put it in the place of the one with its id."""
+        if question.id not in self.known:
+            self.by_text.setdefault(question.text, []).append(question.id)
+        self.known[question.id] = self.changed[question.id] = question
+        self.places.setdefault(question.id, place)
+
+
+def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
+    """Import tables of answers: their questions, with gold answers, and one run per system."""
+    type_ = _type(plan.configuration.task, sources[0])
+    tables: dict[Source, AnswerTable] = {}
+    for source in sources:
+        plan.attempt(lambda _, source: tables.update({source: _read(plan, source)}), source)
+    if len(tables) < len(sources):
+        return
+    asked = _Asked(type_, {question.id: question for question in plan.questions or ()})
+    ids: dict[Source, list[str]] = {}
+    changed: dict[Source, set[str]] = {}
+    problems: list[Problem] = []
+    for source, table in sorted(tables.items(), key=lambda pair: not pair[1].has_ids):
+        before = dict(asked.changed)
+        ids[source] = list(_question_ids(plan, asked, table, problems))
+        changed[source] = {name for name, question in asked.changed.items() if before.get(name) is not question}
+    problems += _second_names(plan, tables)
+    for source, table in tables.items():
+        problems += _second_answers(plan, source, table, ids[source])
+    if problems:
+        raise InputError(problems)
+    known = {question.id for question in plan.questions or ()}
+    for source in sources:
+        _report(plan, source, tables[source], changed[source], known)
+        known |= changed[source]
+    if asked.changed:
+        lay_over(plan, asked.changed, sources[0])
+    plan.warnings += _same_text(asked, sources)
+    for source in sources:
+        if tables[source].answered:
+            _import_runs(plan, source, tables[source], ids[source])
+
+
+def _type(task: Task, source: Source) -> str:
+    """The type of the questions: the one that takes free text."""
+    for name, rules in task.types.items():
+        if rules.response == "text":
+            return name
+    message = (
+        f"contains answers in free text, and the task {task.name} takes none; make an evaluation for them: "
+        "qassay init FOLDER --task qa"
+    )
+    raise InputError(Problem("configuration", message, source.name))
+
+
+def _read(plan: Plan, source: Source) -> AnswerTable:
+    encoding = plan.options.encoding or "utf-8"
+    records = parse_records(files.read_bytes(source.path), file=source.name, encoding=encoding)
+    table = read_answers(records, _keys(plan.options.keys))
+    if plan.options.run is not None and len(table.systems) > 1:
+        message = (
+            f"has answers of {len(table.systems)} systems ({few(table.systems)}), and --run names one; "
+            "import it without --run"
+        )
+        raise InputError(Problem("second-tag", message, source.name))
+    return table
+
+
+def _keys(given: Mapping[str, str]) -> dict[str, str]:
+    """What `--map` says of a table of answers: a system may be called a run there."""
+    return {"system" if name == "run" else name: key for name, key in given.items()}
+
+
+def _question_ids(plan: Plan, asked: _Asked, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
+    """The id of the question of every row; new questions, and new gold answers, go to `asked`."""
+    for row in table.rows:
+        number = row.id if row.id is not None else _by_text(asked, table, row, problems)
+        old = asked.known.get(number)
+        replaceable = plan.options.replace and number not in asked.changed
+        if old is None or (replaceable and (old.text, old.type) != (row.question, asked.type)):
+            asked.put(Question(number, asked.type, row.question, gold=row.gold), table.records.place(row.number))
+        elif old.text != row.question or old.type != asked.type:
+            problems.append(
+                table.records.problem("duplicate-question", _other_text(asked, old, row), row.number, number)
+            )
+        elif set(row.gold) - set(old.gold):
+            asked.put(replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), table.records.place(row.number))
+        yield number
+
+
+def _by_text(asked: _Asked, table: AnswerTable, row: Answer, problems: list[Problem]) -> str:
+    """The id of a question that is known by its text; a new number where it is not known."""
+    same = asked.by_text.get(row.question, [])
+    if len(same) > 1:
+        message = f"the question {_short(row.question)!r} has the ids {few(same)}; give the rows ids"
+        problems.append(table.records.problem("duplicate-question", message, row.number))
+    return same[0] if same else asked.next_number()
+
+
+def _other_text(asked: _Asked, old: Question, row: Answer) -> str:
+    first = asked.places.get(old.id)
+    if old.type != asked.type:
+        return f"question {old.id} is of type {old.type} in the evaluation; give this one another id"
+    way_out = "give one of them another id" if first else "give it another id, or replace the question: --replace"
+    return (
+        f"question {row.id} is {_short(row.question)!r} here and {_short(old.text)!r} "
+        f"{f'in {first}' if first else 'in the evaluation'}; {way_out}"
+    )
+
+
+def _short(text: str, most: int = 60) -> str:
+    """The beginning of a text, for a message."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def run_name(plan: Plan, source: Source, row: Answer) -> str:
+    """The tag of the run that a row belongs to; what tags cannot contain becomes a hyphen."""
+    if plan.options.run is not None:
+        return plan.options.run
+    name = row.system if row.system is not None else set_name(source.path)
+    return "".join("-" if name_fault(character) else character for character in name) if name_fault(name) else name
+
+
+def _second_names(plan: Plan, tables: Mapping[Source, AnswerTable]) -> Iterator[Problem]:
+    """Runs that two files, or two systems of a file, would both be; names that cannot be."""
+    first: dict[str, tuple[Source, str | None]] = {}
+    for source, table in tables.items():
+        systems = {row.system: row for row in table.rows} if table.answered else {}
+        for system, row in systems.items():
+            tag = run_name(plan, source, row)
+            if fault := name_fault(tag):
+                yield Problem("syntax", f"the name of the run {tag[:80]!r} {fault}; name it with --run", source.name)
+            other = first.setdefault(tag, (source, system))
+            if other[0] != source:
+                message = f"is the run {tag}, as {other[0].name} is; import one of them by itself, with --run NAME"
+                yield Problem("second-tag", message, source.name)
+            elif other[1] != system:
+                message = f"the systems {other[1]!r} and {system!r} would both be the run {tag}; rename one of them"
+                yield Problem("second-tag", message, source.name)
+            elif system is not None and tag != system and plan.options.run is None:
+                message = f"system {system!r} becomes the run {tag}: names have no white space and no slash"
+                plan.warnings.append(Problem("configuration", message, source.name))
+
+
+def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> Iterator[Problem]:
+    """A second answer of a system to a question."""
+    first: dict[tuple[str, str], int] = {}
+    for row, number in zip(table.rows, ids, strict=True) if table.answered else ():
+        tag = run_name(plan, source, row)
+        before = first.setdefault((tag, number), row.number)
+        if before != row.number:
+            place = "line" if table.records.has_lines else "row"
+            message = f"run {tag} has a second answer to question {number}; the first: {place} {before}."
+            way_out = "" if table.has_ids else " If these are two questions with one text, give them ids."
+            way_out += "" if row.system else " If the file has several systems, name them in a key: --map system=KEY."
+            yield table.records.problem("duplicate-question", message + way_out, row.number, number)
+
+
+def _same_text(asked: _Asked, sources: Sequence[Source]) -> Iterator[Problem]:
+    """Questions with one text and two ids, of which an import changed one: files may number them differently."""
+    twice = [ids for ids in asked.by_text.values() if len(ids) > 1 and any(name in asked.changed for name in ids)]
+    if twice:
+        message = (
+            f"{plural(len(twice), 'question')} with the same text but two ids ({' and '.join(twice[0][:2])}); "
+            "if they are the same, give them one id in all files"
+        )
+        yield Problem("duplicate-question", message, sources[-1].name, None, twice[0][0])
+
+
+def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
+    """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
+    message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
+    if words := table.keys.in_words():
+        message += f" ({words})"
+    if not table.has_ids:
+        message += ", without ids: equal texts are one question, numbered by position"
+    if table.keys.left_out:
+        message += f", left out: {few(table.keys.left_out)}"
+    plan.report(source, message)
+    new, better = len(changed - known), len(changed & known)
+    if new:
+        plan.report(source, plural(new, "new question"), count=new, to=questions_target(plan))
+    if better:
+        plan.report(source, f"changes {plural(better, 'question')}", count=better, to=questions_target(plan))
+    if not table.answered and not changed:
+        plan.report(source, "nothing new: its questions are there already")
+
+
+def _import_runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> None:
+    """One run per system of a file."""
+    runs: dict[str, list[jsonl.Row]] = {}
+    for row, number in zip(table.rows, ids, strict=True):
+        tag = run_name(plan, source, row)
+        items = [{"text": row.text}] if row.text and row.text.strip() else []
+        contexts = {"contexts": list(row.contexts)} if row.contexts else {}
+        runs.setdefault(tag, []).append({"run": tag, "question": number, "items": items, **contexts})
+    for tag, rows in runs.items():
+        data = jsonl.dump_rows(rows).encode()
+        keep_run(plan, source, tag, data, data)
+        if empty := sum(not row["items"] for row in rows):
+            plan.report(source, f"{plural(empty, 'empty answer')} in it")
+        answered = {row["question"] for row in rows}
+        warn_of_missing(plan, source, tag, [name for name in plan.test_set(source).ids if name not in answered])
+
+
+def check_options(plan: Plan, sources: Sequence[Source]) -> None:
+    """Refuse `--run` where it would name two files."""
+    responses = [source for source in sources if source.kind == "responses"]
+    if plan.options.run is None:
+        return
+    if fault := name_fault(plan.options.run):
+        raise UsageError(f"the run name {plan.options.run!r} {fault}")
+    if len(responses) != 1:
+        count = "none is one" if not responses else f"{len(responses)} of them are"
+        raise UsageError(f"--run names the run of one file of answers, and of these files {count}")

@@ -1,0 +1,276 @@
+"""Judgments from files: JSON lines, NIST's forms, and people's own tables. (FORMATS 4 and 7)
+
+A row of a table may have other names for its keys and other labels. A row of any task may name a run in place of the
+item: it is stored as a row for the item that the run returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from qassay.errors import InputError, Problem, UsageError, few
+from qassay.formats import files
+from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
+from qassay.formats.folder import CONFIGURATION, with_listed
+from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.rows import add_judgments, canonical, judgment_identity, parsed_rows, refuse_empty, set_of
+from qassay.formats.jsonl import Numbered, Row
+from qassay.formats.judgments import is_automatic
+from qassay.formats.records import Records, parse_records, without_absent
+from qassay.formats.runs import read_runs
+from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, kind_of_label, kind_of_row
+from qassay.questions import TestSet
+from qassay.tables import plural
+from qassay.tasks import Task
+
+# The fields of an item that a run returned.
+_ITEM = ("doc", "text", "start", "length")
+# Kinds of rows that name an item; for these a run may stand in its place.
+_ITEM_KINDS = ("item", "list", "label")
+Response = list[dict[str, Any]]
+
+
+def import_judgments(plan: Plan, source: Source) -> None:
+    """Append judgments to their set; earlier rows are history."""
+    name = set_of(plan, source)
+    if source.kind != "judgments":
+        _add(plan, source, parsed_rows(plan, source), name)
+        return
+    encoding = plan.options.encoding or "utf-8"
+    records = parse_records(files.read_bytes(source.path), file=source.name, encoding=encoding)
+    try:
+        _add(plan, source, _rows(plan, source, records), name)
+    except InputError as error:
+        if records.has_lines:
+            raise
+        raise InputError(
+            replace(problem, message=f"row {problem.line}: {problem.message}", line=None) if problem.line else problem
+            for problem in error.problems
+        ) from None
+
+
+def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+    """Translate labels, fill in items, and append the rows to a set."""
+    refuse_empty(rows, source)
+    if plan.options.labels:
+        rows = [(line, _translated(row, plan.options.labels)) for line, row in rows]
+    rows = _with_items(plan, source, rows)
+    if plan.options.automatic:
+        _mark_automatic(plan, name)
+    try:
+        add_judgments(plan, source, rows, name)
+    except InputError as error:
+        raise InputError(_with_labels_hint(error.problems, rows, plan.configuration.task)) from None
+
+
+# ---- tables with keys of their own ----------------------------------------------------------------------------------
+
+
+def _rows(plan: Plan, source: Source, records: Records) -> Sequence[Numbered]:
+    """The rows with the keys of judgment files: those that have them as they are, others by the names of their keys."""
+    if records.form == "JSON lines" and not plan.options.keys and all(_is_native(row) for _, row in records.rows):
+        return records.rows
+    return _by_keys(records, plan.options.keys, plan.test_set(source), plan.configuration.task)
+
+
+def _is_native(row: Row) -> bool:
+    """Whether a row has the keys of a judgment file: it is then kept as it is."""
+    verdicts = {name for record in ROW_KINDS.values() for name in (*record.fields, *record.marks, *record.marks_alone)}
+    return "question" in row and bool((verdicts - {"answer"}) & row.keys())
+
+
+def _by_keys(records: Records, given: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
+    """Rows with the keys of judgments in place of the file's own; other keys stay as they are."""
+    columns = records.columns()
+    fields = {name: key for name, key in given.items() if name in JUDGMENT_KEYS}
+    fields |= {"run": given["system"]} if "system" in given else {}
+    fields |= {"text": given["answer"]} if "answer" in given else {}
+    own = [name for name in columns if name in JUDGMENT_COLUMNS]
+    known = {name: keys for name, keys in JUDGMENT_KEYS.items() if name not in own or name in fields}
+    if "question" not in own and "id" in columns:
+        known = {**known, "question": ("id",)}
+    keys = find_keys(columns, known, fields, file=records.file).of
+    if "question" not in keys and "question" not in own:
+        message = f"no key is known as the question: it has {few(columns, 12)}. To name one: --map question=KEY"
+        raise InputError(Problem("syntax", message, records.file))
+    by_text: dict[str, str] = {question.text: question.id for question in questions if question.text}
+    back = {key: name for name, key in keys.items()}
+    rows = []
+    for number, row in records.rows:
+        named = {back.get(name, name): _typed(back.get(name, name), v) for name, v in without_absent(row).items()}
+        asked = plain_text(named.get("question"))
+        if asked is not None:
+            named["question"] = asked if asked in questions.by_id else by_text.get(asked.strip(), asked)
+        if keys.get("text") == "answer" and _is_list(named, questions, task):
+            named["answer"] = named.pop("text")  # of a list the answer is a class
+        rows.append((number, named))
+    return rows
+
+
+def _is_list(row: Row, questions: TestSet, task: Task) -> bool:
+    question = questions.by_id.get(str(row.get("question")))
+    return question is not None and kind_of_label(question.type, task) == "list"
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A value of a table as its field takes it: labels, ids and texts are texts, numbers in CSV are numbers."""
+    kind = JUDGMENT_COLUMNS.get(name)
+    if kind == pl.String:
+        text = plain_text(value)
+        return value if text is None else text
+    if not isinstance(value, str) or kind is None:
+        return value
+    written = value.strip()
+    if kind == pl.Boolean:
+        return {"true": True, "false": False}.get(written.lower(), value)
+    if kind in (pl.Int64, pl.Float64):
+        try:
+            return int(written) if kind == pl.Int64 else float(written)
+        except ValueError:
+            return value  # reported with its type when the rows are checked
+    return value
+
+
+# ---- labels ---------------------------------------------------------------------------------------------------------
+
+
+def _translated(row: Row, labels: Mapping[str, str]) -> Row:
+    """A row with the task's label in place of its own."""
+    label = plain_text(row.get("judgment"))
+    return {**row, "judgment": labels[label]} if label is not None and label in labels else row
+
+
+def _with_labels_hint(problems: Sequence[Problem], rows: Sequence[Numbered], task: Task) -> Iterator[Problem]:
+    """The problems; to those of a label that the task does not have, how to translate it."""
+    labels = {line: plain_text(row.get("judgment")) for line, row in rows}
+    for problem in problems:
+        label = labels.get(problem.line or 0)
+        if problem.rule == "bad-label" and label is not None and task.labels and label not in task.labels:
+            problem = replace(problem, message=f"{problem.message}, or translate it: --labels {label}=LABEL")
+        yield problem
+
+
+# ---- rows that name a run in place of the item ----------------------------------------------------------------------
+
+
+def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
+    """Rows that name what was judged: where a row names only a run, its item is filled in."""
+    questions, task = plan.test_set(source), plan.configuration.task
+    named = [_names_run(row, questions, task) for _, row in rows]
+    if not any(named):
+        return rows
+    responses = _responses(plan, questions)
+    problems: list[Problem] = []
+    silent: list[str] = []
+    filled: list[Numbered] = []
+    given: dict[Hashable, tuple[int, Row]] = {}
+    stored: set[bytes] = set()
+    identity = judgment_identity(questions, task)
+    for (line, row), by_run in zip(rows, named, strict=True):
+        if not by_run:
+            filled.append((line, row))
+            continue
+        item, message = _item(row, responses)
+        place = (source.name, line or None, str(row["question"]))
+        if message is not None:
+            problems.append(Problem("one-answer", message, *place))
+        elif item is None:
+            silent.append(str(row["question"]))
+        else:
+            full = _filled(row, item, questions, task)
+            before = given.setdefault(identity(full), (line, row))
+            if before[1]["judgment"] != row["judgment"]:
+                problems.append(Problem("bad-label", _two_labels(before, row), *place))
+            elif canonical(full) not in stored:
+                stored.add(canonical(full))
+                filled.append((line, full))
+    if problems:
+        raise InputError(problems)
+    if silent:
+        message = f"{plural(len(silent), 'row')} about empty answers, which need no judgment, left out ({few(silent)})"
+        plan.warnings.append(Problem("unjudged", message, source.name))
+    return filled
+
+
+def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
+    """Whether a row names a run and not what the run returned."""
+    question = questions.by_id.get(str(row.get("question")))
+    if question is None or row.get("run") is None or row.get("judgment") is None:
+        return False
+    kind = kind_of_row(row, question.type, task)
+    if kind not in _ITEM_KINDS:
+        return False
+    return not any(all(row.get(name) is not None for name in fields) for fields in ROW_KINDS[kind].identified if fields)
+
+
+def _responses(plan: Plan, questions: TestSet) -> dict[tuple[str, str], Response]:
+    """What every run returned to every question, as the evaluation will have it."""
+    temporary = files.TemporaryFolder()  # runs that are being imported are not in the folder yet
+    paths = [path for path in plan.folder.runs() if path not in plan.removed]
+    for run in plan.incoming.runs.values():
+        path = temporary.path / run.file.rpartition("/")[2]
+        path.write_bytes(run.data)
+        paths = [*(old for old in paths if old.name != path.name), path]
+    table = read_runs(paths, task=plan.configuration.task, questions=questions).runs.table
+    names = [name for name in _ITEM if name in table.columns]
+    responses: dict[tuple[str, str], Response] = {}
+    for run, question, *values in table.select("run", "question", *names).iter_rows():
+        item = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        response = responses.setdefault((run, question), [])
+        if item:
+            response.append(item)
+    return responses
+
+
+def _item(row: Row, responses: Mapping[tuple[str, str], Response]) -> tuple[Mapping[str, Any] | None, str | None]:
+    """The item that a row is about, none where the response is empty, or what is wrong."""
+    question, run = str(row["question"]), str(row["run"])
+    if (run, question) not in responses:
+        runs = list(dict.fromkeys(name for name, _ in responses))
+        if run in runs:
+            return None, f"question {question}: run {run} does not answer it"
+        return None, f"question {question}: there is no run {run!r}; the runs are {few(runs) or 'still to be imported'}"
+    response = responses[run, question]
+    fits = [item for item in response if all(row.get(name) in (None, item.get(name)) for name in _ITEM)]
+    distinct = {tuple(item.get(name) for name in _ITEM): item for item in fits}
+    if response and len(distinct) != 1:
+        message = f"question {question}: run {run} returned {len(response)} items; say in the row which (doc and text)"
+        return None, message
+    return next(iter(distinct.values()), None), None
+
+
+def _filled(row: Row, item: Mapping[str, Any], questions: TestSet, task: Task) -> Row:
+    """The row with the item; without the run, where items of all runs are judged together."""
+    question = questions.by_id[str(row["question"])]
+    kind = kind_of_row(row, question.type, task) or ""
+    kept = {name: value for name, value in row.items() if name != "run" or "run" in ROW_KINDS[kind].identity}
+    return {"question": kept.pop("question"), **item, **kept}
+
+
+def _two_labels(before: tuple[int, Row], row: Row) -> str:
+    line, other = before
+    return (
+        f"question {row['question']}: {row['judgment']!r} for run {row['run']}, but {other['judgment']!r} for the same "
+        f"answer of run {other['run']} (row {line}); equal answers are judged once: correct one of the rows"
+    )
+
+
+# ---- judgments of programs ------------------------------------------------------------------------------------------
+
+
+def _mark_automatic(plan: Plan, name: str) -> None:
+    """Say in `qassay.toml` that a set is a program's."""
+    if name in SETTLED_SETS:
+        raise UsageError(f"the set {name} is for the judgments of people; name another with --set")
+    path = plan.folder.judgment_sets().get(name)
+    if path is not None and name not in plan.configuration.automatic and not is_automatic(path):
+        raise UsageError(f"the set {name} contains judgments of people; name another with --set")
+    marked = with_listed(plan.text(plan.folder.configuration), "automatic", name)
+    if marked is None:
+        message = f"cannot be changed safely; add {name!r} to automatic in it by hand, and import without --automatic"
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    plan.replaced[plan.folder.configuration] = marked

@@ -1,0 +1,301 @@
+"""What is in a file, and which command answers what with it. Nothing is computed, and nothing is written.
+
+`look` asks one recogniser after the other: logs of other tools and tables of scores, the kinds that `import` knows, and
+people's own tables of answers and judgments. `hint` puts the finding into one sentence, for a command that cannot read
+its input.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from qassay import tasks
+from qassay.errors import InputError, few
+from qassay.formats import files, foreign
+from qassay.formats.answers import AnswerTable, read_answers
+from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+from qassay.formats.questions import parse_questions
+from qassay.formats.recognise import KINDS, Setting, kind_of
+from qassay.formats.records import Records, parse_records
+from qassay.formats.score_rows import ScoreRows
+from qassay.tables import plural
+
+# The evaluation in the commands that are proposed.
+FOLDER = "my-eval"
+# Commands that take scores.
+_SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command to run next, and what it does."""
+
+    command: str
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a file is, what is in it, and the commands for it."""
+
+    file: str
+    kind: str
+    summary: str
+    details: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The row of `look --json`."""
+        steps = [{"command": step.command, "purpose": step.purpose} for step in self.steps]
+        details = list(self.details)
+        return {"file": self.file, "kind": self.kind, "summary": self.summary, "details": details, "commands": steps}
+
+
+def look(path: Path) -> Finding:
+    """What is in a file or folder; an error only where it cannot be read at all."""
+    if path.is_dir():
+        return _folder(path)
+    data = files.read_bytes(path)
+    if not data.strip():
+        return Finding(str(path), "empty", "is empty.")
+    findings = [finding for recogniser in _RECOGNISERS if (finding := _asked(recogniser, path, data)) is not None]
+    if not findings:
+        return _unknown(path, data)
+    first = findings[0]
+    # A log of another tool often contains the answers too.
+    for other in findings[1:]:
+        if other.kind == "responses" and first.kind == "scores":
+            details = (*first.details, "It also contains answers that can be judged.", *other.details)
+            first = replace(first, details=details, steps=(*first.steps, *other.steps))
+    return first
+
+
+def hint(path: Path, verb: str = "") -> str:
+    """What a file looks like and the command for it, in one sentence.
+
+    Empty where nothing is known, and where one of the commands is the one that was just tried (`verb`).
+    """
+    try:
+        finding = look(path)
+    except (InputError, OSError):
+        return ""
+    known = finding.steps and finding.kind != "unknown"
+    if not known or (finding.kind == "scores" and verb in _SCORE_VERBS):
+        return ""
+    if any(step.command.split()[1:2] == [verb] for step in finding.steps):
+        return ""
+    return f"{finding.file} {finding.summary} Try: {finding.steps[0].command}"
+
+
+def together(findings: Sequence[Finding]) -> list[Step]:
+    """Commands for several files at once: answers of several systems, scores of several systems."""
+    steps = []
+    for kind, command, purpose in (
+        ("responses", "qassay import {folder} {files} --task qa", "import the answers of all systems"),
+        ("scores", "qassay compare {files}", "compare the systems of all files"),
+    ):
+        same = [finding for finding in findings if finding.kind == kind]
+        if len(same) > 1:
+            named = " ".join(shlex.quote(finding.file) for finding in same)
+            steps.append(Step(command.format(folder=FOLDER, files=named), purpose))
+    return steps
+
+
+Recogniser = Callable[[Path, bytes], Finding | None]
+
+
+def _asked(recogniser: Recogniser, path: Path, data: bytes) -> Finding | None:
+    """What a recogniser says; a file that it cannot read is not of its kind."""
+    try:
+        return recogniser(path, data)
+    except InputError:
+        return None
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+def _log(path: Path, data: bytes) -> Finding | None:
+    """The log of another tool."""
+    reader = getattr(foreign, "read_log", None)
+    rows: ScoreRows | None = reader(path) if reader is not None else None
+    if rows is None:
+        return None
+    systems, questions = list(dict.fromkeys(rows.systems)), dict.fromkeys(rows.questions)
+    details = [f"{plural(len(systems), 'system')}: {few(systems)}", plural(len(questions), "question")]
+    metrics = [name for name in dict.fromkeys(rows.metrics) if name]
+    repeats = len({name for name in rows.repeats if name})
+    details += [f"{plural(len(metrics), 'metric')}: {few(metrics)}"] if metrics else []
+    details += [plural(repeats, "repeat")] if repeats > 1 else []
+    details += [str(warning) for warning in rows.warnings]
+    return Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), _score_steps(path))
+
+
+def _matrix(path: Path, data: bytes) -> Finding | None:
+    """A table with one column per system."""
+    from qassay.formats.matrix import read_matrix
+
+    if data[:1] in (b"{", b"[", b"<"):
+        return None
+    matrix = read_matrix(path, missing="zero")
+    if len(matrix.runs) < 2:
+        return None
+    details = [f"{plural(len(matrix.runs), 'system')}: {few(matrix.runs)}", plural(len(matrix.units), "question")]
+    details += matrix.notes
+    return Finding(
+        str(path), "scores", "contains scores: a table with one column per system.", tuple(details), _score_steps(path)
+    )
+
+
+def _score_steps(path: Path) -> tuple[Step, ...]:
+    file = shlex.quote(str(path))
+    return (
+        Step(f"qassay compare {file}", "which systems differ by more than chance"),
+        Step(f"qassay sensitivity {file}", "how large a difference must be to repeat"),
+        Step(f"qassay plan {file}", "how many questions a wanted difference needs"),
+    )
+
+
+# ---- what import knows ----------------------------------------------------------------------------------------------
+
+
+def _importable(path: Path, data: bytes) -> Finding | None:
+    """Questions, runs, judgments and the rest, as `import` recognises them."""
+    kind = kind_of(data, Setting(free_text=True))
+    if kind is None:
+        return None
+    if kind == "responses":
+        try:
+            table = read_answers(parse_records(data, file=str(path)), {})
+        except InputError as error:
+            return _faulty_responses(path, error)
+        if all(_is_id(row.question) for row in table.rows) and not table.has_ids:
+            kind = "answers"
+        else:
+            return _responses(path, table)
+    details, before = _contents(kind, path, data)
+    file = shlex.quote(str(path))
+    steps = (*before, Step(f"qassay import {FOLDER} {file}", "add it to an evaluation"))
+    return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
+
+
+def _is_id(text: str) -> bool:
+    return not any(character.isspace() for character in text)
+
+
+def _responses(path: Path, table: AnswerTable) -> Finding:
+    """Answers with keys of people's own."""
+    keys = [f"{name} in {key!r}" for name, key in table.keys.of.items()]
+    details = [f"{table.records.form}, {plural(len(table.rows), 'row')}", f"keys: {', '.join(keys)}"]
+    if table.answered:
+        systems = table.systems or [path.name.split(".")[0]]
+        from_name = "" if table.systems else " (the file's name; --run names another)"
+        details.append(f"{plural(len(systems), 'system')}: {few(systems)}{from_name}")
+        if empty := sum(not (row.text or "").strip() for row in table.rows):
+            details.append(plural(empty, "empty answer"))
+    if not table.has_ids:
+        details.append("no ids: questions are known by their text")
+    if table.keys.left_out:
+        details.append(f"not used: {few(table.keys.left_out)}")
+    file = shlex.quote(str(path))
+    steps = [Step(f"qassay import {FOLDER} {file} --task qa", "make an evaluation of it")]
+    if table.answered:
+        steps.append(Step(f"qassay serve {FOLDER}", "judge the answers in the browser"))
+    if table.answered and any(row.gold for row in table.rows):
+        steps.append(
+            Step(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
+        )
+    what = "answers in free text" if table.answered else "questions with gold answers"
+    return Finding(str(path), "responses", f"contains {what}.", tuple(details), tuple(steps))
+
+
+def _faulty_responses(path: Path, error: InputError) -> Finding:
+    """Answers with something to decide or to correct before they can be imported."""
+    details = [problem.message for problem in error.problems[:5]]
+    step = Step(f"qassay import {FOLDER} {shlex.quote(str(path))} --task qa", "when this is corrected, or with --map")
+    return Finding(str(path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
+
+
+def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]]:
+    """What is counted in a file of this kind, and what comes before its import."""
+    name = str(path)
+    if kind == "questions":
+        counts = parse_questions(data, file=name).questions.counts()
+        fitting = [each for each in tasks.names() if counts.keys() <= tasks.task(each).types.keys()]
+        made = fitting[0] if len(fitting) == 1 else "NAME"
+        details = [", ".join(plural(number, f"{type_} question") for type_, number in counts.items())]
+        details += [f"tasks with such questions: {', '.join(fitting)}"] if fitting else []
+        return details, [Step(f"qassay init {FOLDER} --task {made}", "make an evaluation for them")]
+    if kind == "run":
+        check = Step(f"qassay check {shlex.quote(name)} --in {FOLDER}", "find errors before it is added")
+        return _lines(data), [check]
+    if kind in ("judgments", "nuggets", "answers"):
+        return _counted(kind, parse_records(data, file=name)), []
+    return _lines(data), []
+
+
+def _lines(data: bytes) -> list[str]:
+    return [plural(sum(bool(line.strip()) for line in data.split(b"\n")), "line")]
+
+
+def _counted(kind: str, records: Records) -> list[str]:
+    """Numbers of rows and questions, labels and runs."""
+    rows = [row for _, row in records.rows]
+    questions = {str(row.get("question", row.get("id"))) for row in rows}
+    details = [f"{plural(len(rows), 'row')} about {plural(len(questions), 'question')}"]
+    for key, noun in (("judgment", "label"), ("label", "label"), ("support", "label"), ("run", "run")):
+        if kind == "judgments" and (values := Counter(str(row[key]) for row in rows if row.get(key) is not None)):
+            listed = [f"{value} ({count:,})" for value, count in values.most_common()]
+            details.append(f"{noun}s: {few(listed, 8)}")
+    return details
+
+
+# ---- everything else ------------------------------------------------------------------------------------------------
+
+
+def _documents(path: Path, data: bytes) -> Finding | None:
+    """Documents of a collection."""
+    if data.removeprefix(files.BOM).lstrip()[:5].lower() != b"<doc>":
+        return None
+    step = Step(f"cp {shlex.quote(str(path))} {FOLDER}/collection/", "make it part of the collection")
+    return Finding(str(path), "documents", "contains documents.", (), (step,))
+
+
+def _folder(path: Path) -> Finding:
+    """An evaluation, or any other folder."""
+    where = shlex.quote(str(path))
+    if not (path / CONFIGURATION).is_file():
+        summary = f"is a folder without a {CONFIGURATION}, not an evaluation."
+        return Finding(str(path), "folder", summary, (), (Step(f"qassay look {where}/*", "look at the files in it"),))
+    task = read_configuration(Folder(path)).task
+    steps = (
+        Step(f"qassay check {where}", "what is in it, and what is wrong with it"),
+        Step(f"qassay serve {where}", "judge in the browser"),
+        Step(f"qassay score {where}", "scores and leaderboard"),
+        Step(f"qassay compare {where}", "which systems differ by more than chance"),
+    )
+    return Finding(str(path), "evaluation", f"is an evaluation with the task {task.name}: {task.title}.", (), steps)
+
+
+def _unknown(path: Path, data: bytes) -> Finding:
+    """A file of no known kind: its columns, and what to say about them."""
+    details: Iterable[str] = ()
+    try:
+        columns = parse_records(data, file=str(path)).columns()
+        details = (f"keys: {few(columns, 12)}",) if len(columns) > 1 else ()
+    except InputError as error:
+        details = [str(problem) for problem in error.problems[:1]]
+    file = shlex.quote(str(path))
+    steps = (
+        Step(f"qassay import {FOLDER} {file} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
+        Step(f"qassay import {FOLDER} {file} --as KIND", f"if it is one of {', '.join(KINDS)}"),
+    )
+    return Finding(str(path), "unknown", "is not recognised.", tuple(details), steps)
+
+
+_RECOGNISERS: tuple[Recogniser, ...] = (_documents, _log, _importable, _matrix)

@@ -1,0 +1,252 @@
+"""`qassay import` of judgments in people's own tables: runs for items, labels, and sets of programs."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from qassay.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+QUESTIONS = {"q1": "Who wrote it?", "q2": "When was it finished?", "q3": "Which moon?"}
+ANSWERS = {
+    "old": {"q1": "Bulgakov", "q2": "1887", "q3": ""},
+    "new": {"q1": "Bulgakov", "q2": "1889", "q3": "Titan"},
+}
+STORED = [
+    {"question": "q1", "text": "Bulgakov", "judgment": "correct"},
+    {"question": "q2", "text": "1887", "judgment": "incorrect"},
+    {"question": "q2", "text": "1889", "judgment": "correct"},
+]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def run(folder: Path, *arguments: object) -> int:
+    return main(["import", str(folder), *map(str, arguments)])
+
+
+def refused(folder: Path, capsys: Captured, *arguments: object, status: int = 1) -> str:
+    """What is said where nothing may be written."""
+    before = snapshot(folder)
+    assert run(folder, *arguments) == status
+    assert snapshot(folder) == before
+    return capsys.readouterr().err
+
+
+def answers(tmp_path: Path, system: str) -> Path:
+    rows = [{"id": name, "question": QUESTIONS[name], "answer": text} for name, text in ANSWERS[system].items()]
+    return write(tmp_path / f"{system}.jsonl", rows)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, capsys: Captured) -> Path:
+    """An evaluation with the answers of two systems."""
+    made = tmp_path / "e"
+    assert run(made, answers(tmp_path, "old"), answers(tmp_path, "new"), "--task", "qa") == 0
+    capsys.readouterr()
+    return made
+
+
+def test_a_row_may_name_the_run(folder: Path, tmp_path: Path) -> None:
+    rows = [
+        {"question": "q1", "run": "old", "judgment": "correct"},
+        {"question": "q1", "run": "new", "judgment": "correct"},
+        {"question": "q2", "run": "old", "judgment": "incorrect", "note": "a year early"},
+        {"question": "q2", "text": "1889", "judgment": "correct"},
+    ]
+    assert run(folder, write(tmp_path / "first.jsonl", rows)) == 0
+    assert read(folder / "judgments" / "first.jsonl") == [STORED[0], STORED[1] | {"note": "a year early"}, STORED[2]]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "json"])
+def test_tables_of_labels(folder: Path, tmp_path: Path, form: str) -> None:
+    rows = [
+        {"id": "q1", "system": "old", "verdict": "yes"},
+        {"id": "q2", "system": "old", "verdict": "no"},
+        {"id": "q2", "system": "new", "verdict": "yes"},
+    ]
+    path = tmp_path / f"first.{form}"
+    if form == "parquet":
+        pl.DataFrame(rows).write_parquet(path)
+    elif form == "json":
+        path.write_text(json.dumps(rows))
+    else:
+        mark = "," if form == "csv" else "\t"
+        path.write_text("\n".join(mark.join(line) for line in [rows[0].keys(), *(row.values() for row in rows)]))
+    assert run(folder, path, "--labels", "yes=correct,no=incorrect") == 0
+    assert read(folder / "judgments" / "first.jsonl") == STORED
+
+
+def test_labels_that_are_true_and_false(folder: Path, tmp_path: Path) -> None:
+    rows = [{"question": "q2", "answer": "1889", "label": True}, {"question": "q2", "answer": "1887", "label": False}]
+    path = write(tmp_path / "first.jsonl", rows)
+    assert run(folder, path, "--as", "judgments", "--labels", "true=correct,false=incorrect") == 0
+    assert read(folder / "judgments" / "first.jsonl") == [STORED[2], STORED[1]]
+
+
+def test_questions_may_be_named_by_their_text(folder: Path, tmp_path: Path) -> None:
+    rows = [{"q": QUESTIONS["q2"], "model": "new", "human": "ok", "rater": "ana"}]
+    options = ("--as", "judgments", "--map", "question=q,judgment=human,assessor=rater", "--labels", "ok=correct")
+    assert run(folder, write(tmp_path / "first.jsonl", rows), *options) == 0
+    assert read(folder / "judgments" / "first.jsonl") == [STORED[2] | {"assessor": "ana"}]
+
+
+def test_runs_and_their_labels_in_one_import(tmp_path: Path) -> None:
+    labels = write(tmp_path / "first.jsonl", [{"question": "q2", "run": "old", "judgment": "incorrect"}])
+    assert run(tmp_path / "e", labels, answers(tmp_path, "old"), "--task", "qa") == 0
+    assert read(tmp_path / "e" / "judgments" / "first.jsonl") == [STORED[1]]
+
+
+def test_empty_answers_need_no_judgment(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    rows = [
+        {"question": "q3", "run": "old", "judgment": "incorrect"},
+        {"question": "q2", "run": "old", "judgment": "partly"},
+    ]
+    assert run(folder, write(tmp_path / "first.jsonl", rows)) == 0
+    assert "1 row about empty answers, which need no judgment, left out (q3)" in capsys.readouterr().err
+    assert [row["question"] for row in read(folder / "judgments" / "first.jsonl")] == ["q2"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [
+                {"question": "q1", "run": run, "judgment": label}
+                for run, label in (("old", "correct"), ("new", "partly"))
+            ],
+            "f.jsonl:2: question q1: 'partly' for run new, but 'correct' for the same answer of run old (row 1)",
+        ),
+        ([{"question": "q1", "run": "odd", "judgment": "correct"}], "there is no run 'odd'; the runs are new, old"),
+        ([{"question": "q9", "run": "old", "judgment": "correct"}], "f.jsonl:1: question q9 is not in the test set"),
+        (
+            [{"question": "q2", "run": "old", "judgment": "good"}],
+            "f.jsonl:1: question q2: 'good' is not a label; use one of correct partly incorrect, "
+            "or translate it: --labels good=LABEL",
+        ),
+    ],
+    ids=["two labels", "no run", "no question", "label"],
+)
+def test_bad_rows_change_nothing(
+    folder: Path, tmp_path: Path, capsys: Captured, rows: list[dict[str, Any]], message: str
+) -> None:
+    assert message in refused(folder, capsys, write(tmp_path / "f.jsonl", rows))
+
+
+def test_rows_of_a_table_without_lines_have_a_number(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    rows = [{"id": "q1", "run": "old", "label": "correct"}, {"id": "q2", "run": "old", "label": "no"}]
+    (tmp_path / "f.json").write_text(json.dumps(rows))
+    assert f"{tmp_path / 'f.json'}: row 2: question q2: 'no' is not a label" in refused(
+        folder, capsys, tmp_path / "f.json"
+    )
+
+
+def test_other_tasks_name_runs_too(tmp_path: Path, capsys: Captured) -> None:
+    folder = tmp_path / "e"
+    main(["init", str(folder), "--task", "series2004"])
+    rows = [
+        {"id": "1.1", "type": "factoid", "text": "When?", "series": "1", "target": "Crips"},
+        {"id": "1.2", "type": "list", "text": "Which?", "series": "1", "target": "Crips"},
+    ]
+    (tmp_path / "a.txt").write_text("1.1 a D1 1969\n1.2 a D1 Boston\n1.2 a D2 Austin\n")
+    (tmp_path / "b.txt").write_text("1.1 b NIL\n1.2 b D1 Boston\n")
+    assert run(folder, write(tmp_path / "q.jsonl", rows), tmp_path / "a.txt", tmp_path / "b.txt") == 0
+    judged = [
+        {"question": "1.1", "run": "a", "judgment": "R"},
+        {"question": "1.2", "run": "b", "judgment": "R", "answer": "Boston"},
+    ]
+    assert run(folder, write(tmp_path / "first.jsonl", judged)) == 0
+    assert read(folder / "judgments" / "first.jsonl") == [
+        {"question": "1.1", "doc": "D1", "text": "1969", "judgment": "R"},
+        {"question": "1.2", "doc": "D1", "text": "Boston", "run": "b", "judgment": "R", "answer": "Boston"},
+    ]
+    several = write(tmp_path / "several.jsonl", [{"question": "1.2", "run": "a", "judgment": "R"}])
+    assert "question 1.2: run a returned 2 items; say in the row which (doc and text)" in refused(
+        folder, capsys, several
+    )
+
+
+def test_a_program_is_not_the_key(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    rows = [*STORED, {"question": "q3", "text": "Titan", "judgment": "correct"}]
+    assert run(folder, write(tmp_path / "gpt.jsonl", rows), "--automatic") == 0
+    assert tomllib.loads((folder / "qassay.toml").read_text())["automatic"] == ["gpt"]
+    capsys.readouterr()
+    assert main(["score", str(folder)]) == 1
+    said = capsys.readouterr().err
+    assert "no person has judged yet" in said
+    assert "choose one with --key: gpt" in said
+    assert main(["pool", str(folder), "--json"]) == 0
+    pool = json.loads(capsys.readouterr().out)
+    assert (pool["key"], pool["types"]["qa"]["judged"]) == (None, 0)
+    assert main(["score", str(folder), "--key", "gpt", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["key"] == "gpt"
+    # With the judgments of a person beside them, these are the key.
+    assert run(folder, write(tmp_path / "ana.jsonl", rows), write(tmp_path / "more.jsonl", rows), "--set", "ana") == 0
+    assert run(folder, write(tmp_path / "llama.jsonl", rows), "--automatic") == 0
+    assert tomllib.loads((folder / "qassay.toml").read_text())["automatic"] == ["gpt", "llama"]
+    capsys.readouterr()
+    assert main(["score", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["key"] == "ana"
+    assert main(["pool", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["types"]["qa"]["left"] == 0
+
+
+def test_one_row_with_a_trace_makes_a_set_automatic(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    rows = [STORED[0], STORED[1] | {"trace": {"assessor": "x"}}, STORED[2] | {"note": 'not a "trace" of it'}]
+    assert run(folder, write(tmp_path / "mixed.jsonl", rows)) == 0
+    assert run(folder, write(tmp_path / "ana.jsonl", [STORED[2] | {"note": 'a "trace" in a note', "trace": None}])) == 0
+    capsys.readouterr()
+    assert main(["pool", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["key"] == "ana"
+
+
+def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert run(folder, write(tmp_path / "ana.jsonl", STORED)) == 0
+    capsys.readouterr()
+    more = write(tmp_path / "more.jsonl", [{"question": "q3", "text": "Titan", "judgment": "correct"}])
+    said = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
+    assert "the set ana contains judgments of people; name another with --set" in said
+    assert "is for the judgments of people" in refused(
+        folder, capsys, more, "--set", "adjudicated", "--automatic", status=2
+    )
+
+
+def test_a_configuration_that_cannot_be_changed_safely(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    configuration = folder / "qassay.toml"
+    configuration.write_text('automatic = ["odd]name"]\n' + configuration.read_text())
+    said = refused(folder, capsys, write(tmp_path / "gpt.jsonl", STORED), "--automatic")
+    assert "qassay.toml: cannot be changed safely; add 'gpt' to automatic in it by hand" in said
+
+
+def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Captured) -> None:
+    rows = [
+        {"id": "q1", "question": "Who wrote it?", "answer": "the Bulgakov", "gold": "Bulgakov"},
+        {"id": "q2", "question": "When was it finished?", "answer": "1887", "gold": ["1889", "March 1889"]},
+        {"id": "q3", "question": "Which moon?", "answer": "Titan"},
+    ]
+    folder = tmp_path / "e"
+    assert run(folder, write(tmp_path / "old.jsonl", rows), "--task", "qa") == 0
+    assert main(["judge", str(folder), "--with", "match(normalise=true)", "--set", "match"]) == 0
+    said = capsys.readouterr().out
+    assert "match: judged 2 (1 correct, 1 incorrect)" in said
+    assert "used only where they are named: --key match" in said
+    assert main(["score", str(folder)]) == 1
+    assert "choose one with --key: match" in capsys.readouterr().err
