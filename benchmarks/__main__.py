@@ -11,7 +11,8 @@ from qassay.tables import Column, table
 
 # Name, module and functions; each is measured by itself and printed as soon as it is there.
 BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "start": ("benchmarks.scoring", ("start",)),
+    "start": ("benchmarks.start", ("start",)),
+    "install": ("benchmarks.start", ("install",)),
     "scoring": ("benchmarks.scoring", ("scoring",)),
     "peers": ("benchmarks.scoring", ("peers",)),
     "sensitivity": ("benchmarks.sensitivity", ("graded", "confidence", "large")),
@@ -24,8 +25,8 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "counters": ("benchmarks.counters", ("counters",)),
     "million": ("benchmarks.collections", ("million",)),
 }
-# What takes many minutes is run only by name.
-BY_NAME_ONLY = ("million",)
+# What takes many minutes, or the network, is run only by name.
+BY_NAME_ONLY = ("million", "install")
 
 
 def main(names: list[str]) -> int:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from benchmarks.rows import Row
 from benchmarks.significance import best, peer_python
-from qassay.demo import demo_folder
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.scoring import score
 from qassay.tally import tally
@@ -74,17 +73,6 @@ def scoring() -> list[Row]:
         name = f"score, {runs * QUESTIONS / 1e6:g} million responses, all checks / plain dicts, no checks"
         rows.append(Row(name, ours, plain, plain / ours, f"{memory / 2**30:.2f} GiB; wanted: {wanted}"))
     return rows
-
-
-def start() -> list[Row]:
-    """How long a person waits for the command to start, beside a bare Python."""
-    bare, _ = best([sys.executable, "-c", "pass"], times=10)
-    version, _ = best([str(QASSAY), "--version"], times=10)
-    small, _ = best([str(QASSAY), "score", str(demo_folder())], times=5)
-    return [
-        Row("qassay --version / bare Python", version, bare, bare / version, "start-up"),
-        Row("qassay score on the demo / bare Python", small, bare, bare / small, "start-up, scoring included"),
-    ]
 
 
 def peers() -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,10 @@ import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.plugins import plugins
+from qassay.collections import open_collection
+from qassay.plugins import KINDS, group, load_plugin, plugins
+from qassay.questions import Question
+from qassay.systems import Asked
 
 MODULE = """
 from qassay.assessors import Opinion
@@ -176,3 +180,29 @@ def test_nobody_looks_for_plug_ins_before_a_name_is_unknown() -> None:
     )
     command = [sys.executable, "-c", code, str(qassay.demo_folder())]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_the_examples_of_the_page_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copy: Path, call: Call) -> None:
+    """The package that how-to/extend.md shows, installed."""
+    page = (Path(__file__).resolve().parent.parent / "docs" / "how-to" / "extend.md").read_text(encoding="utf-8")
+    folder = tmp_path / "shown"
+    (folder / "my_package").mkdir(parents=True)
+    (folder / "my_package" / "__init__.py").touch()
+    for name, code in re.findall(r'(?ms)^```python title="([^"]+)"\n(.*?)^```$', page):
+        (folder / name).write_text(code, encoding="utf-8")
+    shown = re.findall(r'(?m)^\[project.entry-points."(.*?)"\]\n((?:[\w-]+ = ".*?"\n)+)', page)
+    assert sorted(name for name, _ in shown) == sorted(map(group, KINDS))
+    _install(folder, "my_package", "".join(f"[{name}]\n{lines}" for name, lines in shown).replace('"', ""))
+    monkeypatch.syspath_prepend(str(folder))
+    plugins.cache_clear()
+    try:
+        assert json.loads(call("judge", str(copy), "--with", "short(length=12)", "--json")[1])["set"] == "short-12"
+        assert call("init", str(tmp_path / "new"), "--task", "my-task")[0] == 0
+        system = load_plugin("system", "my-system")(None)
+        assert system(Asked(Question("1", "list", "?"))).items == ()
+        hits = load_plugin("system", "my-system")(open_collection(copy / "collection"), limit=2)
+        assert len(hits(Asked(Question("1", "list", "Marie Curie"))).items) == 2
+    finally:
+        plugins.cache_clear()
+        for name in [name for name in sys.modules if name.startswith("my_package")]:
+            del sys.modules[name]

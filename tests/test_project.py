@@ -153,3 +153,24 @@ def test_the_wheel_holds_tasks_and_demo(tmp_path: Path) -> None:
     assert _shipped() <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     assert not [name for name in held if not name.startswith(("qassay/", "qassay-"))]
+
+
+def test_the_citation_has_the_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {qassay.__version__}\n" in text
+    assert "license: Apache-2.0" in text
+
+
+def test_the_container_installs_extras_that_exist() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    wanted = re.search(r"/src\[([\w,]+)\]", text)
+    assert wanted is not None
+    assert set(wanted[1].split(",")) <= set(extras)
+    assert "serve" in wanted[1]
+
+
+def test_every_extra_is_documented() -> None:
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert [name for name in extras if name not in ("dev", "docs") and f"| `{name}` |" not in page] == []

@@ -97,7 +97,7 @@ def compare(
 def compare_all(
     scores: ScoresLike | Evaluation,
     *,
-    method: Method = "randomised-tukey",
+    method: Method | None = None,
     alpha: float = 0.05,
     permutations: int | None = None,
     test: PairTest = "randomisation",
@@ -106,7 +106,8 @@ def compare_all(
 ) -> AllPairs:
     """Which runs differ, corrected for the number of pairs?
 
-    `method` is the correction: "randomised-tukey", "tukey", "holm" or "bh" (Benjamini-Hochberg). With the last two,
+    `method` is the correction: "randomised-tukey" (the default; "holm" where the runs were repeated), "tukey", "holm" or
+    "bh" (Benjamini-Hochberg). With the last two,
     `test` tests single pairs, by "randomisation" or by "t". `permutations=None` draws as many as the method needs.
 
     >>> import qassay
