@@ -15,6 +15,7 @@ from qassay.cli.inputs import (
     SetsOption,
     TableOptions,
     UnjudgedOption,
+    about,
     named_sets,
     refuse,
     takes_scoring,
@@ -65,6 +66,7 @@ def command(
     """
     noise: Sequence[Noise] | None = None
     described: list[str] = []
+    repeats: dict[str, object] = {}
     if _is_folder(sources):
         refuse("an evaluation", reading.given())
         from qassay.analysis.rankings import compare_sets
@@ -99,13 +101,16 @@ def command(
         named = {matrices[0].measure: dict(zip(names, matrices, strict=True))}
         with progress("comparing rankings") as update:
             result = stability(named, reference=reference or names[0], progress=update)
+        several = {name: matrix for name, matrix in zip(names, matrices, strict=True) if matrix.repeats is not None}
+        if several:
+            repeats = {"repeats": {name: about(matrix)["repeats"] for name, matrix in several.items()}}
         described = [f"{name}: {table.read}" for name, table in zip(names, tables, strict=True)]
         for warning in (warning for table in tables for warning in table.warnings):
             warn(warning)
     read = "; ".join(described)
     if as_json:
         extra = {} if noise is None else {"noise": {part.component: part.as_json() for part in noise}}
-        print_json(({"read": read} if read else {}) | result.as_json() | extra)
+        print_json(({"read": read} if read else {}) | repeats | result.as_json() | extra)
     else:
         if read:
             print(visible(f"{read}.\n"))
