@@ -194,6 +194,9 @@ def test_stability_says_what_it_read(call: Call, folder: Path) -> None:
     expected = "wide: wide table: 3 systems x 40 topics; other: wide table: 3 systems x 40 topics"
     assert out.splitlines()[0] == f"{expected}."
     assert document(call, "stability", "wide.csv", "other.csv")["read"] == expected
+    (folder / "again.csv").write_text((folder / "epochs.csv").read_text())
+    repeats = document(call, "stability", "epochs.csv", "again.csv")["repeats"]
+    assert {name: given["per_question"] for name, given in repeats.items()} == {"epochs": 3, "again": 3}
 
 
 def test_options_of_tables_do_not_apply_to_an_evaluation(call: Call, folder: Path) -> None:

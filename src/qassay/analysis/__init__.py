@@ -106,9 +106,9 @@ def compare_all(
 ) -> AllPairs:
     """Which runs differ, corrected for the number of pairs?
 
-    `method` is the correction: "randomised-tukey" (the default; "holm" where the runs were repeated), "tukey", "holm" or
-    "bh" (Benjamini-Hochberg). With the last two,
-    `test` tests single pairs, by "randomisation" or by "t". `permutations=None` draws as many as the method needs.
+    `method` is the correction: "randomised-tukey" (the default; "holm" where systems were run several times), "tukey",
+    "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by "randomisation" or by "t".
+    `permutations=None` draws as many as the method needs.
 
     >>> import qassay
     >>> pairs = qassay.compare_all(qassay.open(qassay.demo_folder()), method="holm")

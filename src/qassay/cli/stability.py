@@ -15,6 +15,7 @@ from qassay.cli.inputs import (
     SetsOption,
     TableOptions,
     UnjudgedOption,
+    about,
     named_sets,
     refuse,
     takes_scoring,
@@ -63,6 +64,7 @@ def command(
     from qassay.analysis import stability
 
     described: list[str] = []
+    repeats: dict[str, object] = {}
     if _is_folder(sources):
         refuse("an evaluation", reading.given())
         from qassay.evaluation import open_evaluation
@@ -93,12 +95,15 @@ def command(
             raise unknown("score matrix", reference, names)
         with progress("comparing rankings") as update:
             result = stability(dict(zip(names, matrices, strict=True)), reference=reference, progress=update)
+        several = {name: matrix for name, matrix in zip(names, matrices, strict=True) if matrix.repeats is not None}
+        if several:
+            repeats = {"repeats": {name: about(matrix)["repeats"] for name, matrix in several.items()}}
         described = [f"{name}: {table.read}" for name, table in zip(names, tables, strict=True)]
         for warning in (warning for table in tables for warning in table.warnings):
             warn(warning)
     read = "; ".join(described)
     if as_json:
-        print_json(({"read": read} if read else {}) | result.as_json())
+        print_json(({"read": read} if read else {}) | repeats | result.as_json())
         return
     if read:
         print(visible(f"{read}.\n"))
