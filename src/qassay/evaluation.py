@@ -223,7 +223,7 @@ class Evaluation:
             judgments,
             self.nugget_list(chosen),
             self.answers,
-            ratings=self._justification_ratings(chosen) if self.task.has("justified") else None,
+            ratings=self._justification_ratings() if self.task.has("justified") else None,
             two_way=chosen in self.two_way_sets,
         )
         file = f"judgments/{chosen}.jsonl"
@@ -283,9 +283,9 @@ class Evaluation:
         """The sets with these names; those of the assessors where none are named."""
         return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
 
-    def _justification_ratings(self, key: str) -> pl.DataFrame:
-        """Ratings of justifications from all sets of people together, or from the program's set that is the key."""
-        rows = self.ratings(self.human_sets if key not in self.automatic_sets else [key])
+    def _justification_ratings(self) -> pl.DataFrame:
+        """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
+        rows = self.ratings(self.sets)
         return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
 
     def _derived_key(self, name: str) -> Key:
