@@ -443,6 +443,7 @@ def test_packed_logs_are_read(tmp_path: Path) -> None:
     path = tmp_path / "beta.csv.zst"
     path.write_bytes(zstandard.compress(source.read_bytes()))
     assert read(path).values == read(source).values
+    assert set(read(path).systems) == {"beta"}
 
 
 def test_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def test_the_reader_of_the_page_reads(tmp_path: Path) -> None:
 
 
 def test_samples_are_small() -> None:
-    assert sum(path.stat().st_size for path in SAMPLES.rglob("*") if path.is_file()) < 300_000
+    assert sum(path.stat().st_size for path in SAMPLES.rglob("*") if path.is_file()) < 275_000
 
 
 def test_other_files_of_the_samples_are_nobodys_log() -> None:

@@ -7,6 +7,7 @@ import json
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -90,6 +91,15 @@ def question_name(value: object) -> str:
         [only] = asked.values()
         asked = only if isinstance(only, str) else asked
     return name(asked)
+
+
+def file_system(path: Path) -> str:
+    """The system that a file is named after: its name without the endings of its form and its compression.
+
+    >>> file_system(Path("runs/bm25.v1.tsv.gz"))
+    'bm25.v1'
+    """
+    return name(Path(path.name.removesuffix(".gz").removesuffix(".zst")).stem)
 
 
 def system_in(cells: Mapping[str, Any], otherwise: str) -> str:

@@ -54,7 +54,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every test case."""
     run = _logs.decode(content, _TestRun, path, _REMEDY)
-    system = _names.name(run.identifier or (run.hyperparameters or {}).get("model") or path.stem)
+    system = _names.name(run.identifier or (run.hyperparameters or {}).get("model") or _names.file_system(path))
     scores = Scores("DeepEval test run", path, remedy=_REMEDY)
     for place, case in enumerate([*run.cases, *run.conversations], 1):
         question = _question(case, place)

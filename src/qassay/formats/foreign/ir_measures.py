@@ -74,7 +74,7 @@ def _fits(fields: Sequence[str], pattern: re.Pattern[str], column: int) -> bool:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every topic; means over topics are counted and left out."""
-    system = _names.name(path.name.removesuffix(".gz").rsplit(".", 1)[0] or path.name)
+    system = _names.file_system(path)
     scores = Scores("ir_measures or trec_eval lines", path, remedy=_REMEDY)
     means = 0
     entries = list(_json(path, content) if content.lstrip()[:1] == b"{" else _text(path, content))

@@ -35,7 +35,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     examples = [_example(line, path) for line in lines]
     names = _names.texts_or_ids(examples)
     for line, (example, _) in zip(lines, examples, strict=True):
-        system = _names.system_in(line.cells, path.stem)
+        system = _names.system_in(line.cells, _names.file_system(path))
         for column, value in line.cells.items():
             if column.startswith(_FEEDBACK):
                 metric = _names.name(column.removeprefix(_FEEDBACK))

@@ -60,7 +60,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
         raise _logs.refuse(path, f"{message} Run lm_eval with --log_samples and use its samples_*.jsonl.")
     task = match["task"] if (match := _FILE.fullmatch(path.name)) else path.stem.removeprefix("samples_")
     # The path is made whole first: of `samples_x.jsonl` alone, the folder is the current one.
-    system = _names.name(path.resolve().parent.name or path.stem)
+    system = _names.name(path.resolve().parent.name or _names.file_system(path))
     scores = Scores("lm-evaluation-harness samples", path, remedy=_REMEDY)
     for line in _logs.json_lines(content, path, _REMEDY):
         document = line.cells.get("doc_id")

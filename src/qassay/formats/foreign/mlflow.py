@@ -57,7 +57,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     for place, line in enumerate(lines, 1):
         question = _names.question_in(line.cells, _ASKED)
         numbered |= question is None
-        system = _names.system_in(line.cells, path.stem)
+        system = _names.system_in(line.cells, _names.file_system(path))
         for metric, value in _values(line.cells):
             if metric not in expected:
                 named = _names.name(metric)

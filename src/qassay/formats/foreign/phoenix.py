@@ -51,7 +51,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
         if question is None:
             message = "has no column that names the question (id, input, question)."
             raise _logs.refuse(path, f"{message} Add one to the frame.", line=line.number or None)
-        system = _names.system_in(line.cells, path.stem)
+        system = _names.system_in(line.cells, _names.file_system(path))
         for column in line.cells:
             metric = _evaluator(column)
             if column.endswith(_DETAILS) and metric + _SCORE in line.cells:
@@ -66,7 +66,7 @@ def _experiment(path: Path, lines: list[_logs.Line]) -> ScoreRows:
     examples = [_example(line, path) for line in lines]
     names = _names.texts_or_ids(examples)
     for line, (example, _) in zip(lines, examples, strict=True):
-        system = _names.system_in(line.cells, path.stem)
+        system = _names.system_in(line.cells, _names.file_system(path))
         place: Any = {"repeat": str(line.cells.get("repetition_number") or 1), "line": line.number}
         values = list(_values(line, path))
         for metric, value in values:

@@ -73,7 +73,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
         question = _names.question_in(line.cells)
         if question is None:
             raise _logs.refuse(path, f"has no user_input to name the question. {_REMEDY}", line=line.number or None)
-        system = _names.system_in(line.cells, path.stem)
+        system = _names.system_in(line.cells, _names.file_system(path))
         for metric, value in line.cells.items():
             if metric not in _NO_METRIC:
                 scores.add(system, question, value, metric=_names.name(metric), line=line.number)
