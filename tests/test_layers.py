@@ -91,7 +91,7 @@ EXCUSED = {
     ("meta/sensitivity/counting.py", "importlib"): {"util"},
 }
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("_version.py",))
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("_version.py", "__main__.py"))
 
 
 def _floor(path: Path) -> str:

@@ -125,7 +125,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
         (
             ("import", "EVALUATION"),
             "scores.csv",
-            "contains scores: a table with one column per system. Try: qassay compare",
+            "contains scores: wide table: 2 systems x 3 questions. Try: qassay compare",
         ),
         (("compare",), "prose.txt", None),
         (("import", "EVALUATION"), "prose.txt", None),

@@ -16,13 +16,13 @@ from typing import Any
 
 from qassay import tasks
 from qassay.errors import InputError, few
-from qassay.formats import files, foreign
+from qassay.formats import files
 from qassay.formats.answers import AnswerTable, read_answers
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+from qassay.formats.foreign import read_log
 from qassay.formats.questions import parse_questions
 from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.formats.records import Records, parse_records
-from qassay.formats.score_rows import ScoreRows
 from qassay.tables import plural
 
 # The evaluation in the commands that are proposed.
@@ -67,11 +67,12 @@ def look(path: Path) -> Finding:
     if not findings:
         return _unknown(path, data)
     first = findings[0]
-    # A log of another tool often contains the answers too.
+    # A file of answers may have their scores too, and a log of another tool the answers.
+    also = {"responses": "It also contains answers that can be judged.", "scores": "It also contains scores."}
     for other in findings[1:]:
-        if other.kind == "responses" and first.kind == "scores":
-            details = (*first.details, "It also contains answers that can be judged.", *other.details)
-            first = replace(first, details=details, steps=(*first.steps, *other.steps))
+        if {first.kind, other.kind} == also.keys():
+            details = (*first.details, also[other.kind], *other.details)
+            return replace(first, details=details, steps=(*first.steps, *other.steps))
     return first
 
 
@@ -122,8 +123,7 @@ def _asked(recogniser: Recogniser, path: Path, data: bytes) -> Finding | None:
 
 def _log(path: Path, data: bytes) -> Finding | None:
     """The log of another tool."""
-    reader = getattr(foreign, "read_log", None)
-    rows: ScoreRows | None = reader(path) if reader is not None else None
+    rows = read_log(path)
     if rows is None:
         return None
     systems, questions = list(dict.fromkeys(rows.systems)), dict.fromkeys(rows.questions)
@@ -133,31 +133,44 @@ def _log(path: Path, data: bytes) -> Finding | None:
     details += [f"{plural(len(metrics), 'metric')}: {few(metrics)}"] if metrics else []
     details += [plural(repeats, "repeat")] if repeats > 1 else []
     details += [str(warning) for warning in rows.warnings]
-    return Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), _score_steps(path))
-
-
-def _matrix(path: Path, data: bytes) -> Finding | None:
-    """A table with one column per system."""
-    from qassay.formats.matrix import read_matrix
-
-    if data[:1] in (b"{", b"[", b"<"):
-        return None
-    matrix = read_matrix(path, missing="zero")
-    if len(matrix.runs) < 2:
-        return None
-    details = [f"{plural(len(matrix.runs), 'system')}: {few(matrix.runs)}", plural(len(matrix.units), "question")]
-    details += matrix.notes
     return Finding(
-        str(path), "scores", "contains scores: a table with one column per system.", tuple(details), _score_steps(path)
+        str(path), "scores", f"contains scores: {rows.form}.", tuple(details), _score_steps(path, systems, metrics)
     )
 
 
-def _score_steps(path: Path) -> tuple[Step, ...]:
+def _scores(path: Path, data: bytes) -> Finding | None:
+    """A table of scores, wide or long."""
+    from qassay.formats.scores import read_scores
+
+    try:
+        tables = read_scores(path, metric="all")
+    except InputError:
+        if data[:1] in (b"{", b"["):
+            raise
+        tables = read_scores(path, metric="all", missing="zero")  # a table with empty cells is a table of scores
+    first = next(iter(tables.matrices.values()))
+    details = [f"{plural(len(first.runs), 'system')}: {few(first.runs)}"]
+    details += [f"metrics: {few(tables.matrices)}"] if len(tables.matrices) > 1 else []
+    details += dict.fromkeys(note for _, matrix in tables for note in matrix.notes)
+    return Finding(
+        str(path),
+        "scores",
+        f"contains scores: {tables.read}.",
+        tuple(details),
+        _score_steps(path, first.runs, list(tables.matrices)),
+    )
+
+
+def _score_steps(path: Path, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
+    """The commands for scores; those of one system are compared with another file."""
     file = shlex.quote(str(path))
+    chosen = f" --metric {shlex.quote(metrics[0])}" if len(metrics) > 1 else ""
+    if len(systems) < 2:
+        return (Step(f"qassay compare {file} OTHER{chosen}", "is it better than the system of another file"),)
     return (
-        Step(f"qassay compare {file}", "which systems differ by more than chance"),
-        Step(f"qassay sensitivity {file}", "how large a difference must be to repeat"),
-        Step(f"qassay plan {file}", "how many questions a wanted difference needs"),
+        Step(f"qassay compare {file}{chosen}", "which systems differ by more than chance"),
+        Step(f"qassay sensitivity {file}{chosen}", "how large a difference must be to repeat"),
+        Step(f"qassay plan {file}{chosen}", "how many questions a wanted difference needs"),
     )
 
 
@@ -298,4 +311,4 @@ def _unknown(path: Path, data: bytes) -> Finding:
     return Finding(str(path), "unknown", "is not recognised.", tuple(details), steps)
 
 
-_RECOGNISERS: tuple[Recogniser, ...] = (_documents, _log, _importable, _matrix)
+_RECOGNISERS: tuple[Recogniser, ...] = (_documents, _log, _importable, _scores)

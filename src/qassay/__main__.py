@@ -1,0 +1,7 @@
+"""`python -m qassay` is the command `qassay`."""
+
+import sys
+
+from qassay.cli import main
+
+sys.exit(main())
