@@ -156,12 +156,14 @@ class CompareTwo(TypedDict):
     score_b: float
     alpha: float
     power: float
-    permutations: int
+    permutations: int | None
     exact: bool
     units_better: int
     units_worse: int
     deciding_units: list[DecidingUnit]
     notes: Notes
+    reversal: NotRequired[Number]
+    repeats: NotRequired[Any]
     gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
     margin: NotRequired[float]
 
