@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from qassay.errors import QassayError, UsageError
+from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 
 # A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
@@ -68,19 +67,18 @@ def compare(
     permutations: int | None = None,
     top: int = 10,
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> PairComparison:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
 
     The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
-    (None: enough); the interval contains the differences that this test does not reject. Beside it: the paired t
-    test, the units that a test with this `power` needs, the `top` units that make the difference, and how often new
-    questions would reverse such a difference, from the sensitivity curves of all runs.
+    (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
+    as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
+    and the `top` units that make the difference.
 
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.compare(scores, "hobby", "ibis")
-    PairComparison: hobby is better than ibis: hobby - ibis = +0.363 (95% +0.284 to +0.442), 16 units
+    PairComparison: hobby is better than ibis on these 16 units: chance alone does not explain the difference
     >>> qassay.compare(scores, "badger", "crane").verdict
     'cannot tell'
     """
@@ -89,9 +87,7 @@ def compare(
 
     matrix = _matrix(scores)
     flips = FLIPS if permutations is None else permutations
-    comparison = two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
-    rates, notes = _error_rate(matrix, abs(comparison.difference), seed, progress)
-    return replace(comparison, error_rate=rates, notes=(*comparison.notes, *notes))
+    return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
 
 
 def compare_all(
@@ -378,32 +374,3 @@ def _evaluation(source: object) -> Evaluation | None:
     module = sys.modules.get("qassay.evaluation")
     is_evaluation = module is not None and isinstance(source, module.Evaluation)
     return cast("Evaluation", source) if is_evaluation else None
-
-
-def _error_rate(
-    matrix: ScoreMatrix, difference: float, seed: int, progress: Progress | None
-) -> tuple[dict[str, float | None], list[str]]:
-    """What the sensitivity curves say of such a difference, or why they say nothing.
-
-    The study itself, with its trials and fitted curves, is for many runs (METHOD 6); the closed form needs neither.
-    """
-    from qassay.meta.sensitivity import FEWEST_FITTED, predicted_rate, rests_on, why_not_fitted, width_for
-    from qassay.meta.sensitivity import sensitivity as study
-
-    nowhere = ["No error rate: no two runs are expected to differ by so much at this size."]
-    try:
-        if len(matrix.runs) < FEWEST_FITTED:
-            rate = predicted_rate(matrix, difference)
-            few = [f"No fitted error rate: it takes {FEWEST_FITTED} runs or more.", *rests_on(matrix.pairs)]
-            return {"fit": None, "predicted": rate}, nowhere if rate is None else few
-        curves = study(matrix, intervals=0, seed=seed, bin_width=width_for(matrix), progress=progress)
-    except QassayError as error:
-        return {"fit": None, "predicted": None}, [f"No error rate: {error}."]
-    rates = curves.error_rate_at(difference)._asdict()
-    if rates["fit"] is None and rates["predicted"] is None:
-        return rates, nowhere
-    notes = [f"The error rate at {len(matrix.units)} units is extrapolated from sizes up to {max(curves.sizes)}."]
-    reason = why_not_fitted(curves, difference)
-    if reason is not None:
-        notes.append(f"No fitted error rate: {reason}.")
-    return rates, [*notes, *rests_on(matrix.pairs)]

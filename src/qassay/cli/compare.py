@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.matrix import ScoreMatrix
     from qassay.meta.significance import AllPairs, Method, PairComparison
+    from qassay.tables import Table
+
+# Questions that make the difference, unless --top says otherwise.
+TOP = 10
 
 
 @takes_scoring
@@ -54,11 +59,12 @@ def command(
     summary: SummaryOption = None,
     junit: JunitOption = None,
     inconclusive: InconclusiveOption = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the tests too, and the questions that make the difference.")
+    ] = False,
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top", min=0, metavar="N", help="Show N units that make the difference of A and B (default: 10)."
-        ),
+        typer.Option("--top", min=0, metavar="N", help="Show the N questions that make the difference of A and B."),
     ] = None,
     *,
     scoring: ScoringOptions,
@@ -67,9 +73,10 @@ def command(
 ) -> None:
     """Is one system better than another?
 
-    With two systems: their difference with its interval, the paired
-    randomisation test and the paired t test, the error rate of such a
-    comparison at this size, and the questions that make the difference.
+    With two systems: their difference with its interval, the chance that
+    as many new questions would reverse it, and the number of questions
+    that would show it. --details adds the tests, and the questions that
+    make the difference.
     Without: all pairs of systems, corrected for their number, and the
     groups of systems that cannot be told apart. Two files with one system
     each are two systems.
@@ -103,11 +110,13 @@ def command(
     tables = tables or scoring.read(sources)
     for _, matrix in tables:
         need_two_systems(matrix, sources)
+    if pair is None and not as_json and method is None:
+        pair = _only_two(tables)
     if pair is None:
         results = _all_pairs(tables, method, alpha, permutations, seed, every_metric=scoring.every_metric)
         _give(tables, results, scoring, as_json=as_json)
         return
-    shown = 10 if top is None else top
+    shown = TOP if top is None else top
     compared = _two_systems(tables, pair, alpha, permutations, seed, shown, every_metric=scoring.every_metric)
     decisions = {name: result.gate(margin) for name, result in compared.items()} if gate else {}
 
@@ -117,7 +126,7 @@ def command(
         document = result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin})
 
         def show() -> None:
-            print_tables(result.tables() if shown else [result.table()])
+            print_tables(_shown(result, details=details, top=top))
             if decision is not None:
                 print(visible(gate_line(result, decision, margin)))
 
@@ -161,6 +170,25 @@ def _pair(names: Sequence[str], scoring: ScoringOptions) -> tuple[str, str] | No
     return (chosen[0], chosen[1]) if len(chosen) == 2 else None
 
 
+def _only_two(tables: ScoreTables) -> tuple[str, str] | None:
+    """The two systems of a table that has no others, the better one first."""
+    systems = {frozenset(matrix.runs) for _, matrix in tables}
+    matrix = next(iter(tables.matrices.values()))
+    if len(systems) > 1 or len(matrix.runs) != 2:
+        return None
+    first, second = matrix.scores().tolist()
+    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+
+
+def _shown(result: PairComparison, *, details: bool, top: int | None) -> list[Table]:
+    """The answer; with its tests and the questions that make the difference, where they are asked for."""
+    answer, tests, questions = result.tables()
+    if not details and not top:
+        hint = "--details shows the tests, and what makes the difference."
+        return [replace(answer, notes=(*answer.notes, hint))]
+    return [answer, *([tests] if details else []), *([questions] if top != 0 else [])]
+
+
 def _two_files(tables: ScoreTables) -> tuple[str, str] | None:
     """The systems of two files that have one each."""
     systems = {matrix.runs for _, matrix in tables}
@@ -179,22 +207,19 @@ def _two_systems(
     every_metric: bool,
 ) -> dict[str, PairComparison]:
     """The two systems under each metric; where all metrics were asked for, at the levels of Holm's correction."""
-    from qassay.analysis import compare
     from qassay.meta.intervals import FLIPS
-    from qassay.meta.significance import compare as two_runs
-    from qassay.meta.significance import holm_levels
+    from qassay.meta.significance import compare, holm_levels
 
     flips = permutations or FLIPS
     levels = dict.fromkeys(tables.matrices, alpha)
     adjusted: Mapping[str, float] = {}
     if every_metric:
-        alone = {name: two_runs(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
+        alone = {name: compare(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
         levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
-    with progress("trials") as update:  # the error rate takes a while
-        results = {
-            name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top, progress=update)
-            for name, matrix in tables
-        }
+    results = {
+        name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top)
+        for name, matrix in tables
+    }
     return {name: result.corrected(adjusted[name]) if every_metric else result for name, result in results.items()}
 
 

@@ -219,6 +219,9 @@ class _Reader:
         if self.metric is None or self.metric == ALL:
             if len(shared) == 1 or (shared and self.metric == ALL):
                 return shared
+            first = {part.rows.default_metric for part in parts}
+            if self.metric is None and len(first) == 1 and first <= set(shared):
+                return [str(first.pop())]
             raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), _files(parts)))
         if self.metric in shared or (self.metric == "score" and "" in shared):
             return ["" if self.metric not in shared else self.metric]

@@ -148,7 +148,7 @@ class CompareTwo(TypedDict):
     p_randomisation: float
     p_t: Number
     effect_size: Number
-    error_rate: ErrorRate | None
+    error_rate: None
     units_needed: int | None
     verdict: Literal["better", "worse", "cannot tell"]
     measure: str
@@ -162,7 +162,8 @@ class CompareTwo(TypedDict):
     units_worse: int
     deciding_units: list[DecidingUnit]
     notes: Notes
-    reversal: NotRequired[Number]
+    reversal: Number
+    answer: str
     repeats: NotRequired[Any]
     gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
     margin: NotRequired[float]

@@ -1,6 +1,8 @@
 """Is a difference more than chance? Two runs, or all pairs of many, with one decision behind every figure.
 
-two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed, power
+two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed
+reversal    the chance that a repetition reverses a difference
+power       the power of the paired t test, and the units that it needs
 many_runs   all pairs, with groups of runs that cannot be told apart and their letters
 methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
 ranges      the range of many runs under chance
@@ -8,8 +10,9 @@ ranges      the range of many runs under chance
 
 from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
+from qassay.meta.significance.power import detectable, power, units_for_power
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import PairComparison, compare, detectable, power, signed, units_for_power
+from qassay.meta.significance.two_runs import PairComparison, compare, signed
 
 __all__ = [
     "AllPairs",

@@ -89,13 +89,14 @@ class AllPairs(Result):
             )
 
     def sentence(self) -> str:
-        """Who leads, who cannot be told apart from the leader, and how many pairs differ."""
+        """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
         leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
-        leads += f" and cannot be told apart from {few(alike, 3)}" if alike else " and differs from all others"
-        return f"{leads}; {self.different} of {self._total} pairs differ, {counted(self.units, self.unit_name)}"
+        lead = f", but chance alone could explain its lead over {few(alike, 3)}" if alike else ", ahead of all others"
+        pairs = f"{self.different} of {self._total} pairs differ significantly"
+        return f"{leads}{lead}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     @property
     def _total(self) -> int:
@@ -113,21 +114,16 @@ class AllPairs(Result):
 
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
-        differing = f"{self.different} of {self._total} pairs differ"
-        if self._total == 1:
-            differing = "they differ" if self.different else "they cannot be told apart"
-        elif self._total == 0:
-            differing = "no pair to compare"
-        title = f"{plural(len(self.runs), 'run')} on {plural(self.units, 'unit')}, {self.measure}: {differing}"
-        how = f"Runs that share a letter cannot be told apart at level {self.alpha:g}. Correction: {NAMES[self.method]}"
+        how = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
+        how += f"Level {self.alpha:g} over all {self._total:,} pairs, corrected by {NAMES[self.method]}"
         if self.permutations is not None:
             how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         how += "."
         if self.margin is not None:
-            how += f" Runs differ where their scores are more than {self.margin:.4f} apart."
+            how += f" Differences above {self.margin:.3f} are significant."
         rows = zip(range(1, len(self.runs) + 1), self.runs, self.scores, self.letters, strict=True)
-        columns: list[Column | str] = [Column(""), "run", Column("score", ".4f"), "letters"]
-        return table(title, columns, rows, (how, *self.notes))
+        columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
+        return table(f"{self.sentence()}.", columns, rows, (how, *self.notes))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""
@@ -140,8 +136,8 @@ class AllPairs(Result):
                 "p rests on all runs together, as the correction does; two runs alone are tested by naming them."
             )
         numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
-        columns: list[Column | str] = ["run", "less run", *numbers, "different"]
-        return table("Pairs of runs, the clearest first", columns, rows, notes)
+        columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
+        return table("Pairs of runs, the clearest differences first", columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""

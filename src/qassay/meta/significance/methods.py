@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from qassay.errors import unknown
 from qassay.matrix import Floats, Integers
 from qassay.meta.intervals import FLIPS, Blocks, every_flip_fits, flip_chunks, hits_needed
+from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
     exchange_ranges,
@@ -24,7 +25,6 @@ from qassay.meta.significance.ranges import (
     residual_variance,
     studentized_range_sf,
 )
-from qassay.meta.significance.two_runs import check_test
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 PairTest: TypeAlias = Literal["randomisation", "t"]

@@ -1,6 +1,7 @@
 """Is one run better than another? One rule answers: the paired randomisation test, and the interval it inverts.
 
-Beside it the paired t test, and its power by the noncentral t distribution: how large a comparison has to be.
+Beside it the chance that as many new units would reverse the difference, the number of units that would show it, and
+the paired t test as a second opinion.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -18,9 +18,11 @@ from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
-from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t, two_sided_t_line
+from qassay.meta.significance.power import check_test, units_for_power
+from qassay.meta.significance.reversal import Reversal, chance_of_reversal
+from qassay.meta.special import two_sided_t
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, plural, show, table
+from qassay.tables import Cell, Column, Table, counted, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,8 +32,6 @@ Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
 NOT_RUN_AGAIN = "Each system answered each question once: what running it again would change is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
-# Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
-_NORMAL = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class PairComparison(Result):
     """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`. `deciding` holds the units with the largest parts in the difference. Where the runs
+    with probability `power`, `reversal` the chance that as many new units would put the other run ahead. `deciding` are
+    the units with the largest parts in the difference; `remarks` go with the tests of `details()`. Where the runs
     answered the units several times, the interval and the verdict take running again into account, and go with
     `p_repeats`; `p_randomisation` and `p_t` are then about the units alone.
     """
@@ -64,7 +65,7 @@ class PairComparison(Result):
     p_randomisation: float
     p_t: float | None
     effect_size: float | None
-    error_rate: Mapping[str, float | None]
+    reversal: Reversal | None
     units_needed: int | None
     verdict: Verdict
     measure: str
@@ -76,6 +77,7 @@ class PairComparison(Result):
     units_worse: int
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
     p_repeats: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
@@ -101,103 +103,113 @@ class PairComparison(Result):
         return "ALLOW" if low > -margin else "REJECT" if high < -margin else "INCONCLUSIVE"
 
     def sentence(self) -> str:
-        """Whether `a` is better, worse, or not known to be either, and by how much."""
-        answer = f"{self.a} is {self.verdict} than {self.b}"
-        if self.verdict == "cannot tell":
-            answer = f"cannot tell whether {self.a} or {self.b} is better"
-        apart = f"{self.a} - {self.b} = {signed(self.difference, fewest=3)}"
-        if self.interval is not None:
-            low, high = (signed(end, fewest=3) for end in self.interval)
-            apart += f" ({1 - self.alpha:.0%} {low} to {high})"
-        return f"{answer}: {apart}, {counted(self.units, self.unit_name)}"
+        """Which of the two is ahead, and whether chance alone could explain it."""
+        on = f"on these {counted(self.units, self.unit_name)}"
+        if self.units_better == self.units_worse == 0:
+            return f"{self.a} and {self.b} score the same on every one of {counted(self.units, self.unit_name)}"
+        if self.verdict != "cannot tell":
+            return f"{self.a} is {self.verdict} than {self.b} {on}: chance alone does not explain the difference"
+        if abs(self.difference) <= TIE:
+            return f"{self.a} and {self.b} have the same score {on}"
+        higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
+        return f"{higher} scores higher than {lower} {on}, but chance alone could explain the difference"
 
     def to_polars(self) -> pl.DataFrame:
         """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
         names = {"a": str, "b": str, "measure": str, "units": int, "score_a": float, "score_b": float}
-        numbers = ("difference", "low", "high", "p_randomisation", "p_t", "effect_size", "error_fit", "error_predicted")
+        numbers = ("difference", "low", "high", "p_randomisation", "p_t", "effect_size", "reversal")
         row = (self.a, self.b, self.measure, self.units, self.score_a, self.score_b, self.difference)
-        rates = (self.error_rate.get("fit"), self.error_rate.get("predicted"))
-        tests = (*ends(self.interval), self.p_randomisation, self.p_t, self.effect_size, *rates)
+        reversal = None if self.reversal is None else self.reversal.chance
+        tests = (*ends(self.interval), self.p_randomisation, self.p_t, self.effect_size, reversal)
         columns = {**names, **dict.fromkeys(numbers, float), "units_needed": int, "verdict": str}
         return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
 
     def tables(self) -> list[Table]:
-        """The answer with the figures behind it, and the units that make the difference."""
-        return [self.table(), self.deciding_table()]
+        """The answer, the tests behind it, and the units that make the difference."""
+        return [self.table(), self.test_table(), self.deciding_table()]
 
     def table(self) -> Table:
-        """The answer with the figures behind it."""
-        level = percent(1 - self.alpha)
+        """The answer: both scores, their difference, and how it would fare with other or more units."""
+        new = f"as many new {self.unit_name[1]} would put {self.b if self.difference > 0 else self.a} ahead"
+        rows: list[tuple[Cell, ...]] = [
+            (self.a, f"{self.score_a:.3f}", self.measure),
+            (self.b, f"{self.score_b:.3f}", self.measure),
+            (f"{self.a} − {self.b}", signed(self.difference, fewest=3), self._interval()),
+            ("chance of a reversal", show(None if self.reversal is None else str(self.reversal)), new),
+            (f"{self.unit_name[1]} needed", show(self.units_needed, ","), self._needed()),
+            *self._spread_rows(),
+        ]
+        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, self.notes)
+
+    def _interval(self) -> str:
+        """The interval of the difference and its p-value."""
+        level = f"{percent(1 - self.alpha)} interval"
+        if self.interval is None:
+            return f"there is no {level}: too few {self.unit_name[1]}"
+        low, high = (signed(end, fewest=3) for end in self.interval)
+        again = ", with running again" if self.p_repeats is not None else ""
+        return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
+
+    def _needed(self) -> str:
+        """What the number of units needed is for."""
+        return f"to show such a difference with power {self.power:g}; you have {self.units:,}"
+
+    def test_table(self) -> Table:
+        """The tests behind the answer."""
         flips = "exact: all sign flips"
         if self.permutations is not None:
             flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
-        interval, kept = "–", "what the randomisation test does not reject"
-        if self.p_repeats is not None:
-            kept = "with new questions and running again"
-            flips += ", questions alone"
-        if self.interval is not None:
-            interval = " to ".join(map(signed, self.interval))
-            kept += "; 0 is inside" if self.interval[0] <= 0 <= self.interval[1] else "; 0 is outside"
+        alone = f", {self.unit_name[1]} alone" if self.p_repeats is not None else ""
         rows: list[tuple[Cell, ...]] = [
-            (f"score of {self.a}", f"{self.score_a:.4f}", self.measure),
-            (f"score of {self.b}", f"{self.score_b:.4f}", self.measure),
-            ("difference", f"{self.difference:+.4f}", f"{self.a} less {self.b}"),
-            (f"{level} interval", interval, kept),
-            ("p, randomisation", show(self.p_randomisation, ".4g"), flips),
-            ("p, paired t", show(self.p_t, ".4g"), "a second opinion"),
-            ("effect size", show(self.effect_size, ".3f"), "difference / deviation of the unit differences"),
-            ("units needed", show(self.units_needed), f"to find it with power {self.power:g} at level {self.alpha:g}"),
-            ("verdict", self.verdict, self._reading()),
+            ("p, randomisation test", show(self.p_randomisation, ".4g"), f"{flips}{alone}"),
+            ("p, paired t test", show(self.p_t, ".4g"), f"a second opinion{alone}"),
+            ("effect size", show(self.effect_size, ".3f"), f"difference / deviation per {self.unit_name[0]}"),
         ]
         if self.p_repeats is not None:
-            rows.insert(4, ("p, with repeats", show(self.p_repeats, ".4g"), "new questions and running again"))
-        if any(rate is not None for rate in self.error_rate.values()):
-            rates = " / ".join(show(self.error_rate.get(name), ".3f") for name in ("fit", "predicted"))
-            rows.insert(-2, ("error rate", rates, "as many new units reverse it (fitted / predicted)"))
-        if self.p_repeats is not None:
-            rows[-1:-1] = self._spread_rows()
-        title = f"Is {self.a} better than {self.b}? {plural(self.units, 'unit')}"
-        return table(title, ["", Column("value"), "meaning"], rows, self.notes)
+            meaning = f"new {self.unit_name[1]} and running again: the one that decides"
+            rows.insert(0, ("p, with repeats", show(self.p_repeats, ".4g"), meaning))
+        title = f"Tests at level {self.alpha:g}; the interval contains the differences that they do not reject"
+        return table(title, ["", Column("value"), "meaning"], rows, self.remarks)
 
     def _spread_rows(self) -> list[tuple[Cell, ...]]:
         """How much the score of each run differs between its repeats."""
-        spread = self.repeats["spread"]
+        spread = self.repeats.get("spread", {})
         assert isinstance(spread, Mapping)
         meaning = "standard deviation of its score between repeats"
-        return [(f"spread of {run}", f"{value:.4f}", meaning) for run, value in spread.items() if value is not None]
-
-    def _reading(self) -> str:
-        if self.units_better == self.units_worse == 0:
-            return "the two are equal on every unit"
-        if self.interval is None:
-            return f"so few units cannot tell at level {self.alpha:g}"
-        if self.verdict == "cannot tell":
-            return f"chance alone does this, at level {self.alpha:g}"
-        return f"{self.a} is {self.verdict} than {self.b} at level {self.alpha:g}"
+        return [(f"spread of {run}", f"{value:.3f}", meaning) for run, value in spread.items() if value is not None]
 
     def deciding_table(self) -> Table:
         """The units that make the difference."""
         equal = self.units - self.units_better - self.units_worse
         title = (
-            f"Units that make the difference: {self.a} ahead on {self.units_better}, "
+            f"The {self.unit_name[1]} that make the difference: {self.a} ahead on {self.units_better}, "
             f"behind on {self.units_worse}, level on {equal}"
         )
         rows = [astuple(unit) for unit in self.deciding]
-        columns: list[Column | str] = ["unit", Column(self.a, ".4g"), Column(self.b, ".4g"), Column("part", "+.4f")]
+        columns: list[Column | str] = [
+            self.unit_name[0],
+            Column(self.a, ".4g"),
+            Column(self.b, ".4g"),
+            Column("part", "+.4f"),
+        ]
         more = self.units_better + self.units_worse - len(rows)
-        notes = [f"{more} more {'unit differs' if more == 1 else 'units differ'} (--top)."] if more else []
+        notes = [f"{counted(more, self.unit_name)} more (--top N)."] if more else []
         return table(title, columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
-        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate")
+        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size")
         more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
-        counts = document(self, *names, *more, "units_better", "units_worse")
+        chance = None if self.reversal is None else self.reversal.chance
+        # The error rate of all runs together is the answer of `sensitivity`; that of this pair is `reversal`.
+        rates = {"reversal": chance, "error_rate": None}
+        counts = {**document(self, *names), **rates, **document(self, *more, "units_better", "units_worse")}
         if self.p_repeats is not None:
             counts |= document(self, "p_repeats", "repeats")
         if self.p_adjusted is not None:
             counts |= document(self, "p_adjusted")
-        return {**counts, "deciding_units": [document(unit) for unit in self.deciding], **document(self, "notes")}
+        units = [document(unit) for unit in self.deciding]
+        return {**counts, "deciding_units": units, "notes": [*self.notes, *self.remarks], "answer": self.sentence()}
 
 
 def compare(
@@ -209,7 +221,6 @@ def compare(
     power: float = 0.8,
     permutations: int = FLIPS,
     seed: int = 0,
-    error_rate: Mapping[str, float | None] | None = None,
     top: int = 10,
 ) -> PairComparison:
     """Compare two runs on their common units.
@@ -217,9 +228,8 @@ def compare(
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
     them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
-    interval excludes 0. The paired t test stands beside it as a second opinion. `error_rate` is what the
-    sensitivity curves give for this difference at this size. With repeats the interval and the verdict come from the
-    variance of questions and repeats together (`qassay.meta.repeats`).
+    interval excludes 0. The paired t test stands beside it as a second opinion. With repeats the interval and the
+    verdict come from the variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)
     if a == b:
@@ -243,7 +253,7 @@ def compare(
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
-        error_rate=dict(error_rate or {"fit": None, "predicted": None}),
+        reversal=chance_of_reversal(matrix, a, b),
         units_needed=_units_needed(pair, parts, effect, power, alpha),
         verdict=verdict,
         measure=matrix.measure,
@@ -254,7 +264,8 @@ def compare(
         units_better=int((difference > TIE).sum()),
         units_worse=int((difference < -TIE).sum()),
         deciding=_top(pair, difference, top),
-        notes=(*matrix.notes, *_notes(matrix, parts, test, p_t, alpha), *_repeat_notes(pair)),
+        notes=(*matrix.notes, *_notes(matrix, test), *_repeat_notes(pair)),
+        remarks=tuple(_remarks(matrix, parts, test, p_t, alpha)),
         p_repeats=p_repeats,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=matrix.unit_name,
@@ -289,14 +300,6 @@ def _repeat_notes(pair: ScoreMatrix) -> list[str]:
     if max(numbers.values()) < FEW_REPEATS:
         notes.append("Few repeats show little of what running again changes, which makes the interval wide.")
     return notes
-
-
-def check_test(alpha: float, permutations: int | None = None) -> None:
-    """The level of a test lies between 0 and 1, and a randomisation test has a permutation at least."""
-    if not 0 < alpha < 1:
-        raise UsageError(f"the level of a test lies between 0 and 1, not {alpha}")
-    if permutations is not None and permutations < 1:
-        raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
 
 
 def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
@@ -339,33 +342,42 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
     return tuple(UnitDifference(pair.units[u], a[u], b[u], parts[u]) for u in order if abs(difference[u]) > TIE)
 
 
-def _notes(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
-    notes = []
+def _notes(matrix: ScoreMatrix, test: FlipTest) -> list[str]:
+    """What a reader of the answer has to know."""
+    if not test.rejects or matrix.pairs < 2:
+        return []
+    return [
+        f"This is the test of one pair, chosen beforehand. To pick a pair by its scores among {matrix.pairs:,}, "
+        "compare all of them: that corrects for their number."
+    ]
+
+
+def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
+    """What a reader of the tests has to know."""
+    unit, units = matrix.unit_name
+    remarks = []
     if test.interval is None and matrix.repeats is None:
-        notes.append(f"With {parts.count} units no randomisation test reaches {alpha:g}: there is no interval.")
+        remarks.append(f"With {parts.count} {units} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
-        notes.append(
-            "The difference is the same on every unit: there is no t test, no effect size and no number of units "
+        remarks.append(
+            f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units} "
             "needed, and the interval is a point."
         )
     elif p_t is None:
-        notes.append(
-            "One unit or series alone does not show how differences vary: no t test, effect size or units needed."
-        )
+        remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")
     elif test.difference == 0.0:
-        notes.append("There is no number of units with which a difference of 0 is found.")
+        remarks.append(f"No number of {units} shows a difference of 0.")
     elif (p_t <= alpha) != test.rejects and matrix.repeats is None:
-        notes.append("The two tests fall on different sides of the line: take this as a close call.")
-    if test.rejects and matrix.pairs > 1:
-        notes.append(
-            f"This is the test of one pair named beforehand. For a pair picked by its scores among {matrix.pairs:,}, "
-            "compare all of them, which corrects for their number."
-        )
+        remarks.append("The two tests fall on different sides of the line: take this as a close call.")
     if matrix.clusters is not None:
-        notes.append(f"Tests and interval exchange whole series: {parts.count} of them hold {len(matrix.units)} units.")
+        remarks.append(
+            f"Tests and interval exchange whole series: {parts.count} series with {len(matrix.units)} {units}."
+        )
     if matrix.summary.order is not None:
-        notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
-    return notes
+        remarks.append(
+            f"The part of a {unit} in a confidence-weighted score is its influence: right or wrong, and how early."
+        )
+    return remarks
 
 
 def percent(level: float) -> str:
@@ -385,65 +397,3 @@ def signed(value: float, line: float = 0.0, *, fewest: int = 4) -> str:
     """
     texts = (f"{value:+.{digits}f}" for digits in range(fewest, 17))
     return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")
-
-
-def power(effect: float, units: int, *, alpha: float = 0.05) -> float | None:
-    """The probability that a two-sided paired t test at level `alpha` finds a true difference.
-
-    `effect` is the difference divided by the standard deviation of the per-unit differences. None with fewer than
-    two units, where there is no test.
-    """
-    if units < 2:
-        return None
-    distance = abs(effect) * math.sqrt(units)
-    if units > _NORMAL:
-        line = ndtri(1 - alpha / 2)
-        return float(ndtr(np.array([distance - line, -distance - line])).sum())
-    return t_power(units - 1, distance, _line(units - 1, alpha))
-
-
-def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -> int | None:
-    """The smallest number of units with which the paired t test has this power; None where the effect is 0."""
-    _check(power, alpha)
-    if effect == 0 or not math.isfinite(effect):
-        return None
-    start = ((ndtri(1 - alpha / 2) + ndtri(power)) / abs(effect)) ** 2
-    if start > _NORMAL:
-        # The t test needs about z^2/2 units more than the normal one.
-        return math.ceil(start + ndtri(1 - alpha / 2) ** 2 / 2)
-    low, high = 1, max(4, math.ceil(start) + 10)
-    while _reached(effect, high, alpha) < power:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _reached(effect, middle, alpha) >= power else (middle, high)
-    return high
-
-
-def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float | None:
-    """The smallest effect that the paired t test finds with this power on so many units; None below two units."""
-    _check(power, alpha)
-    if units < 2:
-        return None
-    from scipy.optimize import brentq
-
-    low, high = 0.0, 1.0
-    while _reached(high, units, alpha) < power:
-        low, high = high, 2 * high
-    return float(brentq(lambda effect: _reached(effect, units, alpha) - power, low, high, xtol=1e-10))
-
-
-@lru_cache(maxsize=256)
-def _line(freedom: int, alpha: float) -> float:
-    """The line of the two-sided t test."""
-    return two_sided_t_line(freedom, alpha)
-
-
-def _reached(effect: float, units: int, alpha: float) -> float:
-    return power(effect, units, alpha=alpha) or 0.0
-
-
-def _check(wanted: float, alpha: float) -> None:
-    check_test(alpha)
-    if not alpha < wanted < 1:
-        raise UsageError(f"power lies between the level {alpha} and 1, not {wanted}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,6 @@ from qassay.web.results.finding import (
     parts_of,
     scored,
 )
-
-if TYPE_CHECKING:
-    from qassay.meta.significance import PairComparison
 
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
@@ -183,8 +180,8 @@ def compare(
 
     matrix = scored(evaluation, choice).matrix
     if a and b:
-        pair = two_runs(matrix, a, b, progress=progress)
-        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), _verdict(pair))
+        pair = two_runs(matrix, a, b)
+        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.")
     if a or b:
         raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
     pairs = compare_all(matrix, method=method, progress=progress)
@@ -195,15 +192,6 @@ def compare(
         document["pairs"], left_out = [], f"{total:,} pairs of runs; the command `qassay compare --json` lists them"
     listed = pairs.pair_table(most=min(total, PAIRS_SHOWN))
     return Finding((ranking, Part("pairs", listed)), document, left_out=left_out)
-
-
-def _verdict(pair: PairComparison) -> str:
-    """The answer in a sentence."""
-    on = f"on these {pair.units:,} units"
-    apart = f"{abs(pair.difference):.4f} {pair.measure}"
-    if pair.verdict == "cannot tell":
-        return f"Whether {pair.a} is better or worse than {pair.b} cannot be told {on}: they are {apart} apart."
-    return f"{pair.a} is {pair.verdict} than {pair.b} {on}, by {apart}."
 
 
 def _sets(given: Names, known: Sequence[str]) -> list[str] | None:
