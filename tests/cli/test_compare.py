@@ -13,7 +13,6 @@ import pytest
 from qassay.cli import main
 from qassay.formats.matrix import write_matrix
 from qassay.matrix import ScoreMatrix
-from qassay.meta.sensitivity import predicted_rate, sensitivity, width_for
 
 
 @pytest.fixture
@@ -46,21 +45,42 @@ def test_two_runs_as_json(call: Call, scores: str) -> None:
     assert (status, err) == (0, "")
     # The keys of FORMATS 6.
     assert {
-        "a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "error_rate",
-        "units_needed", "verdict",
+        "a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "reversal",
+        "error_rate", "units_needed", "verdict",
     } <= set(document)  # fmt: skip
     assert (document["a"], document["b"], document["units"], document["verdict"]) == ("A", "B", 80, "better")
     assert document["interval"][0] < document["difference"] < document["interval"][1]
-    assert set(document["error_rate"]) == {"fit", "predicted"}
+    assert document["error_rate"] is None
+    assert document["reversal"] == 0.05  # rough below 100 questions, and never smaller
+    assert (
+        document["answer"] == "A is better than B on these 80 questions: chance alone does not explain the difference"
+    )
     assert call(scores, "A", "B", "--json")[1] == out, "the same command gives the same output"
 
 
 def test_two_runs_for_people(call: Call, scores: str) -> None:
     status, out, _ = call(scores, "B", "A")
     assert status == 0
-    for word in ("Is B better than A?", "95% interval", "p, randomisation", "worse", "Units that make the difference"):
-        assert word in out
-    assert "Units that make" not in call(scores, "B", "A", "--top", "0")[1]
+    lines = out.splitlines()
+    assert lines[0] == "Wide table: 3 systems x 80 questions."
+    assert lines[2] == "B is worse than A on these 80 questions: chance alone does not explain the difference."
+    assert [line.split("  ")[0] for line in lines[4:9]] == [
+        "B", "A", "B − A", "chance of a reversal", "questions needed",
+    ]  # fmt: skip
+    assert "p, paired t test" not in out
+    assert "questions that make the difference" not in out
+    details = call(scores, "B", "A", "--details")[1]
+    assert "p, paired t test" in details
+    assert "The questions that make the difference: B ahead on" in details
+    assert "p, paired t test" not in call(scores, "B", "A", "--top", "3")[1]
+
+
+def test_a_table_of_two_systems_is_their_comparison(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("id,A,B\n" + "".join(f"{unit},{unit % 2},1\n" for unit in range(20)))
+    assert call(str(path))[1].splitlines()[2].startswith("B is better than A on these 20 questions")
+    assert json.loads(call(str(path), "--json")[1])["pairs"][0]["a"] == "B"
+    assert "corrected by Holm" in call(str(path), "--method", "holm")[1]
 
 
 def test_all_pairs_as_json(call: Call, scores: str) -> None:
@@ -90,7 +110,7 @@ def test_methods(call: Call, scores: str, method: str, name: str, permutations: 
     document = json.loads(out)
     assert (document["method"], document["permutations"], document["different"]) == (name, permutations, 2)
     _, out, _ = call(scores, "--method", method)
-    assert f"Correction: {name}" in " ".join(out.split())
+    assert f"corrected by {name}" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -153,8 +173,6 @@ def test_few_units_say_what_cannot_be_said(call: Call, tmp_path: Path) -> None:
     document = json.loads(out)
     assert status == 0
     assert (document["verdict"], document["interval"]) == ("cannot tell", None)
-    assert document["error_rate"] == {"fit": None, "predicted": None}
-    assert any("No error rate" in note for note in document["notes"])
     assert call(str(path), "A", "B", "--gate")[0] == 4
 
 
@@ -164,34 +182,14 @@ def test_real_scores(call: Call, data: Callable[[str], Path]) -> None:
 
 
 def test_units_that_are_not_shown_are_counted(call: Call, scores: str) -> None:
-    assert "70 more units differ (--top)." in call(scores, "A", "B")[1]
-    assert "79 more units differ (--top)." in call(scores, "A", "B", "--top", "1")[1]
-    assert "more unit" not in call(scores, "A", "B", "--top", "80")[1]
+    assert "70 questions more (--top N)." in call(scores, "A", "B", "--details")[1]
+    assert "79 questions more (--top N)." in call(scores, "A", "B", "--top", "1")[1]
+    assert " more (" not in call(scores, "A", "B", "--top", "80")[1]
 
 
 def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "shift.csv"
     path.write_text("A,B\n" + "0.7,0.5\n" * 20, encoding="utf-8")
     document = json.loads(call(str(path), "A", "B", "--json")[1])
-    assert document["error_rate"] == {"fit": None, "predicted": 0.0}
-    assert "No fitted error rate: it takes 20 runs or more." in document["notes"]
     assert (document["effect_size"], document["units_needed"]) == (None, None)
-    assert any("no effect size and no number of units needed" in note for note in document["notes"])
-    assert "The error rates rest on 1 pair of runs only." in document["notes"]
-
-
-def test_error_rates_of_scores_beyond_one_are_looked_up_in_wider_bins(call: Call, tmp_path: Path) -> None:
-    path = tmp_path / "hundred.csv"
-    values = np.random.default_rng(0).integers(0, 101, (20, 40)) + np.arange(20.0)[:, None] * 3
-    write_matrix(ScoreMatrix(tuple("ABCDEFGHIJKLMNOPQRST"), tuple(map(str, range(40))), values), path)
-    document = json.loads(call(str(path), "D", "A", "--json")[1])
-    assert abs(document["difference"]) > 1
-    assert document["error_rate"]["fit"] is not None
-
-
-@pytest.mark.parametrize("difference", [0.0, 0.01, 0.05, 0.1, 0.3, 0.7])
-def test_the_error_rate_of_few_runs_is_the_closed_form_of_the_study(difference: float) -> None:
-    values = np.random.default_rng(3).random((5, 30))
-    matrix = ScoreMatrix(tuple("ABCDE"), tuple(map(str, range(30))), values)
-    curves = sensitivity(matrix, intervals=0, bin_width=width_for(matrix))
-    assert predicted_rate(matrix, difference) == curves.error_rate_at(difference).predicted
+    assert any("no effect size and no number of questions needed" in note for note in document["notes"])

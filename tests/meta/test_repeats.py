@@ -148,7 +148,7 @@ def test_the_verdict_takes_running_again_into_account() -> None:
         "spread": {"A": pytest.approx(a.mean(axis=0).std(ddof=1)), "B": pytest.approx(b.mean(axis=0).std(ddof=1))},
     }
     assert any("include running the systems again" in note for note in result.notes)
-    assert "p, with repeats" in str(result.table())
+    assert "p, with repeats" in str(result.test_table())
 
 
 def test_interval_verdict_and_p_agree() -> None:

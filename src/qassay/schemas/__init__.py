@@ -31,6 +31,7 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "agree": ("qassay agree --json", (outputs.Agree,)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
+    "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
     "compare": ("qassay compare --json", (outputs.CompareTwo, outputs.CompareAll, outputs.ByMetric)),
     "completion": ("qassay completion --json", (outputs.Completion,)),

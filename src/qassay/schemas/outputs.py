@@ -41,6 +41,30 @@ class NuggetCounts(TypedDict):
     vital: int
 
 
+class LookStep(TypedDict):
+    """A command to run next."""
+
+    command: str
+    purpose: str
+
+
+class LookFile(TypedDict):
+    """What one file is."""
+
+    file: str
+    kind: str
+    summary: str
+    details: list[str]
+    commands: list[LookStep]
+
+
+class Look(TypedDict):
+    """What is in files; `together` are commands for all of them."""
+
+    files: list[LookFile]
+    together: list[LookStep]
+
+
 class Check(TypedDict):
     """What an evaluation contains, and what is wrong with it."""
 

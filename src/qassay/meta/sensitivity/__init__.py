@@ -24,8 +24,8 @@ from typing import get_args
 import numpy as np
 
 from qassay.errors import UsageError, unknown
-from qassay.matrix import TIE, Floats, ScoreMatrix, defined
-from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
+from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import SensitivityCurves, checked_error
 from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
@@ -34,7 +34,6 @@ from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, u
 from qassay.meta.sensitivity.trials import (
     BINS,
     WIDTH,
-    Scale,
     bin_limits,
     checked_width,
     prepare,
@@ -44,12 +43,10 @@ from qassay.meta.sensitivity.trials import (
 from qassay.tables import plural
 
 __all__ = [
-    "FEWEST_FITTED",
     "PRESETS",
     "Both",
     "SensitivityCurves",
     "find_preset",
-    "predicted_rate",
     "rests_on",
     "sensitivity",
     "why_not_fitted",
@@ -153,19 +150,6 @@ def _two_parts(progress: Progress | None, trials: int, closed_forms: int) -> tup
         lambda done, _: progress(done, total),
         lambda done, of: progress(trials + done * closed_forms // of, total),
     )
-
-
-def predicted_rate(matrix: ScoreMatrix, difference: float) -> float | None:
-    """The error rate of a difference with all units, by the closed form alone: no trials and no fits.
-
-    The same number as `SensitivityCurves.error_rate_at(difference).predicted`; None where no two runs are expected to
-    differ by so much.
-    """
-    schedule(find_preset("default"), len(matrix.units))  # too few units are the same error
-    width = width_for(matrix)
-    limits = np.array([float(limit) for limit in bin_limits(width)])
-    rates = predicted_rates(pair_moments(matrix), len(matrix.units), limits)
-    return defined(rates[Scale(step=float(width), slack=TIE, tie=TIE).bin_of(difference)])
 
 
 def rests_on(pairs: int) -> list[str]:

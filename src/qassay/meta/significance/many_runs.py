@@ -95,7 +95,8 @@ class AllPairs(Result):
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
         leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
         lead = f", but chance alone could explain its lead over {few(alike, 3)}" if alike else ", ahead of all others"
-        pairs = f"{self.different} of {self._total} pairs differ significantly"
+        differ = "differs" if self._total == 1 else "differ"
+        pairs = f"{self.different} of {plural(self._total, 'pair')} {differ} significantly"
         return f"{leads}{lead}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     @property
@@ -115,7 +116,7 @@ class AllPairs(Result):
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
         how = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
-        how += f"Level {self.alpha:g} over all {self._total:,} pairs, corrected by {NAMES[self.method]}"
+        how += f"Level {self.alpha:g} over {plural(self._total, 'pair')}, corrected by {NAMES[self.method]}"
         if self.permutations is not None:
             how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         how += "."

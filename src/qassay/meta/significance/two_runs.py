@@ -104,9 +104,10 @@ class PairComparison(Result):
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
-        on = f"on these {counted(self.units, self.unit_name)}"
+        one = self.units == 1
+        on = f"on this {self.unit_name[0]}" if one else f"on these {counted(self.units, self.unit_name)}"
         if self.units_better == self.units_worse == 0:
-            return f"{self.a} and {self.b} score the same on every one of {counted(self.units, self.unit_name)}"
+            return f"{self.a} and {self.b} score the same on each {self.unit_name[0]}"
         if self.verdict != "cannot tell":
             return f"{self.a} is {self.verdict} than {self.b} {on}: chance alone does not explain the difference"
         if abs(self.difference) <= TIE:
