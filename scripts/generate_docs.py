@@ -217,7 +217,9 @@ def laid_out(value: object, indent: str = "", width: int = 96) -> str:
 
 # The public names in the order people need them; the records below are what the functions above give.
 PYTHON = {
-    "Open an evaluation, read scores": ("open", "Evaluation", "read_matrix", "ScoreMatrix", "Scores", "leaderboard"),
+    "Open an evaluation, read scores": (
+        *("scores", "open", "Evaluation", "read_matrix", "ScoreMatrix", "Scores", "leaderboard"),
+    ),
     "Compare systems": ("compare", "compare_all", "sensitivity", "plan", "describe"),
     "Examine the judgments": ("agreement", "stability", "reuse"),
     "Measures and the built-in evaluation": ("measure", "demo_folder"),

@@ -18,6 +18,8 @@ from qassay.matrix import Floats, Integers
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.
 _REACH = 7.0
+# Up to so many units where the runs differ, p is computed in whole numbers, to the last bit.
+_WHOLE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,13 @@ def two_sided_binomial(ahead: int, behind: int) -> float:
     tosses, fewer = ahead + behind, min(ahead, behind)
     if 2 * fewer >= tosses:
         return 1.0
-    return min(1.0, 2.0 * float(_binomial(tosses)[: fewer + 1].sum()))
+    if tosses > _WHOLE:
+        return min(1.0, 2.0 * float(_binomial(tosses)[: fewer + 1].sum()))
+    ways = total = 1
+    for heads in range(1, fewer + 1):
+        ways = ways * (tosses - heads + 1) // heads
+        total += ways
+    return 2 * total / (1 << tosses)
 
 
 def _joint(ahead: int, behind: int, level: int) -> tuple[Floats, Floats, Floats]:

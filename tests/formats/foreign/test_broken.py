@@ -22,6 +22,7 @@ from qassay.errors import InputError, UsageError
 from qassay.formats import foreign
 from qassay.formats.foreign import _names, _scores, _zip, read_log
 from qassay.formats.score_rows import ScoreRows
+from qassay.plugins import plugins
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -556,17 +557,19 @@ def test_plug_ins_read_logs_that_nobody_else_knows(tmp_path: Path, monkeypatch: 
         read=lambda path, content: rows,
     )
     monkeypatch.setitem(sys.modules, "their_reader", module)
-    plug_ins = [EntryPoint("theirs", "their_reader", foreign.GROUP)]
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: plug_ins if group == foreign.GROUP else [])
+    plug_ins = [EntryPoint("theirs", "their_reader", "qassay.formats")]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: plug_ins if group == "qassay.formats" else [])
     foreign._plug_ins.cache_clear()
+    plugins.cache_clear()
     path = tmp_path / "log.theirs"
     path.write_bytes(b"THEIRS 1")
     assert read_log(path) is rows
     foreign._plug_ins.cache_clear()
     del module.read
-    with pytest.raises(UsageError, match=r"the plug-in 'their_reader' .* cannot be loaded: .* read"):
+    with pytest.raises(UsageError, match=r"the format 'theirs' is a plug-in .* and fails: .* read"):
         read_log(path)
     foreign._plug_ins.cache_clear()
+    plugins.cache_clear()
 
 
 def test_reading_loads_no_heavy_library() -> None:

@@ -238,7 +238,7 @@ def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
         return [NOT_RUN_AGAIN] if matrix.read else []
     if method in ("holm", "bh"):
         return []
-    return ["This method is about questions alone: running the systems again is not included. --method holm does."]
+    return ["This method is about questions alone. The method holm includes running the systems again."]
 
 
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:

@@ -194,7 +194,7 @@ class PairComparison(Result):
             Column("part", "+.4f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
-        notes = [f"{counted(more, self.unit_name)} more (--top N)."] if more else []
+        notes = [f"{counted(more, self.unit_name)} more."] if more else []
         return table(title, columns, rows, notes)
 
     def as_json(self) -> dict[str, object]:
