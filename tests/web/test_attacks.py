@@ -1,0 +1,149 @@
+"""Attacks on the first version (ASSESSING 6), each as the attacker made it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from qassay.errors import UsageError
+from qassay.store.people import RESET, add_account, invite
+from qassay.store.people.sessions import hash_password
+
+PASSWORD = "a long enough password"
+NEW = "another long password"
+
+
+def token_of(link: str) -> str:
+    return link.rpartition("#")[2]
+
+
+def program_of(site: Any, role: str) -> TestClient:
+    """A program with a token of this role's account."""
+    token = site.client(role).post("/api/account/tokens", json={"name": "attack"}).json()["token"]
+    return TestClient(site.app, headers={"Authorization": f"Bearer {token}"})
+
+
+# ---- names, and who a proxy vouches for -----------------------------------------------------------------------------
+
+
+def behind_proxy(site: Any) -> TestClient:
+    served = site.with_settings(trusted_header="X-Remote-User", trusted_proxies=("127.0.0.1",))
+    return served.client(client=("127.0.0.1", 1))
+
+
+@pytest.mark.parametrize("name", ["Some organiser", "SOME ORGANISER", "some organiser", " Some organiser "])
+def test_a_proxy_name_that_equals_a_display_name_is_not_that_account(site, name: str) -> None:
+    answer = behind_proxy(site).get("/api/account", headers={"X-Remote-User": name})
+    assert answer.status_code == 403, answer.text
+
+
+def test_an_invitation_for_a_proxy_name_does_not_open_an_account_of_that_name(site) -> None:
+    with site.store.write() as connection:
+        invite(connection, "reader", name="mallory")
+        add_account(connection, "Mallory", "organiser")
+    answer = behind_proxy(site).get("/api/account", headers={"X-Remote-User": "mallory"})
+    assert answer.status_code == 400
+    assert "already" in answer.json()["message"]
+
+
+def test_a_reset_link_binds_an_account_to_the_name_of_the_proxy(site, accounts) -> None:
+    link = site.client("organiser").post(f"/api/people/{accounts['reader']}/reset").json()["link"]
+    browser = behind_proxy(site)
+    header = {"X-Remote-User": "reader@example.org"}
+    assert browser.post("/api/welcome", json={"token": token_of(link)}, headers=header).status_code == 200
+    browser.cookies.clear()
+    assert browser.get("/api/account", headers=header).json()["name"] == "Some reader"
+    second = site.client("organiser").post(f"/api/people/{accounts['assessor']}/reset").json()["link"]
+    assert browser.post("/api/welcome", json={"token": token_of(second)}, headers=header).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["Sоme organiser", "Some  organiser", "Sóme organiser", "Ｓome organiser", "Some 0rganlser"])
+def test_names_that_look_like_an_account_are_refused(site, name: str) -> None:
+    with pytest.raises(UsageError, match="looks like that of another account"), site.store.write() as connection:
+        add_account(connection, name, "reader")
+    answer = site.client("organiser").post("/api/people/invitations", json={"role": "reader", "name": name})
+    assert answer.status_code == 400
+
+
+def test_names_that_differ_at_a_glance_are_not_refused(site) -> None:
+    with site.store.write() as connection:
+        for name in ("Ana", "Ania", "Anna", "Ana B.", "Анна", "Άννα", "안나", "安娜", "آنا", "ana2", "ana3"):
+            add_account(connection, name, "reader")
+
+
+# ---- links and invitations ------------------------------------------------------------------------------------------
+
+
+def test_a_new_reset_link_ends_the_earlier_one(site, accounts) -> None:
+    organiser = site.client("organiser")
+    first, second = (organiser.post(f"/api/people/{accounts['reader']}/reset").json()["link"] for _ in range(2))
+    stranger = site.client()
+    accepting = {"token": token_of(first), "password": NEW}
+    assert stranger.post("/api/welcome", json=accepting).status_code == 400
+    assert stranger.post("/api/welcome", json={**accepting, "token": token_of(second)}).status_code == 200
+
+
+def test_a_changed_password_ends_open_reset_links(site, accounts) -> None:
+    link = site.client("organiser").post(f"/api/people/{accounts['assessor']}/reset").json()["link"]
+    changed = site.client("assessor").put("/api/account/password", json={"current": PASSWORD, "new": NEW})
+    assert changed.status_code == 200
+    answer = site.client().post("/api/welcome", json={"token": token_of(link), "password": "a third long password"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("change", [{"active": False}, {"role": "reader"}])
+def test_invitations_end_with_the_access_of_their_maker(site, accounts, change: dict[str, Any]) -> None:
+    with site.store.write() as connection:
+        other = add_account(connection, "Second", "organiser")
+        token = invite(connection, "organiser", name="backdoor", by=other.id)
+        reset = invite(connection, RESET, name="Some organiser", by=other.id)
+    assert site.client("organiser").patch(f"/api/people/{other.id}", json=change).status_code == 200
+    for link in (token, reset):
+        answer = site.client().post("/api/welcome", json={"token": link, "password": NEW})
+        assert answer.status_code == 400, answer.text
+
+
+def test_somebody_who_left_does_not_come_back_by_a_reset_link(site, accounts) -> None:
+    organiser = site.client("organiser")
+    link = organiser.post(f"/api/people/{accounts['reader']}/reset").json()["link"]
+    organiser.patch(f"/api/people/{accounts['reader']}", json={"active": False})
+    organiser.patch(f"/api/people/{accounts['reader']}", json={"active": True})
+    assert site.client().post("/api/welcome", json={"token": token_of(link), "password": NEW}).status_code == 400
+
+
+# ---- tokens and passwords -------------------------------------------------------------------------------------------
+
+
+def test_a_token_ends_no_session_and_revokes_no_token(site, accounts) -> None:
+    program, browser = program_of(site, "organiser"), site.client("organiser")
+    own = browser.get("/api/account").json()
+    for method, path, sent in (
+        ("DELETE", "/api/account/sessions", None),
+        ("DELETE", f"/api/account/sessions/{own['sessions'][0]['id']}", None),
+        ("DELETE", f"/api/account/tokens/{own['tokens'][0]['id']}", None),
+        ("DELETE", f"/api/people/{accounts['assessor']}/sessions", None),
+        ("POST", f"/api/people/{accounts['organiser']}/reset", None),
+        ("PATCH", f"/api/people/{accounts['assessor']}", {"role": "organiser"}),
+        ("POST", "/api/people/invitations", {"role": "organiser"}),
+    ):
+        answer = program.request(method, path, json=sent)
+        assert (answer.status_code, "sign in with a browser" in answer.text) == (403, True), (path, answer.text)
+    assert browser.get("/api/account").status_code == 200
+
+
+def test_a_changed_password_ends_tokens(site) -> None:
+    program, browser = program_of(site, "assessor"), site.client("assessor")
+    assert program.get("/api/account").status_code == 200
+    assert browser.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).status_code == 200
+    assert program.get("/api/account").status_code == 401
+    assert browser.get("/api/account").json()["tokens"] == []
+
+
+@pytest.mark.parametrize("password", ["aaaaaaaaaaaa", "AaAaAaAaAaAa", " " * 12, "1" * 200])
+def test_a_password_of_one_repeated_character_is_refused(site, accounts, password: str) -> None:
+    with pytest.raises(UsageError, match="one character repeated"):
+        hash_password(password)
+    changed = site.client("assessor").put("/api/account/password", json={"current": PASSWORD, "new": password})
+    assert changed.status_code == 400
