@@ -193,7 +193,9 @@ def test_a_store_is_scored_where_it_cannot_be_written(small: Path, left: str) ->
 
     scored = run("score", str(small), "--unjudged", "wrong")
     assert scored.returncode == 0, scored.stderr
-    changed = run("import", str(small), str(small / "runs" / "a.txt"))
+    new = small.parent / "c.txt"
+    new.write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c NIL\n")
+    changed = run("import", str(small), str(new))
     assert changed.returncode == 1
     assert "read-only" in changed.stderr
     assert "Traceback" not in changed.stderr

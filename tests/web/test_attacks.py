@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import resource
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from qassay.errors import UsageError
+from qassay.formats.folder import open_folder
+from qassay import questions
+from qassay.store.folder.importing import import_folder
 from qassay.store.people import RESET, add_account, invite
 from qassay.store.people.sessions import hash_password
+from qassay.tasks import task as load_task
+from qassay.web.checking import Checker, Upload
 
 PASSWORD = "a long enough password"
 NEW = "another long password"
+
+
+def sleeps(pipe: Connection) -> None:
+    """A reader that does not come to an end."""
+    pipe.recv()
+    time.sleep(60)
+
+
+def aborts(pipe: Connection) -> None:
+    """A reader that a damaged file ends."""
+    pipe.recv()
+    os.abort()
+
+
+def hoards(pipe: Connection) -> None:
+    """A reader that takes all memory."""
+    pipe.recv()
+    kept = []
+    while True:
+        kept.append(b"x" * (10 << 20))
 
 
 def token_of(link: str) -> str:
@@ -147,3 +178,60 @@ def test_a_password_of_one_repeated_character_is_refused(site, accounts, passwor
         hash_password(password)
     changed = site.client("assessor").put("/api/account/password", json={"current": PASSWORD, "new": password})
     assert changed.status_code == 400
+
+
+# ---- uploads --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def organiser(site: Any) -> Any:
+    """The organiser of the demo, whose files are in the store."""
+    import_folder(site.store, open_folder(site.folder))
+    return site.client("organiser")
+
+
+def upload(client: Any, name: str, content: bytes) -> dict[str, Any]:
+    answer = client.post("/api/runs", files=[("files", (name, content))])
+    assert answer.status_code == 200, answer.text
+    report: dict[str, Any] = answer.json()["files"][0]
+    return report
+
+
+def test_a_small_file_with_a_million_faulty_lines_takes_no_memory_of_the_server(site, organiser) -> None:
+    packed = gzip.compress(b"x\n" * 1_000_000)
+    assert len(packed) < 3_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report = upload(organiser, "bomb.txt.gz", packed)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert report["tag"] is None
+    assert report["faults"] >= 1_000_000
+    assert len(report["first"]) == 200
+    assert grown < 100_000, f"{grown:,} KiB"
+    [kept] = site.app.state.site.kept["upload reports"].values()
+    assert len(kept.problems) == 200
+    text = organiser.get("/runs/report.txt", params={"number": report["report"]}).text
+    assert text.count("\n") == 201
+    assert "these are the first 200" in text
+
+
+@pytest.mark.parametrize(
+    ("target", "limits", "says"),
+    [
+        (sleeps, {"seconds": 0.5}, "longer than 0.5 seconds"),
+        (aborts, {}, "ends the program that reads"),
+        (hoards, {"memory": 200 << 20}, "more than 200 MiB of memory"),
+    ],
+)
+def test_a_file_that_ends_its_reader_is_refused_and_the_next_one_is_read(
+    tmp_path: Path, target: Any, limits: dict[str, Any], says: str
+) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("")
+    sent = Upload(path, "run.txt", load_task("series2004"), questions.TestSet(()))
+    with Checker(target=target, **limits) as checker:
+        for _ in range(2):
+            checked = checker.check(sent)
+            assert (checked.tag, checked.faults) == (None, 1)
+            assert says in str(checked.problems[0])
+    with Checker() as checker:
+        assert "is empty" in str(checker.check(sent).problems[0])

@@ -94,18 +94,20 @@ class Store:
         self.engine.dispose()
 
 
-_named_is_meant = False
+# Set by --use-database: the processes that a server starts must know it too.
+_MEANT = "QASSAY_USE_DATABASE"
 
 
 @contextmanager
 def using_named_database() -> Iterator[None]:
     """Use databases outside the folder that `qassay.toml` names (`--use-database`)."""
-    global _named_is_meant
-    before, _named_is_meant = _named_is_meant, True
+    before = os.environ.get(_MEANT)
+    os.environ[_MEANT] = "1"
     try:
         yield
     finally:
-        _named_is_meant = before
+        if before is None:
+            del os.environ[_MEANT]
 
 
 def store_url(folder: Folder, configuration: Configuration) -> str | URL:
@@ -117,7 +119,8 @@ def store_url(folder: Folder, configuration: Configuration) -> str | URL:
     named = named_database(configuration)
     if named is None:
         return sqlite_url(folder.path / DATABASE)
-    if not _named_is_meant and not os.environ.get(VARIABLE) and not _is_within(named, folder.path):
+    is_meant = os.environ.get(VARIABLE) or os.environ.get(_MEANT)
+    if not is_meant and not _is_within(named, folder.path):
         message = (
             f"database: {_shown(named)} is outside the folder, and is not opened because a file says so. To use it:"
             f" --use-database, or the same address in the variable {VARIABLE}"
