@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import resource
 import time
@@ -11,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from starlette.testclient import TestClient
 
 from qassay.errors import UsageError
 from qassay.formats.folder import open_folder
+import qassay
 from qassay import questions
+from qassay.store.development import answers
 from qassay.store.folder.importing import import_folder
 from qassay.store.people import RESET, add_account, invite
 from qassay.store.people.sessions import hash_password
+from qassay.store.schema import assignment
 from qassay.tasks import task as load_task
 from qassay.web.checking import Checker, Upload
+from qassay.web.pages import judging_aids
 
 PASSWORD = "a long enough password"
 NEW = "another long password"
@@ -235,3 +241,87 @@ def test_a_file_that_ends_its_reader_is_refused_and_the_next_one_is_read(
             assert says in str(checked.problems[0])
     with Checker() as checker:
         assert "is empty" in str(checker.check(sent).problems[0])
+
+
+# ---- what assessors write beside judgments --------------------------------------------------------------------------
+
+
+def test_known_answers_of_an_assessor_count_under_their_own_judgments_alone(tmp_path: Path) -> None:
+    """The attack: one assessor adds answers to a question without any, so that NIL is wrong under every set."""
+    folder = tmp_path / "eval"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "judgments").mkdir()
+    (folder / "qassay.toml").write_text('task = "main2003"\n')
+    (folder / "questions.jsonl").write_text('{"id": "1", "type": "factoid", "text": "Who?"}\n')
+    (folder / "runs" / "a.txt").write_text("1 a NIL\n")
+    (folder / "runs" / "b.txt").write_text("1 b D1 nobody\n")
+    for name, assessor in (("first", "ann"), ("second", "bob"), ("adjudicated", "ann")):
+        row = {"question": "1", "doc": "D1", "text": "nobody", "judgment": "W", "assessor": assessor}
+        (folder / "judgments" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+
+    def right(name: str) -> bool:
+        evaluation = qassay.open(folder)
+        return bool(evaluation.key(name).nil_is_right(evaluation.questions)[0])
+
+    def write(*rows: dict[str, Any]) -> None:
+        lines = (json.dumps({"question": "1", "answer": "x", **row}) + "\n" for row in rows)
+        (folder / "answers.jsonl").write_text("".join(lines))
+
+    sets = ("first", "second", "adjudicated")
+    assert [right(name) for name in sets] == [True, True, True]
+    write({"assessor": "ann"})
+    assert [right(name) for name in sets] == [False, True, True]
+    write({"assessor": "ann"}, {"assessor": "bob"})
+    assert [right(name) for name in sets] == [False, False, True]
+    write({"assessor": "ann"}, {})  # accepted
+    assert [right(name) for name in sets] == [False, False, False]
+    write({"assessor": "ann"}, {"withdrawn": True}, {"assessor": "bob"})
+    assert [right(name) for name in sets] == [True, True, True]
+
+
+@pytest.fixture
+def judging(site: Any, organiser: Any, accounts: dict[str, int]) -> tuple[Any, int]:
+    """An assessor at work, and the number of an assignment."""
+    organiser.post("/api/assignments/pool", json={})
+    assigned = organiser.post("/api/assignments", json={"accounts": [accounts["assessor"]], "assessors": 1})
+    assert assigned.status_code in (200, 201), assigned.text
+    assessor = site.client("assessor")
+    with site.store.read() as connection:
+        number = connection.execute(select(assignment.c.id).where(assignment.c.question == "1.1")).scalar_one()
+    return assessor, number
+
+
+def test_known_answers_are_limited(judging, monkeypatch: pytest.MonkeyPatch) -> None:
+    assessor, number = judging
+    monkeypatch.setattr(answers, "MOST_NOTED", 5)
+    statuses = [
+        assessor.post(f"/api/judge/{number}/answers", json={"answer": f"answer {n}"}).status_code for n in range(130)
+    ]
+    assert statuses == [200] * 5 + [400] * 115 + [429] * 10
+
+
+def test_a_known_answer_names_a_document_that_exists(judging, organiser) -> None:
+    assessor, number = judging
+    sent = {"answer": "Warsaw", "doc": "NO-SUCH-DOC"}
+    answer = assessor.post(f"/api/judge/{number}/answers", json=sent)
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["field"] == "doc"
+    assert assessor.post(f"/api/judge/{number}/answers", json={**sent, "doc": "demo-curie-1"}).status_code == 200
+    written = organiser.post("/api/development/question/answers", json={"id": "1.1", **sent})
+    assert written.status_code == 422
+
+
+def test_an_organiser_accepts_an_answer_that_an_assessor_added(judging, organiser) -> None:
+    assessor, number = judging
+    assert assessor.post(f"/api/judge/{number}/answers", json={"answer": "a new one"}).status_code == 200
+    page = organiser.get("/development/question", params={"id": "1.1"}).text
+    assert "added while judging" in page
+    assert organiser.post("/api/development/question/answers", json={"id": "1.1", "answer": "a new one"}).status_code == 201
+    assert "added while judging" not in organiser.get("/development/question", params={"id": "1.1"}).text
+
+
+def test_impressions_are_limited(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    assessor = site.client("assessor")
+    monkeypatch.setattr(judging_aids, "MOST_IMPRESSIONS", 3)
+    statuses = [assessor.post("/api/impressions", json={"text": "fine"}).status_code for _ in range(130)]
+    assert statuses == [200] * 3 + [409] * 117 + [429] * 10

@@ -33,9 +33,10 @@ from qassay.web.judging import (
     own_assignment,
     saved_item,
 )
+from qassay.web.pages.documents import check_document
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
-from qassay.web.site import Person
+from qassay.web.site import BY_PERSON, Person
 
 router = Router()
 
@@ -202,7 +203,12 @@ class Noted(Context):
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
 def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) -> Noted:
-    """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
+    """Add a known answer of the question: under this assessor's judgments NIL is wrong from then on.
+
+    Under the other sets it counts when an organiser accepts it.
+    """
+    site.limits.count(BY_PERSON, "known answers of", str(who.id))
+    check_document(site, sent.doc)
     with site.store.write() as connection:
         one = own_assignment(connection, who, assignment)
         keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
