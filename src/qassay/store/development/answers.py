@@ -55,7 +55,12 @@ def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str,
 
 
 def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:
-    """Answers known from question development that are not withdrawn.
+    """Answers that an assessor is shown, each with every document that has it (`answers_with_documents`)."""
+    return [answer for answer, _ in answers_with_documents(connection, question, account)]
+
+
+def answers_with_documents(connection: Connection, question: str, account: int | None) -> list[tuple[str, str | None]]:
+    """Answers known from question development that are not withdrawn, with their documents.
 
     Answers that another assessor added while judging are left out: they would tell what that person judged.
     """
@@ -70,7 +75,7 @@ def developed_answers(connection: Connection, question: str, account: int | None
         if "assessor" in body and not own:
             continue
         last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
-    return [name for (name, _), is_known in last.items() if is_known]
+    return [place for place, is_known in last.items() if is_known]
 
 
 def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
