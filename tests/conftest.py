@@ -60,9 +60,12 @@ def postgres_server() -> Iterator[Any]:
 
 @pytest.fixture
 def postgres_url(postgres_server: Any) -> Iterator[str]:
-    """The address of a fresh, empty database, as `qassay.toml` takes it."""
+    """The address of a fresh, empty database, as `qassay.toml` takes it; as with --use-database it may name it."""
+    from qassay.store.engine import using_named_database
+
     url: str = postgres_server.new_database()
-    yield url
+    with using_named_database():
+        yield url
     postgres_server.drop(url)
 
 

@@ -188,6 +188,17 @@ class Evaluation:
             return JudgmentSet(name, {"pair": table})
         raise unknown("judgment set", name, self.sets)
 
+    def unreadable_sets(self, key: str) -> dict[str, Problem]:
+        """The other judgment sets that cannot be read, each with its first fault: they take no part in scores."""
+        faults = {}
+        for name in self.sets:
+            if name != key:
+                try:
+                    self.judgment_set(name)
+                except InputError as error:
+                    faults[name] = error.problems[0]
+        return faults
+
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
         paths = self.folder.nugget_lists()

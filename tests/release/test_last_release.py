@@ -19,10 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import polars as pl
 import pytest
 
 import qassay
 from nursery import call, nursery
+from qassay.formats import judgments
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "scripts"
@@ -94,8 +96,16 @@ def test_every_kind_of_judgment_is_in_the_samples() -> None:
     assert max(row[3] for row in rows) >= 3
 
 
+def counted_under_every_set(rows: pl.DataFrame) -> pl.DataFrame:
+    """Known answers as that release counted them (docs/errata.md: noted while judging, they changed every score)."""
+    return rows.with_columns(assessor=pl.lit(None, pl.String)).unique(
+        ["question", "answer", "doc"], keep="last", maintain_order=True
+    )
+
+
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_gives_what_it_gave(name: str, tmp_path: Path) -> None:
+def test_a_sample_gives_what_it_gave(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judgments, "current_answers", counted_under_every_set)
     sample = script("release_sample")
     then = recorded(name)
     store = sample.unpack(HERE / "samples" / f"{name}.tar.gz", tmp_path)

@@ -13,7 +13,7 @@ import pytest
 import qassay
 from qassay.demo import Demo, demo_folder
 from qassay.formats.folder import Folder
-from qassay.store.engine import Store, open_store
+from qassay.store.engine import Store, open_store, using_named_database
 from qassay.store.folder.importing import import_folder
 
 SMALL: dict[str, str | list[dict[str, Any]]] = {
@@ -106,7 +106,8 @@ def in_database(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Pat
             path.write_text(f'database = "{made[-1]}"\n' + path.read_text(encoding="utf-8"), encoding="utf-8")
         return folder
 
-    yield prepare
+    with using_named_database():
+        yield prepare
     for url in made:
         server.drop(url)
 

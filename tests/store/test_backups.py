@@ -312,6 +312,7 @@ def test_a_store_elsewhere_is_replaced_from_beside_it(
     target = tmp_path / "disk" / "deep" / "store.db"
     toml = place / "qassay.toml"
     toml.write_text(f'database = "sqlite:///{target}"\n' + toml.read_text())
+    monkeypatch.setenv("QASSAY_DATABASE", f"sqlite:///{target}")
     made: list[Path] = []
     real = tempfile.mkdtemp
     monkeypatch.setattr(tempfile, "mkdtemp", lambda **how: made.append(Path(how["dir"])) or real(**how))

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from qassay.errors import UsageError
 from qassay.store.people import add_account, invite
 from qassay.store.people.sessions import make_token
+from qassay.store.schema import account
 from qassay.web.rendering import LOOK, static_files, static_version
 from qassay.web.site import Settings, sign_on_from
 
@@ -224,6 +226,8 @@ NAMED = {"X-Remote-User": "Some organiser"}
 
 def proxied(site, address: str = "127.0.0.1"):
     served = site.with_settings(trusted_header="X-Remote-User", trusted_proxies=("127.0.0.1", "10.0.0.0/24"))
+    with site.store.write() as connection:
+        connection.execute(update(account).where(account.c.name == NAMED["X-Remote-User"]).values(subject=account.c.name))
     return served.client(client=(address, 1))
 
 

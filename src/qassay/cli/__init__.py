@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ VERBS = {
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}
 
 INTERRUPTED = 130
+USE_DATABASE = "--use-database"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from qassay.errors import InputError, Problem, QassayError
 
     try:
-        status = application(arguments)(args=arguments or ["--help"], prog_name="qassay", standalone_mode=False)
+        with _named_database(arguments):
+            status = application(arguments)(args=arguments or ["--help"], prog_name="qassay", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
@@ -84,16 +87,52 @@ def main(argv: Sequence[str] | None = None) -> int:
         if missing is None:
             raise
         return _say(missing, as_json="--json" in arguments)
-    except OSError as error:
-        if error.filename is not None:
-            problem = Problem("configuration", error.strerror or str(error), str(error.filename))
-            return _say(InputError(problem), as_json="--json" in arguments)
-        # Without a file it is the output itself that fails (a full disk): there is nowhere to write JSON to.
-        print(f"error: {error.strerror or error}", file=sys.stderr)
-        return 1
+    except Exception as error:
+        if isinstance(error, OSError):
+            return _say_system(error, arguments)
+        message = _database_message(error)
+        if message is None:
+            raise
+        return _say(InputError(Problem("configuration", message)), as_json="--json" in arguments)
     if status == INTERRUPTED:  # the parser catches the interrupt itself
         print("interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
+
+
+def _say_system(error: OSError, arguments: Sequence[str]) -> int:
+    """Print what the operating system refused."""
+    from qassay.errors import InputError, Problem
+
+    if error.filename is not None:
+        problem = Problem("configuration", error.strerror or str(error), str(error.filename))
+        return _say(InputError(problem), as_json="--json" in arguments)
+    # Without a file it is the output itself that fails (a full disk): there is nowhere to write JSON to.
+    print(f"error: {error.strerror or error}", file=sys.stderr)
+    return 1
+
+
+def _database_message(error: Exception) -> str | None:
+    """What a database that is locked, full or read-only says; None for any other error."""
+    if "sqlalchemy" not in sys.modules:
+        return None
+    from sqlalchemy.exc import DBAPIError
+
+    if not isinstance(error, DBAPIError):
+        return None
+    from qassay.store.engine import database_fault
+
+    return database_fault(error)
+
+
+def _named_database(arguments: list[str]) -> AbstractContextManager[None]:
+    """Take `--use-database` off the arguments, wherever it is before `--`: every command that opens a store has it."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if USE_DATABASE not in arguments[:end]:
+        return nullcontext()
+    arguments[:end] = [argument for argument in arguments[:end] if argument != USE_DATABASE]
+    from qassay.store.engine import using_named_database
+
+    return using_named_database()
 
 
 def application(arguments: Sequence[str]) -> Callable[..., object]:
@@ -111,7 +150,12 @@ def application(arguments: Sequence[str]) -> Callable[..., object]:
     )
 
     @app.callback()
-    def _top(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
+    def _top(
+        version: bool = typer.Option(False, "--version", help="Show the version and exit."),
+        use_database: bool = typer.Option(
+            False, USE_DATABASE, help="With any command: use the database that qassay.toml names outside the folder."
+        ),
+    ) -> None:
         pass
 
     verb = next((argument for argument in arguments if not argument.startswith("-")), None)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qassay.extras import require
+from qassay.extras import installed, require
 
 if TYPE_CHECKING:
+    from qassay.errors import Problem
     from qassay.formats.folder import Folder
     from qassay.formats.importing import Plan
     from qassay.store.engine import Store
+
+# Folders of an evaluation whose files a store takes in.
+PARTS = ("runs", "judgments", "nuggets")
 
 
 def writable(path: Path) -> tuple[Folder, Store | None]:
@@ -39,6 +44,8 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
 def import_plan(plan: Plan, store: Store | None) -> None:
     """Carry out an import: into the store where there is one, else into the files of the folder."""
     if store is None:
+        if installed("serve"):
+            _refuse_what_serve_refuses(plan)
         plan.write_files()
         return
     from qassay.store.folder import importing
@@ -47,3 +54,48 @@ def import_plan(plan: Plan, store: Store | None) -> None:
         importing.import_plan(store, plan)
     finally:
         store.close()
+
+
+def _refuse_what_serve_refuses(plan: Plan) -> None:
+    """Stop at an import after which `serve` could not bring the files into a store, and could before.
+
+    The files as they would be are read the way `serve` reads them; files that do not change are links.
+    """
+    from qassay.errors import InputError
+    from qassay.formats.files import TemporaryFolder
+    from qassay.formats.folder import Folder
+
+    own = plan.folder.contents
+    trial = TemporaryFolder("qassay-import-")
+    for path in [*own.glob("*.*"), *(path for name in PARTS for path in (own / name).glob("*"))]:
+        if path.is_file():
+            (trial.path / path.relative_to(own)).parent.mkdir(exist_ok=True)
+            (trial.path / path.relative_to(own)).symlink_to(path.resolve())
+
+    def moved(path: Path) -> Path:
+        return trial.path / path.relative_to(own) if path.is_relative_to(own) else path
+
+    folder = Folder(plan.folder.path, trial)
+    replace(
+        plan,
+        folder=folder,
+        appended={moved(path): lines for path, lines in plan.appended.items()},
+        replaced={moved(path): text for path, text in plan.replaced.items()},
+        removed={moved(path) for path in plan.removed},
+    ).write_files()
+    if faults := _faults_for_store(folder, plan):
+        before = set(_faults_for_store(plan.folder, plan))
+        if new := [fault for fault in faults if fault not in before]:
+            raise InputError(new)
+
+
+def _faults_for_store(folder: Folder, plan: Plan) -> list[Problem]:
+    """What keeps the files of a folder out of a store."""
+    from qassay.errors import InputError
+    from qassay.store.folder.importing import read_folder
+
+    try:
+        read_folder(folder, plan.configuration, {}, {})
+    except InputError as error:
+        return list(error.problems)
+    return []

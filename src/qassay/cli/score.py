@@ -71,6 +71,9 @@ def command(
         print_json(sweep.as_json()) if as_json else print_tables([sweep.table()])
         return
     scores = scoring.scores(evaluation)
+    for name, fault in evaluation.unreadable_sets(scores.key).items():
+        message = f"warning: the judgment set {name} cannot be read ({fault}). These scores do not need it; qassay check"
+        print(visible(f"{message} lists all faults."), file=sys.stderr)
     if best_per_organisation:
         scores = scores.best_per_organisation()
     if as_json:

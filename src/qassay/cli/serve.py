@@ -140,12 +140,19 @@ def _serve(
     from qassay.store.people import has_organiser, invite
     from qassay.web import logs
     from qassay.web.application import Serving, create_app
+    from qassay.web.site import LOOPBACK
 
     bound = listening.getsockname()[1]
     where = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = settings.origin or f"http://{where}:{bound}"
     app = create_app(folder, settings, store=store)
     logs.set_up(settings.log)
+    if settings.insecure and not settings.is_secure and settings.host not in LOOPBACK:
+        print(
+            "warning: --insecure: passwords and judgments cross the network unencrypted, and anyone on it can read and "
+            "change them. For https: --public-url",
+            file=sys.stderr,
+        )
     print(f"{app.state.site.configuration.name} is served at {address} (stop with Ctrl-C)")
     with store.write() as connection:
         is_first = not has_organiser(connection)

@@ -67,7 +67,7 @@ def command(
     """
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import file_name, name_fault
-    from qassay.formats.sheets import write_key
+    from qassay.formats.sheets import key_file, write_key
     from qassay.web.sheet.content import Wanted, make_content
     from qassay.web.sheet.page import write_page
 
@@ -82,6 +82,7 @@ def command(
     with progress("Making the sheet") as update:
         content = make_content(evaluation, wanted, seed=_seed(evaluation), progress=update)
     size = write_page(content, path)
+    _for_own_eyes(key_file(evaluation.folder, content.key.sheet))
     key = evaluation.folder.name(write_key(evaluation.folder, content.key))
     if as_json:
         print_json(
@@ -103,6 +104,12 @@ def command(
         waiting = f"{plural(len(content.waiting), 'question')} ({few(content.waiting)})"
         print(visible(f"Left out, because their nuggets are not written yet: {waiting}"))
     print(visible(f"What its numbers stand for is in {key}: keep it until the judgments are back."))
+
+
+def _for_own_eyes(path: Path) -> None:
+    """Make a file that this user alone can read, before anything is written to it."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.touch(mode=0o600)
 
 
 def _seed(evaluation: Evaluation) -> str:

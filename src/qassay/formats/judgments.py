@@ -11,7 +11,7 @@ import polars as pl
 from qassay.errors import InputError, Problem
 from qassay.formats import files, jsonl
 from qassay.judging import JUDGMENT_COLUMNS
-from qassay.judging.keys import ANSWER_COLUMNS
+from qassay.judging.keys import ANSWER_COLUMNS, current_answers
 from qassay.judging.sets import JudgmentSet, judgment_set
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
@@ -47,7 +47,7 @@ def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     problems = [*_incomplete(table, ("question", "answer"), file), *_unknown(table, questions, file)]
     if problems:
         raise InputError(problems)
-    return table.unique(["question", "answer", "doc"], keep="last", maintain_order=True)
+    return current_answers(table)
 
 
 def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:

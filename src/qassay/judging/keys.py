@@ -25,6 +25,7 @@ ANSWER_COLUMNS: Mapping[str, Any] = {
     "answer": pl.String,
     "doc": pl.String,
     "withdrawn": pl.Boolean,
+    "assessor": pl.String,  # who noted it while judging; null: from question development, or accepted since
 }
 # Keys that entailment tasks derive from their sets.
 TWO_WAY = "two-way"
@@ -55,8 +56,21 @@ class Key:
         return self.judgments.pair_labels() if self.pairs is None else self.pairs
 
     def developed_answers(self) -> pl.DataFrame:
-        """The answers known from question development that are not withdrawn."""
-        return self.answers.filter(~pl.col("withdrawn").fill_null(value=False)).select("question", "answer")
+        """The answers known from question development that are not withdrawn.
+
+        An answer that an assessor noted while judging counts under that assessor's judgments of the question alone,
+        until somebody accepts it: one person must not change the scores under every set.
+        """
+        known = self.answers.filter(~pl.col("withdrawn").fill_null(value=False))
+        if self.name in SETTLED_SETS:
+            return known.filter(pl.col("assessor").is_null()).select("question", "answer")
+        judged = [rows.select("question", "assessor") for rows in self.judgments.kinds.values()]
+        pairs = pl.concat([no_answers().select("question", "assessor"), *judged]).drop_nulls().unique()
+        known = known.join(
+            pairs.with_columns(own=pl.lit(value=True)), on=["question", "assessor"], how="left", maintain_order="left"
+        )
+        own = pl.col("own").is_not_null() | (pl.col("assessor") == self.name)
+        return known.filter(pl.col("assessor").is_null() | own).select("question", "answer")
 
     def nil_is_right(self, questions: TestSet) -> NDArray[np.bool_]:
         """For each question, whether it has no known answer: none from development, no item judged R."""
@@ -79,6 +93,16 @@ class Key:
         named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
         rows = self.judgments.kind("list").filter(pl.col("judgment") == "R")
         return rows.with_columns(named.alias("class"))
+
+
+def current_answers(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `answers.jsonl` that count: of a question, answer and document the last, and of each assessor.
+
+    A row without an assessor settles what assessors noted: it accepts the answer, or withdraws it.
+    """
+    same = ("question", "answer", "doc")
+    settled = pl.col("assessor").is_null().any().over(*same)
+    return rows.filter(~settled | pl.col("assessor").is_null()).unique([*same, "assessor"], keep="last", maintain_order=True)
 
 
 def default_key(sets: Sequence[str]) -> str | None:

@@ -16,10 +16,19 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, func, insert, make_url, select, update
 from sqlalchemy.exc import DBAPIError
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, few
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
 from qassay.formats.times import now
-from qassay.store.engine import Store, connect, migrate, open_database, sqlite_url, store_url
+from qassay.store.engine import (
+    Store,
+    connect,
+    foreign_objects,
+    migrate,
+    open_database,
+    sqlite_url,
+    store_url,
+    store_version,
+)
 from qassay.store.people import end
 from qassay.store.schema import KEPT_BY_TRIGGERS, invitation, metadata, session, token
 from qassay.store.settings import EVALUATION, put_setting
@@ -84,6 +93,7 @@ def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None
         _copy_file(backup, part)
         engine = connect(sqlite_url(part))
         try:
+            _refuse_foreign(engine, backup)
             migrate(engine)
             with engine.begin() as connection:
                 _end_access(connection)
@@ -95,6 +105,16 @@ def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None
         _alone(part)
         _to_disk(part)
         return _into_file(place, part)
+
+
+def _refuse_foreign(engine: Engine, backup: Path) -> None:
+    """Stop at a backup with tables, views or triggers that Qassay did not make: they would act in the store."""
+    with engine.connect() as connection:
+        version = store_version(connection)
+        foreign = foreign_objects(connection, version) if version is not None else []
+    if foreign:
+        message = f"is not a backup that Qassay made: it has, or lacks, {few(foreign, 3)}. Restore another backup"
+        raise InputError(Problem("configuration", message, str(backup)))
 
 
 def _end_access(connection: Connection) -> None:
@@ -109,7 +129,7 @@ def _end_access(connection: Connection) -> None:
 def _into_file(place: Path, part: Path) -> Path | None:
     """Put a file in the place of the store's; the old one keeps a name."""
     kept = None
-    part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o600)
+    part.chmod(0o600)
     if place.exists():
         _alone(place)
         kept = _free_name(place)

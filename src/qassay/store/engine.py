@@ -10,11 +10,13 @@ query, so that opening it costs nothing; the migrations themselves are loaded on
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,17 @@ HEAD = "0003"
 VERSION_TABLE = "qassay_version"
 # Any number of our own: the connection that has this lock on PostgreSQL is the one that migrates.
 _LOCK = 7_117_400_101
+_FAULTS = {
+    "is locked": (
+        "another program is using the database (a server, a backup, a database browser). Wait until it is done, or stop"
+        " it, and run the command again"
+    ),
+    "readonly": (
+        "the database cannot be changed: its file, its folder or the disk is read-only. Scoring works all the same;"
+        " what changes the evaluation needs a folder that can be written"
+    ),
+    "disk is full": "the disk is full, and nothing was changed. Free some space and run the command again",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +94,58 @@ class Store:
         self.engine.dispose()
 
 
+# Set by --use-database: the processes that a server starts must know it too.
+_MEANT = "QASSAY_USE_DATABASE"
+
+
+@contextmanager
+def using_named_database() -> Iterator[None]:
+    """Use databases outside the folder that `qassay.toml` names (`--use-database`)."""
+    before = os.environ.get(_MEANT)
+    os.environ[_MEANT] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_MEANT]
+
+
 def store_url(folder: Folder, configuration: Configuration) -> str | URL:
-    """Where the store of an evaluation is, or would be."""
-    return named_database(configuration) or sqlite_url(folder.path / DATABASE)
+    """Where the store of an evaluation is, or would be.
+
+    `qassay.toml` may be a stranger's: a database outside the folder is an error unless the person who runs the command
+    means it, and nothing connects to it before.
+    """
+    named = named_database(configuration)
+    if named is None:
+        return sqlite_url(folder.path / DATABASE)
+    is_meant = os.environ.get(VARIABLE) or os.environ.get(_MEANT)
+    if not is_meant and not _is_within(named, folder.path):
+        message = (
+            f"database: {_shown(named)} is outside the folder, and is not opened because a file says so. To use it:"
+            f" --use-database, or the same address in the variable {VARIABLE}"
+        )
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    return named
+
+
+def _is_within(named: str, folder: Path) -> bool:
+    """Whether an address is that of a SQLite file in the folder."""
+    try:
+        url = make_url(named)
+    except ArgumentError:
+        return False
+    if url.get_backend_name() != "sqlite" or not url.database or url.query or url.host:
+        return False
+    return Path(url.database).resolve().is_relative_to(folder.resolve())
+
+
+def _shown(named: str) -> str:
+    """An address without its password."""
+    try:
+        return make_url(named).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "the address"
 
 
 def sqlite_url(path: Path) -> URL:
@@ -127,8 +189,16 @@ def connected(folder: Folder, configuration: Configuration) -> Iterator[Engine]:
         engine.dispose()
         if not isinstance(error, DBAPIError):
             raise
-        message = f"the database cannot be used: {str(error.orig).strip().splitlines()[0]}"
-        raise InputError(Problem("configuration", message, folder.name())) from None
+        raise InputError(Problem("configuration", database_fault(error), folder.name())) from None
+
+
+def database_fault(error: DBAPIError) -> str:
+    """What a database that refused said, and what to do."""
+    reason = (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0]
+    for sign, what in _FAULTS.items():
+        if sign in reason:
+            return what
+    return f"the database cannot be used: {reason}"
 
 
 def _check_owner(store: Store, folder: Folder, configuration: Configuration) -> None:
@@ -160,6 +230,7 @@ def connect(url: str | URL) -> Engine:
 
 
 def _sqlite(url: str | URL) -> Engine:
+    url, writable = _opened_as(make_url(url))
     engine = create_engine(
         url,
         # More connections than a server has threads: a request never waits for one that another request holds.
@@ -169,10 +240,19 @@ def _sqlite(url: str | URL) -> Engine:
         connect_args={"check_same_thread": False, "timeout": BUSY_MILLISECONDS / 1000},
     )
 
+    @event.listens_for(engine, "do_connect")
+    def _private(*_: object) -> None:
+        """A new file is for this user alone, and its journals with it: SQLite gives them the same permissions."""
+        place = engine.url.database
+        if place and place != ":memory:" and not place.startswith("file:") and not Path(place).exists():
+            with suppress(OSError):  # SQLite says what is wrong
+                os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
     @event.listens_for(engine, "connect")
     def _prepare(raw: Any, _: object) -> None:
         raw.isolation_level = None  # transactions begin where we say, not where the driver guesses
-        _write_ahead(raw)
+        if writable:
+            _write_ahead(raw)
         for pragma in ("synchronous = FULL", "foreign_keys = ON", f"busy_timeout = {BUSY_MILLISECONDS}"):
             raw.execute(f"PRAGMA {pragma}")
 
@@ -182,6 +262,23 @@ def _sqlite(url: str | URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _opened_as(url: URL) -> tuple[URL, bool]:
+    """The address of a SQLite file, and whether it can be written.
+
+    A store in a folder that cannot be written is read as it is: SQLite would have to make a file beside it.
+    """
+    if not url.database or url.database == ":memory:" or url.query:
+        return url, True
+    path = Path(url.database)
+    if not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return url, True
+    log = path.with_name(path.name + "-wal")
+    how = {"mode": "ro", "uri": "true"}
+    if not log.exists() or log.stat().st_size == 0:
+        how["immutable"] = "1"
+    return URL.create("sqlite", database=path.resolve().as_uri(), query=how), False
 
 
 def _write_ahead(raw: Any) -> None:
@@ -266,11 +363,16 @@ def _copy(engine: Engine, version: str) -> None:
     while target.exists():
         number += 1
         target = first.with_name(f"{first.name}-{number}")
-    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
-        old.backup(new)
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # accounts and judgments are in it
+    try:
+        with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
+    except BaseException:
+        target.unlink(missing_ok=True)  # half a copy is worse than none
+        raise
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, to: str = "head") -> None:
     """Run the migrations that are missing, on this connection and in its transaction."""
     from alembic import command
     from alembic.config import Config
@@ -279,4 +381,27 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", "qassay.store:migrations")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
+
+
+def foreign_objects(connection: Connection, version: str) -> list[str]:
+    """Tables, views, indexes and triggers of a SQLite store that Qassay of this version did not make, and missing ones.
+
+    Whoever can put a trigger or a view into a file can have it act whenever the store is used.
+    """
+    plain = create_engine("sqlite://")
+    try:
+        with plain.begin() as fresh:
+            _upgrade(fresh, version)
+            expected = _objects(fresh)
+    finally:
+        plain.dispose()
+    present = _objects(connection)
+    differing = {name for name in {*expected, *present} if expected.get(name) != present.get(name)}
+    return sorted(f"{kind} {name}" for kind, name in differing)
+
+
+def _objects(connection: Connection) -> dict[tuple[str, str], str]:
+    """What a SQLite database is made of: the statement that made each object, in one spelling."""
+    rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    return {(kind, name): re.sub(r"[\s\"]+", "", sql or "").lower() for kind, name, sql in rows}

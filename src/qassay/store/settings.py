@@ -59,6 +59,12 @@ def note_action(
     connection.execute(insert(record).values(at=now(), account=account, action=action, question=question, body=body))
 
 
+def count_actions(connection: Connection, action: str, *, account: int) -> int:
+    """How often somebody did something that is recorded."""
+    same = (record.c.action == action, record.c.account == account)
+    return connection.execute(select(func.count()).select_from(record).where(*same)).scalar_one()
+
+
 def fingerprint(connection: Connection) -> str:
     """A short text that changes whenever anything changes that scoring reads, as this connection sees it.
 

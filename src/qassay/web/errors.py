@@ -153,6 +153,9 @@ def _as_refusal(error: Exception) -> Refusal | None:
     if is_busy(error):
         log.warning("the store is busy: %s", error)
         return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
+    if _cannot_be_written(error):
+        log.error("the store cannot be written: %s", error)
+        return Refusal(507, "the server cannot save: its disk is full or read-only. Nothing was changed; tell the organiser")
     return None
 
 
@@ -164,6 +167,15 @@ def is_busy(error: Exception) -> bool:
     if isinstance(cause, sqlite3.OperationalError):
         return cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     return getattr(cause, "sqlstate", None) in BUSY_STATES
+
+
+def _cannot_be_written(error: Exception) -> bool:
+    """Whether the disk of the store is full, or read-only."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    full = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+    if isinstance(cause, sqlite3.OperationalError):
+        return cause.sqlite_errorcode & 0xFF in full
+    return getattr(cause, "sqlstate", None) in ("53100", "25006")  # PostgreSQL: disk_full, read_only_sql_transaction
 
 
 def without_path(problem: Problem) -> Problem:

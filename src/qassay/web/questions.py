@@ -88,6 +88,7 @@ class AnswerView(Context):
     answer: str
     doc: str | None
     withdrawn: bool
+    noted: bool
     reason: str | None
 
 

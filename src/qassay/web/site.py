@@ -29,6 +29,8 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 # Tries of one name, and from one address: a class of assessors behind one address signs in at nine o'clock.
 BY_NAME: Final = parse("10 per 10 minutes")
 BY_ADDRESS: Final = parse("100 per 10 minutes")
+# What one person may write beside judgments: known answers, impressions.
+BY_PERSON: Final = parse("120 per 10 minutes")
 Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader"]
 
 

@@ -22,17 +22,23 @@ from qassay.store.settings import note_action
 LONGEST_ANSWER = 1_000
 # Names in one query: databases take only so many.
 MANY = 5_000
+# Answers that one assessor may add to a question while judging.
+MOST_NOTED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class KnownAnswer:
-    """A current answer: its string, the document that supports it, and why it was withdrawn, where it was."""
+    """A current answer: its string, the document that supports it, and why it was withdrawn, where it was.
+
+    A `noted` one was added by an assessor while judging, and counts only under that assessor's judgments.
+    """
 
     question: str
     answer: str
     doc: str | None = None
     withdrawn: bool = False
     reason: str | None = None
+    noted: bool = False
 
 
 def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str, list[KnownAnswer]]:
@@ -42,12 +48,19 @@ def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str,
         rows = select(table.c.question, table.c.body).where(table.c.question.in_(some)).order_by(table.c.id)
         for question, body in connection.execute(rows):
             answer = _read(question, body)
-            known.setdefault(question, {})[answer.answer, answer.doc] = answer
+            earlier = known.setdefault(question, {}).get((answer.answer, answer.doc))
+            if earlier is None or earlier.noted or not answer.noted:
+                known[question][answer.answer, answer.doc] = answer
     return {question: list(answers.values()) for question, answers in known.items()}
 
 
 def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:
-    """Answers known from question development that are not withdrawn.
+    """Answers that an assessor is shown, each with every document that has it (`answers_with_documents`)."""
+    return [answer for answer, _ in answers_with_documents(connection, question, account)]
+
+
+def answers_with_documents(connection: Connection, question: str, account: int | None) -> list[tuple[str, str | None]]:
+    """Answers known from question development that are not withdrawn, with their documents.
 
     Answers that another assessor added while judging are left out: they would tell what that person judged.
     """
@@ -62,21 +75,26 @@ def developed_answers(connection: Connection, question: str, account: int | None
         if "assessor" in body and not own:
             continue
         last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
-    return [name for (name, _), is_known in last.items() if is_known]
+    return [place for place, is_known in last.items() if is_known]
 
 
 def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
-    """Add an answer; one that was withdrawn becomes current again."""
+    """Add an answer, or accept one that an assessor noted; one that was withdrawn becomes current again."""
     answer = _spelled(answer)
     current = _current(connection, question, answer, doc)
-    if current is not None and not current.withdrawn:
+    if current is not None and not current.withdrawn and not current.noted:
         raise UsageError(f"question {question} has this answer, with this document, already")
-    again = None if current is None else False
+    again = None if current is None or current.noted else False
+    if current is not None and current.noted:
+        note_action(connection, "accept-answer", account=account, question=question, answer=answer, doc=doc)
     _append(connection, {"question": question, "answer": answer, "doc": doc, "withdrawn": again}, account)
 
 
 def note_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int, by: str) -> None:
     """Add an answer that an assessor came upon while judging; an answer that was withdrawn stays so.
+
+    It counts under this assessor's judgments alone, until an organiser accepts it. Of one question an assessor adds at
+    most MOST_NOTED.
 
     Nobody is shown, or can find out by trying, what another assessor noted: each has their own row.
     """
@@ -88,6 +106,8 @@ def note_answer(connection: Connection, question: str, answer: str, doc: str | N
         return
     if any("assessor" not in row or whose == account for row, whose in same):
         return
+    if sum(whose == account and "assessor" in row for row, whose in rows) >= MOST_NOTED:
+        raise UsageError(f"you have added {MOST_NOTED} answers to this question, which is the limit; ask the organiser")
     _append(connection, {"question": question, "answer": answer, "doc": doc, "assessor": by}, account)
 
 
@@ -154,7 +174,8 @@ def _append(connection: Connection, row: dict[str, Any], account: int | None) ->
 def _read(question: str, body: str) -> KnownAnswer:
     row = msgspec.json.decode(body)
     doc = None if row.get("doc") is None else str(row["doc"])
-    return KnownAnswer(question, str(row.get("answer")), doc, bool(row.get("withdrawn")), row.get("reason"))
+    noted = row.get("assessor") is not None
+    return KnownAnswer(question, str(row.get("answer")), doc, bool(row.get("withdrawn")), row.get("reason"), noted)
 
 
 def _text(row: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ LIFE = timedelta(days=7)
 # The role of an invitation that gives an existing account a new password.
 RESET = "reset"
 TAKEN = "there is an account {!r} already; choose another name"
+ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
 
@@ -77,6 +78,28 @@ def clean_name(name: str) -> str:
 def folded(name: str) -> str:
     """The common form of all spellings of a name, by which it is looked up: composed, in small letters."""
     return unicodedata.normalize("NFC", name).strip().casefold()
+
+
+# Letters of other alphabets, digits and marks that look like a Latin letter, after folding.
+_ALIKE = str.maketrans(
+    {
+        **dict(zip("аеорсухіјѕһԁԛԝкмтвнґӏԍ", "aeopcyxljshdqwkmtbhrlg", strict=True)),
+        **dict(zip("αβενορτυχικγωηѡ", "abevoptuxlkywnw", strict=True)),
+        **dict(zip("1|!ıi0ɡɑʟ", "lllllogal", strict=True)),
+        **{"ß": "b", "ø": "o", "đ": "d", "ł": "l", "’": "'", "`": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"},
+    }
+)
+
+
+def looks(name: str) -> str:
+    """What a name looks like: names with equal looks cannot be told apart at a glance.
+
+    >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
+    (True, True, False)
+    """
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    letters = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return " ".join(letters.translate(_ALIKE).replace("rn", "m").replace("vv", "w").split())
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -157,6 +180,10 @@ def change_account(
         return before
     connection.execute(update(account).where(account.c.id == number).values(role=role, active=active))
     end_access(connection, number)
+    if not (role == "organiser" and active):
+        _end_invitations(connection, invitation.c.by == number)
+    if not active:
+        end_resets(connection, before.name)
     note_action(connection, "account", account=by, of=before.name, role=role, active=active)
     return get_account(connection, number)
 
@@ -190,8 +217,13 @@ def as_account(row: RowMapping) -> Account:
 
 
 def _refuse_taken(connection: Connection, name: str) -> None:
+    """Refuse a name that an account has, or that looks like one."""
     if find_account(connection, name)[0] is not None:
         raise UsageError(TAKEN.format(name))
+    own = looks(name)
+    alike = next((known for known in connection.execute(select(account.c.name)).scalars() if looks(known) == own), None)
+    if alike is not None:
+        raise UsageError(ALIKE.format(name, alike))
 
 
 def _organisers(connection: Connection) -> int:
@@ -210,7 +242,9 @@ def invite(
         raise unknown("role", role, ROLES)
     if name is not None:
         name = clean_name(name)
-        if role != RESET:
+        if role == RESET:
+            end_resets(connection, name)
+        else:
             _refuse_taken(connection, name)
     token = secrets.token_urlsafe(32)
     values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
@@ -238,7 +272,10 @@ def look_at_invitation(connection: Connection, token: str) -> Invitation:
 def accept_invitation(
     connection: Connection, token: str, *, name: str | None, password: str | None = None, subject: str | None = None
 ) -> Account:
-    """Use an invitation up: make its account, or give the account it names a new password. `password` is a hash."""
+    """Use an invitation up: make its account, or give the account it names a new password or identity.
+
+    `password` is a hash; `subject` is who a trusted proxy or an identity provider says that it is.
+    """
     offered = look_at_invitation(connection, token)
     unused = update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None))
     if connection.execute(unused.values(used=now())).rowcount != 1:
@@ -246,11 +283,33 @@ def accept_invitation(
     if offered.role != RESET:
         return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
     known, _ = find_account(connection, offered.name or "")
-    if known is None or password is None:
+    if known is None or not known.active or (password is None and subject is None):
         raise UsageError(SPENT)
-    change_password(connection, known.id, password)
+    if password is not None:
+        change_password(connection, known.id, password)
+    if subject is not None:
+        _bind(connection, known, subject)
     end_access(connection, known.id)
-    return known
+    end_resets(connection, known.name)
+    return get_account(connection, known.id)
+
+
+def _bind(connection: Connection, known: Account, subject: str) -> None:
+    """Let an account be that of somebody whom a trusted proxy vouches for."""
+    other = find_subject(connection, subject)
+    if other is not None and other.id != known.id:
+        raise UsageError(f"{subject!r} signs in as {other.name!r}; an identity has one account")
+    connection.execute(update(account).where(account.c.id == known.id).values(subject=subject))
+
+
+def end_resets(connection: Connection, name: str) -> None:
+    """End the links that would give an account another password."""
+    _end_invitations(connection, invitation.c.name == name, invitation.c.role == RESET)
+
+
+def _end_invitations(connection: Connection, *which: ColumnElement[bool]) -> None:
+    at, c = now(), invitation.c
+    connection.execute(update(invitation).where(*which, c.used.is_(None), c.expires > at).values(expires=at))
 
 
 def is_invited(connection: Connection, name: str) -> bool:
@@ -259,10 +318,13 @@ def is_invited(connection: Connection, name: str) -> bool:
 
 
 def admit_invited(connection: Connection, name: str) -> Account | None:
-    """Use up the invitation that waits for this name, for somebody whom a trusted proxy vouches for."""
-    waiting, known = _waiting_for(connection, name), find_account(connection, name)[0]
-    if not waiting or known is not None:
-        return known
+    """Use up the invitation that waits for exactly this name, for somebody whom a trusted proxy vouches for.
+
+    An account that has the name already is not theirs: names are what people chose, and not who they are.
+    """
+    waiting = _waiting_for(connection, name)
+    if not waiting:
+        return find_subject(connection, name)
     connection.execute(update(invitation).where(invitation.c.id == waiting[0].id).values(used=now()))
     return add_account(connection, name, waiting[0].role, subject=name)
 

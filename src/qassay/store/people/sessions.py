@@ -1,6 +1,6 @@
 """How people sign in and stay signed in: passwords, sessions of browsers, tokens of programs.
 
-Passwords are hashed with argon2id; ten characters or more, and no other rule. Sessions and tokens live in the store, so
+Passwords are hashed with argon2id; ten characters or more, not all the same. Sessions and tokens live in the store, so
 that a restart signs nobody out and an organiser can end them: `people.end_access` ends all of both, as do a new role, a
 new password by a link and the end of an account. Of the secret only a digest is kept. A session ends after a time
 without use, after a longest time in any case, and when it is ended; a token, when it is revoked.
@@ -63,6 +63,8 @@ def hash_password(password: str) -> str:
     shortest, longest = PASSWORD_LENGTH
     if not shortest <= len(password) <= longest:
         raise UsageError(f"a password has {shortest} to {longest} characters; this one has {len(password)}")
+    if len(set(password.casefold())) == 1:
+        raise UsageError("this password is one character repeated; choose one that is harder to guess")
     with _AT_ONCE:
         return HASHER.hash(password)
 
@@ -182,6 +184,11 @@ def end_token(connection: Connection, number: int, token_number: int) -> None:
     """Revoke one token of an account; an error where it has no such token."""
     if not end(connection, token, token.c.id == token_number, token.c.account == number):
         raise UsageError("there is no such token; it may have been revoked already")
+
+
+def end_tokens(connection: Connection, number: int) -> int:
+    """Revoke every token of an account; how many."""
+    return end(connection, token, token.c.account == number)
 
 
 def _find(connection: Connection, table: Table, secret: str, *columns: str) -> RowMapping | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from qassay.store.people import change_password, change_preferences, get_account, password_of
+from qassay.store.people import change_password, change_preferences, end_resets, get_account, password_of
 from qassay.store.people.sessions import (
     PASSWORD_LENGTH,
     Token,
     end_session,
     end_sessions,
     end_token,
+    end_tokens,
     hash_password,
     make_token,
     sessions,
@@ -108,8 +109,8 @@ def show(who: Who, site: TheSite) -> AccountPage:
 
 @router.action("PUT", "/account/password", roles=EVERYBODY)
 def set_password(who: Who, site: TheSite, sent: NewPassword) -> Ended:
-    """Change one's password; every other session ends."""
-    _in_person(who)
+    """Change one's password; every other session and every token ends."""
+    in_person(who)
     site.limits.count(BY_NAME, "password of", str(who.id))
     with site.store.read() as connection:
         hashed = password_of(connection, who.id)
@@ -119,7 +120,8 @@ def set_password(who: Who, site: TheSite, sent: NewPassword) -> Ended:
     renewed = hash_password(sent.new)
     with site.store.write() as connection:
         change_password(connection, who.id, renewed)
-        ended = end_sessions(connection, who.id, but=who.session)
+        end_resets(connection, who.name)
+        ended = end_sessions(connection, who.id, but=who.session) + end_tokens(connection, who.id)
     site.limits.forget(BY_NAME, "password of", str(who.id))
     return Ended(ended=ended)
 
@@ -138,6 +140,7 @@ def set_shortcuts(who: Who, site: TheSite, sent: Shortcuts) -> Shortcuts:
 @router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
 def end_one(who: Who, site: TheSite, number: Number) -> Ended:
     """End one of one's sessions."""
+    in_person(who)
     with site.store.write() as connection:
         end_session(connection, who.id, number)
     return Ended(ended=1)
@@ -146,6 +149,7 @@ def end_one(who: Who, site: TheSite, number: Number) -> Ended:
 @router.action("DELETE", "/account/sessions", roles=EVERYBODY)
 def end_others(who: Who, site: TheSite) -> Ended:
     """End all one's sessions but this one."""
+    in_person(who)
     with site.store.write() as connection:
         return Ended(ended=end_sessions(connection, who.id, but=who.session))
 
@@ -153,7 +157,7 @@ def end_others(who: Who, site: TheSite) -> Ended:
 @router.action("POST", "/account/tokens", roles=EVERYBODY, status=201)
 def add_token(who: Who, site: TheSite, sent: TokenName) -> NewToken:
     """Make a token for a program; it is told once."""
-    _in_person(who)
+    in_person(who)
     with site.store.write() as connection:
         if len(tokens(connection, who.id)) >= 50:
             raise Refusal(409, "50 tokens are enough; revoke one first")
@@ -163,6 +167,7 @@ def add_token(who: Who, site: TheSite, sent: TokenName) -> NewToken:
 @router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
 def revoke_token(who: Who, site: TheSite, number: Number) -> Ended:
     """Revoke one of one's tokens."""
+    in_person(who)
     with site.store.write() as connection:
         end_token(connection, who.id, number)
     return Ended(ended=1)
@@ -181,7 +186,7 @@ def browser_name(agent: str | None) -> str:
     return browser if system is None else f"{browser} on {system}"
 
 
-def _in_person(who: Person) -> None:
-    """A token that leaked must not be able to make itself at home."""
+def in_person(who: Person) -> None:
+    """Refuse a token: one that leaked must not be able to make itself at home, or to lock people out."""
     if who.token is not None:
         raise Refusal(403, "a token cannot do this; sign in with a browser")

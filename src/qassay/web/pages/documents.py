@@ -59,6 +59,13 @@ def collection_of(site: Site) -> Collection:
     return opened
 
 
+def check_document(site: Site, doc: str | None) -> None:
+    """Refuse a document that is not in the collection, where there is one."""
+    if doc is not None and site.folder.collection.is_dir() and doc not in collection_of(site):
+        message = f"there is no document {doc[:100]!r}; give the id of a document, or leave it empty"
+        raise Refusal(422, message, problems=({"field": "doc", "message": message},))
+
+
 def view_of(
     document: Document,
     *,

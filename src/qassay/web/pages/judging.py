@@ -10,12 +10,16 @@ from typing import Any
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.judging import Item, Part
-from qassay.judging.items import label_of
+from qassay.judging import KINDS, Item, Part
+from qassay.judging.items import label_of, parts_of
 from qassay.store.assignment.assignments import Assignment, next_open
 from qassay.store.assignment.counting import completed, parts_for, recount
+from qassay.store.assignment.progress import workloads
+from qassay.store.development.answers import answers_with_documents
 from qassay.store.development.answers import note_answer as keep_answer
 from qassay.store.judging.decisions import SavedJudgment, decide, is_locked, undo
+from qassay.store.judging.flags import flags, put_flag
+from qassay.store.judging.judgments import current_rows
 from qassay.store.pool.items import items_of
 from qassay.tables import plural
 from qassay.tasks import Task
@@ -33,20 +37,26 @@ from qassay.web.judging import (
     own_assignment,
     saved_item,
 )
+from qassay.web.pages.assignments import progress_of
+from qassay.web.pages.documents import check_document
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
-from qassay.web.site import Person
+from qassay.web.routing import ASSESSORS, Context, Done, Input, Number, Router, TheSite, Who
+from qassay.web.site import BY_PERSON, Person
 
 router = Router()
 
 
 class PlaceView(Context):
-    """An item's place on a sheet: its number, whether it is judged, and how its string begins (pooled items)."""
+    """An item's place on a sheet: its number, whether it is judged, and how its string begins (pooled items).
+
+    `verdict` is the label that this assessor gave it, where one label is all that it takes.
+    """
 
     id: int
     complete: bool
     kind: str
     label: str = ""
+    verdict: str | None = None
 
 
 class AssessorView(Context):
@@ -64,6 +74,21 @@ class Stage(Context):
     done: int
     total: int
     open: bool
+
+
+class KnownView(Context):
+    """A known answer, and a document that has it."""
+
+    answer: str
+    doc: str | None
+
+
+class JobView(Context):
+    """How far an assessor is with everything that is assigned to them, and how long the rest takes at their pace."""
+
+    done: int
+    total: int
+    minutes_left: int | None
 
 
 class Sheet(Context):
@@ -87,6 +112,10 @@ class Sheet(Context):
     next: int | None
     assessor: AssessorView
     has_collection: bool
+    known: list[KnownView]
+    job: JobView
+    # Items that this assessor flagged, with their reasons.
+    flags: dict[int, str]
 
 
 class Decision(OnPart):
@@ -121,10 +150,16 @@ def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None)
     with site.store.read() as connection:
         one = own_assignment(connection, who, assignment)
         items = items_of(connection, one.question)
+        verdicts = _labels_given(connection, site.configuration.task, one, items)
         places = [
-            PlaceView(id=item.id, kind=item.kind, complete=complete, label=label_of(item))
+            PlaceView(
+                id=item.id, kind=item.kind, complete=complete, label=label_of(item), verdict=verdicts.get(item.id)
+            )
             for item, complete in zip(items, completed(connection, one, items), strict=True)
         ]
+        known = answers_with_documents(connection, one.question, who.id)
+        job = progress_of(workloads(connection, who.id))
+        flagged = {flag.item: flag.reason for flag in flags(connection, account=who.id, question=one.question)}
         following = next_open(connection, one)
         locked = is_locked(connection, one.question)
     stages = stages_of(places, one.step)
@@ -145,7 +180,46 @@ def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None)
         next=following,
         assessor=AssessorView(id=who.id, name=who.name),
         has_collection=site.folder.collection.is_dir(),
+        known=[KnownView(answer=answer, doc=doc) for answer, doc in known],
+        job=JobView.build(job),
+        flags=flagged,
     )
+
+
+def _labels_given(connection: Connection, task: Task, one: Assignment, items: list[Item]) -> dict[int, str]:
+    """The labels that an assessor gave to the items that take a single label."""
+    subjects: dict[str, tuple[int, str]] = {}
+    for item in items:
+        kind = KINDS[item.kind]
+        if not kind.by_nuggets and not kind.by_assessor and kind.labels(task):
+            parts = parts_of(item)
+            if len(parts) == 1:
+                subjects[parts[0].subject] = (item.id, next(iter(kind.fields)))
+    given = {}
+    for subject, (_, row) in current_rows(connection, one.set, list(subjects)).items():
+        number, field = subjects[subject]
+        if row is not None and row.get(field) is not None:
+            given[number] = str(row[field])
+    return given
+
+
+class Flagging(Input):
+    """An item that an assessor is not sure of, and why; without a reason the flag is removed."""
+
+    key: str = Field(min_length=16, max_length=64, pattern=r"^[0-9A-Za-z-]+$")
+    item: Number
+    reason: str = Field(default="", max_length=500)
+
+
+@router.action("POST", "/judge/{assignment}/flags", roles=ASSESSORS)
+def flag(who: Who, site: TheSite, assignment: Number, sent: Flagging) -> Done:
+    """Flag an item, or remove the flag; it is no judgment."""
+    site.limits.count(BY_PERSON, "flags of", str(who.id))
+    with acting(site, who, sent.key) as act:
+        one = own_assignment(act.connection, who, assignment)
+        found = item_of(act.connection, one.question, sent.item)
+        put_flag(act, one.question, found.id, sent.reason.strip() or None)
+    return Done()
 
 
 @router.action("GET", "/judge/{assignment}/items/{item}", roles=ASSESSORS)
@@ -202,7 +276,12 @@ class Noted(Context):
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
 def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) -> Noted:
-    """Note a known answer of the question; from then on NIL is wrong, and a list has one more answer to find."""
+    """Add a known answer of the question: under this assessor's judgments NIL is wrong from then on.
+
+    Under the other sets it counts when an organiser accepts it.
+    """
+    site.limits.count(BY_PERSON, "known answers of", str(who.id))
+    check_document(site, sent.doc)
     with site.store.write() as connection:
         one = own_assignment(connection, who, assignment)
         keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)

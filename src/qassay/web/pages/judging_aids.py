@@ -9,12 +9,15 @@ from qassay.judging import SETTLED_SETS, subject
 from qassay.store.judging.classes import ClassGoneError, KnownClass, known_classes, rename_class, undo_renaming
 from qassay.store.judging.judgments import current_rows
 from qassay.store.judging.nuggets import list_for
-from qassay.store.settings import note_action
+from qassay.store.settings import count_actions, note_action
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting, own_assignment
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.site import BY_PERSON
 
 router = Router()
+# Summaries of impressions that one judge may send: of 20,000 characters each.
+MOST_IMPRESSIONS = 50
 
 
 class NuggetToFind(Context):
@@ -59,7 +62,10 @@ def aids(who: Who, site: TheSite, assignment: Number) -> Aids:
 @router.action("POST", "/impressions", roles=ASSESSORS)
 def keep_impressions(who: Who, site: TheSite, sent: Impressions) -> Kept:
     """Keep a judge's summary of impressions with the evaluation (METHOD 4, justifications)."""
+    site.limits.count(BY_PERSON, "impressions of", str(who.id))
     with site.store.write() as connection:
+        if count_actions(connection, "impressions", account=who.id) >= MOST_IMPRESSIONS:
+            raise Refusal(409, f"you have sent {MOST_IMPRESSIONS} summaries, which is the limit; ask the organiser")
         note_action(connection, "impressions", account=who.id, text=sent.text)
     return Kept(kept=True)
 

@@ -21,7 +21,7 @@ from qassay.store.people import (
     withdraw_invitation,
 )
 from qassay.web.errors import Refusal
-from qassay.web.pages.account import Ended
+from qassay.web.pages.account import Ended, in_person
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
 from qassay.web.site import Person, Role, Site
 
@@ -101,6 +101,8 @@ def show(who: Who, site: TheSite) -> People:
 @router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
 def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
     """Invite somebody: a link that works once."""
+    if sent.role == "organiser":
+        in_person(who)
     return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days))
 
 
@@ -115,6 +117,7 @@ def withdraw(who: Who, site: TheSite, number: Number) -> Ended:
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
 def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRow:
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
+    in_person(who)
     _known(site, number)
     with site.store.write() as connection:
         changed = change_account(connection, number, by=who.id, role=sent.role, active=sent.active)
@@ -124,12 +127,14 @@ def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRo
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
 def reset(who: Who, site: TheSite, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
+    in_person(who)
     return _invited(who, site, request, RESET, _known(site, number).name, RESET_LIFE)
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
 def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
     """End every session of an account, and revoke its tokens."""
+    in_person(who)
     known = _known(site, number)
     with site.store.write() as connection:
         return Ended(ended=end_access(connection, known.id))

@@ -17,6 +17,7 @@ from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting
 from qassay.web.pages.development import Name, Text
+from qassay.web.pages.documents import check_document
 from qassay.web.questions import (
     NUGGET_TYPES,
     NumberedQuestion,
@@ -67,6 +68,8 @@ class QuestionDraftPage(Context):
     fixed: str | None
     nuggets: list[NotedNugget] | None
     has_collection: bool
+    # What the search for an answer starts with: a question of a series often names its target only as "it".
+    search: str
 
 
 class QuestionId(Input):
@@ -153,7 +156,18 @@ def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x
         fixed=fixed,
         nuggets=None if nuggets is None else [_nugget(nugget) for nugget in nuggets],
         has_collection=site.folder.collection.is_dir(),
+        search=_search(question.text, question.target),
     )
+
+
+def _search(text: str, target: str | None) -> str:
+    """The target and the question, as one search: a question of a series often says only "it".
+
+    >>> _search("When was it founded?", "AARP"), _search("Who founded the AARP?", "AARP"), _search("", "AARP")
+    ('AARP When was it founded?', 'Who founded the AARP?', 'AARP')
+    """
+    named = target is None or target.casefold() in text.casefold()
+    return (text if named else f"{target} {text}").strip()[:300]
 
 
 @router.action("PUT", "/development/question", roles=ORGANISERS)
@@ -195,8 +209,9 @@ def remove(who: Who, site: TheSite, sent: QuestionId) -> Done:
 
 @router.action("POST", "/development/question/answers", roles=ORGANISERS, status=201)
 def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
-    """Note a known answer."""
+    """Add a known answer, or accept one that an assessor added."""
     doc = _or_none(sent.doc)
+    check_document(site, doc)
     with site.store.write() as connection:
         _locked(connection, sent.id)
         add_answer(connection, sent.id, sent.answer, doc, account=who.id)

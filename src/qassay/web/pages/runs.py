@@ -23,11 +23,10 @@ from starlette.responses import PlainTextResponse
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, unpacked
-from qassay.formats.runs import read_runs
 from qassay.runs import RunInformation
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
+from qassay.web.checking import Checked, Checker, Upload
 from qassay.web.errors import Refusal, on_page
-from qassay.web.pages.documents import collection_of
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import author_questions, questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Router, TheSite, Who
@@ -35,8 +34,8 @@ from qassay.web.site import Site
 
 # What an upload may unpack to, in upload limits.
 UNPACKED = 4
-# Faults that are kept for looking at, of all reports together.
-MOST_FAULTS = 500_000
+# Reports that are kept for looking at.
+MOST_REPORTS = 200
 _PIECE = 1 << 20
 # Bytes of a name: file systems take 255.
 _LONGEST_NAME = 200
@@ -54,8 +53,6 @@ router = Router()
 RUNS_A_PAGE = 100
 FAULTS_A_PAGE = 200
 MOST_FILES = 200
-# Characters that are shown of a fault: it quotes the file, which may have one line of megabytes.
-LONGEST_FAULT = 2_000
 # No database takes a NUL in a name.
 Tag = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Short = Annotated[str, Field(max_length=200)]
@@ -65,11 +62,12 @@ Priority = Annotated[int, Field(ge=0, le=1_000_000)]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of one file: the run that is kept, or all that is wrong with it."""
+    """What came of one file: the run that is kept, or the first of its `faults`."""
 
     file: str
     tag: str | None
     problems: tuple[Problem, ...]
+    faults: int
     number: str = field(default_factory=lambda: token_hex(8))
 
 
@@ -129,12 +127,13 @@ class Uploaded(Context):
 
 
 class ReportPage(Context):
-    """All faults of a file, a page of them."""
+    """The first faults of a file, a page of them, and how many there are."""
 
     number: str
     file: str
     faults: list[Fault]
     total: int
+    kept: int
     first: int
     page: int
     pages: int
@@ -194,7 +193,8 @@ def upload(
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
-    reports = [take_upload(site, file.filename, file.file, about=about, account=who.id) for file in files]
+    with Checker() as checker:
+        reports = [take_upload(site, checker, file.filename, file.file, about=about, account=who.id) for file in files]
     return Uploaded(files=[_file_report(report) for report in reports])
 
 
@@ -208,13 +208,18 @@ def report(
     page = min(page, pages)
     first = (page - 1) * FAULTS_A_PAGE
     faults = _faults(kept.problems, first)
-    return ReportPage.build(kept, faults=faults, total=len(kept.problems), first=first + 1, page=page, pages=pages)
+    return ReportPage.build(
+        kept, faults=faults, total=kept.faults, kept=len(kept.problems), first=first + 1, page=page, pages=pages
+    )
 
 
 @router.download("/runs/report.txt", roles=ORGANISERS)
 def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
-    """All that is wrong with a file, as text to hand to its sender."""
-    text = "".join(f"{problem}\n" for problem in _report(site, number).problems)
+    """What is wrong with a file, as text to hand to its sender."""
+    kept = _report(site, number)
+    text = "".join(f"{problem}\n" for problem in kept.problems)
+    if kept.faults > len(kept.problems):
+        text += f"{kept.file}: {kept.faults:,} errors; these are the first {len(kept.problems):,}\n"
     return PlainTextResponse(text, headers={"Content-Disposition": 'attachment; filename="faults.txt"'})
 
 
@@ -269,39 +274,36 @@ def _report(site: Site, number: str) -> Report:
 
 def _file_report(report: Report) -> FileReport:
     number = report.number if report.problems else None
-    return FileReport.build(report, faults=len(report.problems), first=_faults(report.problems), report=number)
+    return FileReport.build(report, first=_faults(report.problems), report=number)
 
 
 def _faults(problems: Sequence[Problem], first: int = 0) -> list[Fault]:
-    """A page of the faults, cut to what is shown of them."""
-    return [
-        Fault.build(
-            problem,
-            question=None if problem.question is None else problem.question[:LONGEST_FAULT],
-            message=problem.message[:LONGEST_FAULT],
-        )
-        for problem in problems[first : first + FAULTS_A_PAGE]
-    ]
+    """A page of the faults."""
+    return [Fault.build(problem) for problem in problems[first : first + FAULTS_A_PAGE]]
 
 
 # ---- an uploaded file ------------------------------------------------------------------------------------------------
 
 
-def take_upload(site: Site, name: str | None, content: BinaryIO, *, about: RunInformation, account: int) -> Report:
+def take_upload(
+    site: Site, checker: Checker, name: str | None, content: BinaryIO, *, about: RunInformation, account: int
+) -> Report:
     """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
     called = clean_name(name)
     room = TemporaryFolder("qassay-upload-")
     with _turn:
         try:
             data, plain = _received(content, room.path, called, site.settings.upload_limit)
-            tag = _checked(site, plain, called)
-            with site.store.write() as connection:
-                keep_run(connection, tag, data.read_bytes(), called=called, information=about, account=account)
+            checked = _checked(site, checker, plain, called)
+            if checked.tag is not None:
+                with site.store.write() as connection:
+                    keep_run(connection, checked.tag, data.read_bytes(), called=called, information=about, account=account)
         except InputError as error:
-            report = Report(called, None, error.problems)
-            _remember(site, report)
-            return report
-    return Report(called, tag, ())
+            checked = Checked(None, error.problems, len(error.problems))
+    report = Report(called, checked.tag, checked.problems, checked.faults)
+    if report.problems:
+        _remember(site, report)
+    return report
 
 
 def clean_name(name: str | None) -> str:
@@ -360,20 +362,15 @@ def _unpacked(came: Path, called: str) -> Iterator[bytes]:
             raise InputError(Problem("encoding", str(error), called)) from None
 
 
-def _checked(site: Site, path: Path, called: str) -> str:
-    """The tag of a faultless run; an error that lists all faults of any other."""
+def _checked(site: Site, checker: Checker, path: Path, called: str) -> Checked:
+    """The tag of a faultless run, or the faults of another, in words of the page."""
     questions = questions_of(site)
     if not questions.questions:
         message = "there are no questions yet, so nothing can be said of a run; publish them, or import them, first"
         raise InputError(Problem("configuration", message, called))
-    read = read_runs([path], task=site.configuration.task, questions=questions, names={path: called})
-    problems = read.faults(collection_of(site).lengths() if site.folder.collection.is_dir() else None)
-    if problems:
-        problems = _in_words_of_the_page(site, problems)
-        # By line; what is missing has none and comes last.
-        raise InputError(sorted(problems, key=lambda problem: (problem.line is None, problem.line or 0)))
-    # The warning that the file is not named after its run says nothing here: the store names it.
-    return read.runs.tags[0]
+    collection = site.folder.collection if site.folder.collection.is_dir() else None
+    checked = checker.check(Upload(path, called, site.configuration.task, questions, collection))
+    return replace(checked, problems=tuple(_in_words_of_the_page(site, checked.problems)))
 
 
 def _in_words_of_the_page(site: Site, problems: Iterable[Problem]) -> list[Problem]:
@@ -399,5 +396,5 @@ def _remember(site: Site, report: Report) -> None:
     """Keep a report; the oldest are forgotten when they are many."""
     reports = _reports(site)
     reports[report.number] = report
-    while len(reports) > 1 and sum(len(kept.problems) for kept in reports.values()) > MOST_FAULTS:
+    while len(reports) > MOST_REPORTS:
         reports.popitem(last=False)

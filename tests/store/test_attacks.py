@@ -1,0 +1,228 @@
+"""Attacks on a store and its surroundings (ASSESSING 6): a stranger's folder, others on the machine, a full disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import qassay
+from qassay.cli import main
+from qassay.errors import InputError
+from qassay.formats.folder import Folder
+from qassay.store import engine
+from qassay.store.backups import back_up, restore
+from qassay.store.engine import open_store
+from qassay.store.folder.importing import import_folder
+
+
+def fill(folder: Path) -> Path:
+    """Make the store of an evaluation from its files, and close it."""
+    with closing(open_store(folder, create=True)) as store:
+        import_folder(store, Folder(folder))
+    return folder / "qassay.db"
+
+
+# ---- a stranger's qassay.toml ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["absolute", "parent", "link", "query", "server"])
+def test_a_database_outside_the_folder_is_not_touched(
+    small: Path, tmp_path: Path, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "elsewhere" / "victim.db"
+    target.parent.mkdir()
+    address = {
+        "absolute": f"sqlite:///{target}",
+        "parent": f"sqlite:///{small}/../elsewhere/victim.db",
+        "link": f"sqlite:///{small}/inside.db",
+        "query": f"sqlite:///file:{target}?uri=true",
+        "server": "postgresql+psycopg://ada:hush@192.0.2.1/victim",
+    }[how]
+    if how == "link":
+        (small / "inside.db").symlink_to(target)
+    toml = small / "qassay.toml"
+    toml.write_text(f'database = "{address}"\n' + toml.read_text())
+    for command in (["score", str(small)], ["check", str(small)], ["backup", str(small)], ["serve", str(small), "--port", "0"]):
+        assert main(command) == 1
+        shown = capsys.readouterr().err
+        assert "outside the folder" in shown
+        assert "--use-database" in shown
+        assert "hush" not in shown
+    assert list(target.parent.iterdir()) == []
+    with pytest.raises(InputError, match="QASSAY_DATABASE"):
+        qassay.open(small)
+
+
+def test_a_database_outside_the_folder_is_used_where_it_is_meant(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "elsewhere.db"
+    toml = small / "qassay.toml"
+    toml.write_text(f'database = "sqlite:///{target}"\n' + toml.read_text())
+    with engine.using_named_database():
+        fill(small)
+    for command in (["check", str(small), "--use-database"], ["--use-database", "check", str(small)]):
+        assert main(command) == 0, capsys.readouterr().err
+    assert main(["check", str(small)]) == 1  # said once, meant once
+    monkeypatch.setenv("QASSAY_DATABASE", f"sqlite:///{target}")
+    assert main(["check", str(small)]) == 0
+
+
+def test_a_database_in_the_folder_needs_no_leave(small: Path) -> None:
+    toml = small / "qassay.toml"
+    toml.write_text(f'database = "sqlite:///{small}/own.db"\n' + toml.read_text())
+    fill(small)
+    assert (small / "own.db").is_file()
+
+
+# ---- others on the machine ------------------------------------------------------------------------------------------
+
+
+def test_the_store_and_its_journals_are_for_this_user_alone(small: Path, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with closing(open_store(small, create=True)) as store:
+            import_folder(store, Folder(small))
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in small.glob("qassay.db*")}
+        assert set(modes) == {"qassay.db", "qassay.db-wal", "qassay.db-shm"}
+        assert set(modes.values()) == {0o600}
+        (small / "qassay.db").chmod(0o644)
+        with closing(open_store(small)) as store:
+            back_up(store, tmp_path / "backup.db")
+        kept = restore(Folder(small), tmp_path / "backup.db")
+        assert kept is not None
+        assert stat.S_IMODE((small / "qassay.db").stat().st_mode) == 0o600
+        assert main(["sheet", str(small), "--assessor", "ada", "--to", str(tmp_path / "ada.html")]) == 0
+        keys = [path for path in (small / "sheets").iterdir() if path.is_file()]
+        assert keys
+        assert {stat.S_IMODE(path.stat().st_mode) for path in keys} == {0o600}
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("verb", ["score", "check", "pool", "backup", "export", "sheet", "import"])
+def test_another_process_that_holds_the_database_gets_a_clear_message(
+    small: Path, tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = fill(small)
+    monkeypatch.setattr(engine, "BUSY_MILLISECONDS", 50)
+    more = {
+        "export": ["--to", str(tmp_path / "out")],
+        "sheet": ["--assessor", "ada", "--to", str(tmp_path / "a.html")],
+        "import": [str(shutil.copy(small / "runs" / "a.txt", tmp_path / "a.txt"))],
+    }
+    with closing(sqlite3.connect(path)) as holder:
+        holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+        holder.execute("PRAGMA journal_mode = DELETE")
+        holder.execute("BEGIN EXCLUSIVE")
+        assert main([verb, str(small), *more.get(verb, [])]) == 1
+    shown = capsys.readouterr().err
+    assert "another program is using the database" in shown
+    assert "Traceback" not in shown
+
+
+# ---- a backup of somebody else's making -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER evil AFTER INSERT ON session BEGIN UPDATE account SET role = 'organiser'; END",
+        "CREATE VIEW evil AS SELECT * FROM account",
+        "CREATE TABLE evil (x)",
+        "CREATE INDEX evil ON account (name)",
+        "DROP INDEX ix_item_question_ordinal",
+        "ALTER TABLE account ADD COLUMN evil TEXT",
+    ],
+)
+def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path, statement: str) -> None:
+    fill(small)
+    with closing(open_store(small)) as store:
+        back_up(store, tmp_path / "backup.db")
+    with closing(sqlite3.connect(tmp_path / "backup.db")) as database:
+        database.execute(statement)
+    before = (small / "qassay.db").read_bytes()
+    with pytest.raises(InputError, match="not a backup that Qassay made"):
+        restore(Folder(small), tmp_path / "backup.db")
+    assert (small / "qassay.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("release", ["0001", "0002", "0003"])
+def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: str) -> None:
+    path = tmp_path / "backup.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((Path(__file__).parent / "releases" / f"{release}.sql").read_text())
+    restore(Folder(small), path)
+    open_store(small).close()
+
+
+# ---- a full or read-only disk ---------------------------------------------------------------------------------------
+
+# Root without the capabilities that let it write whatever it likes.
+WITHOUT_POWERS = """
+import ctypes, sys
+header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+ctypes.CDLL(None).capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+from qassay.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("left", ["closed", "log"])
+def test_a_store_is_scored_where_it_cannot_be_written(small: Path, left: str) -> None:
+    path = fill(small)
+    writer = None
+    if left == "log":  # as after a kill: some of the judgments are in the journal
+        writer = sqlite3.connect(path)
+        writer.execute("UPDATE setting SET value = value")
+        writer.commit()
+    for place in (small, *small.rglob("*")):
+        place.chmod(0o555 if place.is_dir() else 0o444)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-c", WITHOUT_POWERS, *arguments]
+        return subprocess.run(call, capture_output=True, text=True, check=False)
+
+    scored = run("score", str(small), "--unjudged", "wrong")
+    assert scored.returncode == 0, scored.stderr
+    new = small.parent / "c.txt"
+    new.write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c NIL\n")
+    changed = run("import", str(small), str(new))
+    assert changed.returncode == 1
+    assert "read-only" in changed.stderr
+    assert "Traceback" not in changed.stderr
+    for place in (small, *small.rglob("*")):
+        place.chmod(0o755)
+    if writer is not None:
+        writer.close()
+
+
+def test_a_full_disk_leaves_the_store_as_it_was(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = fill(small)
+    new = tmp_path / "c.txt"
+    new.write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c D1 " + "x" * 200_000 + "\n")
+    with closing(open_store(small)) as store, store.read() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    def limit(raw, _):
+        raw.execute(f"PRAGMA max_page_count = {pages + 2}")
+
+    event.listen(Engine, "connect", limit)
+    try:
+        assert main(["import", str(small), str(new)]) == 1
+    finally:
+        event.remove(Engine, "connect", limit)
+    shown = capsys.readouterr().err
+    assert "the disk is full, and nothing was changed" in shown
+    assert sorted(qassay.open(small).runs.tags) == ["a", "b"]
+    assert [found.name for found in small.glob(".part*")] == []
