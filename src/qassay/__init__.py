@@ -11,7 +11,8 @@ The map, in the order data flows; a module imports only modules above it:
     judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
     tally/        runs joined with a key           measures/   one small file per measure
     scoring/      question -> unit -> run
-    meta/         the evaluation of the evaluation  schemas/   the form of rows and outputs, as JSON Schema
+    meta/         the evaluation of the evaluation  figures/   results as charts
+    reports/      results as documents              schemas/   the form of rows and outputs, as JSON Schema
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
     formats/      files read, recognised, imported, exported
