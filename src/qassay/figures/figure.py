@@ -82,7 +82,7 @@ class Figure(Framed):
         """The picture as SVG, without scripts.
 
         `alone` makes a file of its own: with title, caption and colours for light and dark. Otherwise the picture is
-        part of a page, whose variables `--ink`, `--soft`, `--line`, `--card`, `--accent`, `--wash`, `--other` colour it.
+        part of a page, which gives the colours by the variables `--ink`, `--soft`, `--line` and so on (`LIGHT`).
         """
         drawn = _draw(self._titled() if alone else self.spec)
         return self._labelled(drawn, alone=alone)
