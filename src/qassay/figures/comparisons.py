@@ -121,9 +121,9 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
         )
         layers += [rule, label]
     size = counted(curves.target, curves.unit_name)
-    told = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
-    if gap is None:
-        told = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
+    told = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
+    if gap is not None:
+        told = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
     columns = [Column("difference from", "g"), Column("to", "g"), Column("expected error rate", ".1%")]
     return figure(
         "error-rate",

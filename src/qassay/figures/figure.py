@@ -44,6 +44,9 @@ DARK: Final = {
 }
 NO_FIGURES: Final = "a figure needs more: pip install 'qassay[figures]'"
 
+# Letters of a figure have 12 pixels; those of a page have 15.
+IN_PAGE: Final = 1.25
+
 _COLOUR = re.compile(r"var\(--([a-z]+)\)")
 _SUBTITLE_WIDTH = 96
 # What the drawing library writes for scripts and screen readers; the figure has one label as a whole.
@@ -143,11 +146,12 @@ class Figure(Framed):
         """The picture with one label as a whole, and with its own colours where it stands alone."""
         match = _ROOT.match(drawn)
         assert match is not None, "the drawing library writes its size"
-        width, height = match.groups()
+        width, height = map(float, match.groups())
+        scale = 1.0 if alone else IN_PAGE
         title, description = f"{self.name}-title", f"{self.name}-description"
         root = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{title} {description}" '
-            f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+            f'width="{scale * width:g}" height="{scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
         )
         labels = (
             f'<title id="{title}">{_escaped(self.title)}</title>'

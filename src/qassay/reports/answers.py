@@ -37,14 +37,9 @@ def headline(material: Material) -> str:
 
 
 def answer(material: Material) -> tuple[str, ...]:
-    """The headline, and what a reader asks next."""
-    return (
-        headline(material),
-        *significance(material),
-        *repeatable(material),
-        *settle(material),
-        *judges(material),
-    )
+    """The headline, and what a reader asks next: one paragraph each."""
+    next_questions = (significance(material), [*repeatable(material), *settle(material)], judges(material))
+    return (headline(material), *(" ".join(sentences) for sentences in next_questions if sentences))
 
 
 def significance(material: Material) -> list[str]:
@@ -93,7 +88,7 @@ def judges(material: Material) -> list[str]:
     for kind in material.agreement:
         if kind.raw is not None:
             who = listed(kind.sets)
-            sentences.append(f"{who} agree on {kind.raw:.1%} of {kind.items:,} {kind.about}.")
+            sentences.append(f"The judges {who} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         swaps = ranks.swaps_with_reference

@@ -66,7 +66,9 @@ def _intervals(material: Material) -> str:
     ways = sorted({BOOTSTRAP.get(way, way) for way in intervals.methods if way != "none"})
     if not ways:
         return "Intervals: none; a single unit does not show how scores vary."
-    return f"Intervals of scores: {' and '.join(ways)} at {intervals.level:.0%}, over {intervals.over}."
+    matrix = material.matrix
+    over = counted(len(matrix.units), matrix.unit_name) if matrix.clusters is None else intervals.over
+    return f"Intervals of scores: {' and '.join(ways)} at {intervals.level:.0%}, over {over}."
 
 
 def _test(material: Material) -> str:
@@ -110,8 +112,8 @@ def _error_rate(material: Material) -> str:
     return (
         "Repeatability (would as many new questions keep the order of two runs?): expected from the means and "
         f"variances of the per-{curves.unit_name[0]} differences of all {plural(curves.pairs, 'pair')} of runs, at "
-        f"an error rate of {curves.error:.0%}. It is a property of the whole set of runs, a rule of thumb for reading the table; "
-        "significance is a test of one pair."
+        f"an error rate of {curves.error:.0%}. It is a property of the whole set of runs, a rule of thumb for "
+        "reading the table; significance is a test of one pair."
     )
 
 

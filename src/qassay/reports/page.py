@@ -21,6 +21,8 @@ MOST_ROWS = 200
 MOST_CELLS = 6_000
 # A table of more bytes than this has no link of its own for download.
 MOST_LINKED = 60_000
+# Cells of text up to this many characters do not break.
+SHORT = 24
 
 
 def report_page(report: Report) -> str:
@@ -91,7 +93,7 @@ def _facts(report: Report) -> str:
 def _sections(report: Report) -> Iterable[str]:
     for section in report.sections:
         yield f'<section aria-labelledby="{section.name}"><h2 id="{section.name}">{text(section.title)}</h2>'
-        yield from (f"<p>{text(sentence)}</p>" for sentence in section.sentences)
+        yield f"<p>{text(' '.join(section.sentences))}</p>" if section.sentences else ""
         yield from (_exhibit(exhibit) for exhibit in section.exhibits)
         yield "</section>"
 
@@ -134,7 +136,7 @@ def table_html(table: Table) -> str:
         size = f"{len(table.rows):,} rows, {len(table.columns):,} columns"
         return f'<p class="note">{text(safe_text(table.title))}: {size}. `report --format csv` writes all of it.</p>'
     rows = replace(table, rows=table.rows[:MOST_ROWS]).cells()
-    kinds = [' class="text" dir="auto"' if column.left else "" for column in table.columns]
+    kinds = [_kind([row[place] for row in rows]) if column.left else "" for place, column in enumerate(table.columns)]
     head = "".join(
         f'<th scope="col"{kind}>{text(safe_text(column.header))}</th>' if column.header else f"<td{kind}></td>"
         for column, kind in zip(table.columns, kinds, strict=True)
@@ -150,6 +152,12 @@ def table_html(table: Table) -> str:
         f'<div class="wide" tabindex="0" role="group" aria-label="{label}"><table>{caption}'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{below}"
     )
+
+
+def _kind(cells: Sequence[str]) -> str:
+    """The attributes of a column of text; what is short stays on one line."""
+    short = max(map(len, cells), default=0) <= SHORT
+    return f' class="text{" short" if short else ""}" dir="auto"'
 
 
 def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from qassay import figures
 from qassay.errors import UsageError
+from qassay.matrix import TIE
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Report, Section
 from qassay.reports.methods import methods
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 # Agreement matrices of so many pairs of judges; the tables have all.
 MATRICES = 3
-PAIRS_SHOWN = 20
+# Quartiles of fewer runs say little.
+FEW_RUNS = 3
 
 
 def build_report(material: Material) -> Report:
@@ -122,11 +124,26 @@ def _where(material: Material) -> Section | None:
         counts = scores.contingency()
         if counts:
             exhibits += _drawn(lambda: figures.contingency(counts))
-    zero = sum(box.has_zero_median for box in spread.boxes)
-    units = counted(len(spread.boxes), spread.unit_name)
-    who = "the run scores" if spread.runs == 1 else "at least half of the runs score"
-    sentence = f"On {zero:,} of {units} {who} 0."
-    return Section("where", "Where do they differ?", (sentence,), tuple(exhibits)) if exhibits else None
+    return Section("where", "Where do they differ?", tuple(_spread(material)), tuple(exhibits)) if exhibits else None
+
+
+def _spread(material: Material) -> list[str]:
+    """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
+    spread = material.spread
+    boxes = sorted(spread.boxes, key=lambda box: (box.mean, box.unit))
+    one = spread.unit_name[0]
+    sentences = []
+    if len(boxes) > 1 and boxes[-1].mean - boxes[0].mean > TIE:
+        hardest, easiest = (f"{called(box.unit)} (mean {box.mean:.3f})" for box in (boxes[0], boxes[-1]))
+        sentences.append(f"The hardest {one} is {hardest}, the easiest {easiest}.")
+        widest = max(boxes, key=lambda box: box.q3 - box.q1)
+        if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:
+            sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
+    zero = sum(box.has_zero_median for box in boxes)
+    if zero:
+        who = "the run scores" if spread.runs == 1 else "at least half of the runs score"
+        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {who} 0.")
+    return sentences
 
 
 def _judges(material: Material) -> Section | None:

@@ -37,28 +37,30 @@ a{color:var(--accent)}
 figure{margin:0}
 .wide{overflow-x:auto}
 .wide:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
-figure svg{display:block;max-width:100%;height:auto;margin:0 auto}
+figure svg{display:block;max-width:100%;height:auto}
 figcaption{margin-top:.5rem;max-width:46rem}
 table{border-collapse:collapse;font-size:.9375rem;width:100%}
 caption{text-align:left;font-weight:600;padding-bottom:.5rem;overflow-wrap:anywhere}
 th{text-align:right;font-weight:550;color:var(--soft);font-size:.8125rem;vertical-align:bottom}
 th,td{padding:.45rem .75rem;border-bottom:1px solid var(--line)}
 td{text-align:right;vertical-align:top}
-th.text,td.text{text-align:start;max-width:26rem;overflow-wrap:anywhere;min-width:5rem}
+th.text,td.text{text-align:start;max-width:26rem;overflow-wrap:break-word;word-break:break-word;min-width:4rem}
+td.short{white-space:nowrap}
 tbody th{color:var(--ink);font-size:.9375rem}
 .note{margin:.5rem 0 0}
 details{margin-top:.75rem}
+.card>details:first-child{margin:0}
 summary{cursor:pointer;color:var(--accent);font-size:.875rem}
 ul{padding-left:1.25rem;max-width:46rem}
 li{margin:.4rem 0;overflow-wrap:anywhere}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem;margin:.25rem 0 1rem;
 overflow-x:auto;font:.875rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
 @media (max-width:40rem){main{padding:1rem 1rem 3rem}header{padding:.75rem 1rem}.card{padding:1rem;border-radius:.6rem}
-figure svg{max-width:none;min-width:34rem;margin:0}.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
+figure svg{max-width:none;min-width:29rem}.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
 .facts{grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem}}
 @media print{:root{color-scheme:light}html{font-size:11pt}body{background:none}header,.contents,.download{display:none}
 main{max-width:none;padding:0}.card{border:0;padding:0;border-radius:0}.facts .card{border:1px solid var(--line);
 padding:.5rem .75rem;border-radius:.4rem}figure,.facts,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
-.wide{overflow:visible}details:not([open]){display:none}pre{white-space:pre-wrap}a{color:inherit;text-decoration:none}}
+table,tbody th{font-size:.75rem}th{font-size:.7rem}th,td{padding:.25rem .4rem}.wide{overflow:visible}details:not([open]){display:none}pre{white-space:pre-wrap}a{color:inherit;text-decoration:none}}
 """
 )
