@@ -31,11 +31,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(FOR_DEMO): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[serve,search]'
+	$(PIP) -e '.[serve,search,figures]'
 	touch $@
 
 $(FOR_USERS): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[serve,search,excel,fast]'
+	$(PIP) -e '.[serve,search,figures,excel,fast]'
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh | $(BIN)/python

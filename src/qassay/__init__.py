@@ -11,7 +11,8 @@ The map, in the order data flows; a module imports only modules above it:
     judging/      what a judgment is: one file per kind; judgment sets, keys, pool, items, settling
     tally/        runs joined with a key           measures/   one small file per measure
     scoring/      question -> unit -> run
-    meta/         the evaluation of the evaluation  schemas/   the form of rows and outputs, as JSON Schema
+    meta/         the evaluation of the evaluation  figures/   results as charts
+    reports/      results as documents              schemas/   the form of rows and outputs, as JSON Schema
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
     formats/      files read, recognised, imported, exported
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         describe,
         leaderboard,
         plan,
+        report,
         reuse,
         sensitivity,
         stability,
@@ -72,6 +74,7 @@ _HOMES = {
     "open": ("qassay.evaluation", "open_evaluation"),
     "plan": ("qassay.analysis", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
+    "report": ("qassay.analysis", "report"),
     "reuse": ("qassay.analysis", "reuse"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
@@ -96,6 +99,7 @@ __all__ = [
     "open",
     "plan",
     "read_matrix",
+    "report",
     "reuse",
     "scores",
     "sensitivity",

@@ -27,6 +27,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
         "uvicorn",
     ),
     "search": ("nupunkt", "tantivy"),
+    "figures": ("altair", "vl_convert"),
     "excel": ("fastexcel",),
     "fast": ("numba",),
     "nlp": ("spacy",),

@@ -5,6 +5,7 @@ A record gives `sentence()`, `tables()` and `as_json()`. From these follow what 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from qassay.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    # The floor of figures is below: it is loaded when a figure is asked for.
+    Figure = Any
 
 
 class Result(Framed):
@@ -43,6 +47,10 @@ class Result(Framed):
     def to_polars(self) -> pl.DataFrame:
         """The main table as a polars data frame, with numbers at full precision."""
         return self.table().to_polars()
+
+    def figure(self) -> Figure:
+        """The figure of this result, with `svg()`, `png()`, `pdf()` and `csv()`. Needs the extra `figures`."""
+        return importlib.import_module("qassay.figures").figure_of(self)
 
     def __repr__(self) -> str:
         return safe_text(f"{type(self).__name__}: {self.sentence()}")

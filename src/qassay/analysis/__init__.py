@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
+    from qassay.reports import Report
     from qassay.scoring import Missing, Scores, Unjudged
 
 # What every analysis of scores takes, beside an evaluation: scores, a score matrix, or what `qassay.scores` reads (a
@@ -346,6 +347,40 @@ def reuse(
         drop_from_series=evaluation.configuration.drop_from_series,
         progress=progress,
     )
+
+
+def report(
+    scores: ScoresLike | Evaluation,
+    *,
+    name: str | None = None,
+    key: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    seed: int = 0,
+) -> Report:
+    """One document: who is ahead, whether that is real, where runs differ, how far judges agree, and what is next.
+
+    `html()`, `markdown()` and `latex()` give its forms; `name` is its title. The other keyword arguments say how an
+    evaluation is scored, as in `Evaluation.score`. Needs the extra `figures`.
+
+    >>> import qassay
+    >>> print(qassay.report(qassay.open(qassay.demo_folder())).answer[0])
+    hobby leads with 0.541, but 6 other runs could be as good: egret, badger, crane, finch, dunlin and kite.
+    """
+    from qassay.analysis.reporting import Scored, of_evaluation, of_matrix
+    from qassay.extras import require
+    from qassay.reports import build_report
+
+    require("figures", "a report")
+    evaluation = _evaluation(scores)
+    if evaluation is not None:
+        material = of_evaluation(evaluation, Scored(key, measure, component, unjudged, missing), seed=seed)
+        return build_report(material if name is None else replace(material, name=name))
+    if key or measure or component or unjudged != "stop" or missing != "stop":
+        raise UsageError("key, measure, component, unjudged and missing are for an evaluation, not for scores")
+    return build_report(of_matrix(_matrix(scores), name=name or "scores", seed=seed))
 
 
 def as_matrix(scores: ScoresLike) -> ScoreMatrix:

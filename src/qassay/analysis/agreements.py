@@ -20,6 +20,7 @@ from qassay.tables import Table
 
 if TYPE_CHECKING:
     from qassay.analysis import Progress
+    from qassay.figures import Figure
 
 # With more pairs of sets than this their matrices fill pages; JSON has them all.
 MATRICES_SHOWN = 6
@@ -64,6 +65,10 @@ class AgreementStudy(Result):
         for kind in self._compared:
             tables += kind.tables(matrices=len(kind.pairs) <= MATRICES_SHOWN)
         return [*tables, *self.ratings.tables()]
+
+    def figure(self) -> Figure:
+        """The labels of the first two sets, for the first kind of judgment."""
+        return self.kinds[0].figure()
 
     def to_polars(self) -> pl.DataFrame:
         """One row per kind of judgment and statistic, with its 95% interval."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qassay.evaluation import Evaluation
+    from qassay.figures import Figure
     from qassay.scoring import Missing, Scores, Unjudged
 
 
@@ -39,6 +40,10 @@ class Description(Result):
         """The units with a median of 0, the rankings by other rules, and the scores on each unit (0: none)."""
         composed = self.composition.tables() if self.composition else [self.units.zero_table()]
         return composed if most == 0 else [*composed, self.table(most)]
+
+    def figure(self) -> Figure:
+        """How the runs spread on each unit."""
+        return self.units.figure()
 
     def to_polars(self) -> pl.DataFrame:
         """One row per unit."""

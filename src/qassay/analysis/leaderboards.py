@@ -15,6 +15,8 @@ from qassay.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
+    from qassay.figures import Figure
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(Result):
@@ -42,6 +44,12 @@ class Leaderboard(Result):
         note = f"Intervals: {methods}, over {self.intervals.over}."
         # What was left out is said by both, and once is enough.
         return replace(shown, notes=tuple(dict.fromkeys((note, *self.pairs.table().notes, *shown.notes))))
+
+    def figure(self) -> Figure:
+        """Scores with intervals, and the groups of runs that cannot be told apart."""
+        from qassay.figures import leaderboard
+
+        return leaderboard(self.pairs, self.intervals)
 
     def to_polars(self) -> pl.DataFrame:
         """One row per run: rank, run, score, its interval, its group (letters), and the figures beside it."""

@@ -38,6 +38,7 @@ VERBS = {
     "sensitivity": "Error rates, and the smallest difference to trust.",
     "compare": "Is one run better than another?",
     "plan": "How many questions, and assessors, for a wanted difference.",
+    "report": "One page to show: who is best, is it real, what next.",
     "reuse": "Leave-one-out test of the judgments.",
     "schema": "The JSON Schema of a file's rows or a command's output.",
     "completion": "Completion for bash, zsh or fish.",

@@ -102,6 +102,8 @@ class Plan(Result):
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
+    # Units per independent part: questions per series where whole series are counted.
+    block: float = 1.0
 
     def sentence(self) -> str:
         """The units for the differences wanted, the smallest first."""
@@ -278,6 +280,7 @@ def _plan(
         study=study,
         coefficients=_for_coefficient(study, wanted.coefficient),
         notes=notes,
+        block=pilot.block,
     )
 
 

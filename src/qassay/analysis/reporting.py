@@ -1,0 +1,206 @@
+"""The results that a report is made from: every analysis that the scores or the evaluation allow."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from qassay._version import __version__
+from qassay.errors import QassayError
+from qassay.matrix import ScoreMatrix
+from qassay.meta.distributions import score_distributions
+from qassay.meta.intervals import score_intervals
+from qassay.meta.planning import Plan, Wanted, differences_for, plan
+from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
+from qassay.meta.sensitivity.trials import WIDTH
+from qassay.meta.significance import compare, compare_all
+from qassay.reports.material import Material
+
+if TYPE_CHECKING:
+    from qassay.analysis.agreements import AgreementStudy
+    from qassay.evaluation import Evaluation
+    from qassay.meta.stability import Stability
+    from qassay.scoring import Missing, Scores, Unjudged
+
+Made = TypeVar("Made")
+
+# Error rates are about all pairs of runs; the curve of a single pair says nothing of another one.
+FEWEST_RUNS = 3
+LEVEL = 0.95
+RESAMPLES = 1000
+UNNAMED = ("unit", "units")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What an evaluation is scored by, as the options say it."""
+
+    key: str | None = None
+    measure: str | None = None
+    component: str | None = None
+    unjudged: Unjudged = "stop"
+    missing: Missing = "stop"
+
+
+def of_matrix(
+    matrix: ScoreMatrix, *, name: str, sources: Sequence[str] = (), options: Sequence[str] = (), seed: int = 0
+) -> Material:
+    """The results of scores from elsewhere. `sources` and `options` are what the commands in the report name."""
+    notes: list[str] = []
+    pairs = compare_all(matrix, alpha=1 - LEVEL, seed=seed)
+    first_two = None
+    if len(matrix.runs) > 1:
+        first_two = compare(matrix, *pairs.runs[:2], alpha=1 - LEVEL, seed=seed, top=len(matrix.units))
+    curves = _curves(matrix, seed, notes)
+    planned = _tried(lambda: _plan(matrix, curves), "No plan", notes) if len(matrix.runs) > 1 else None
+    return Material(
+        name=name,
+        matrix=matrix,
+        intervals=score_intervals(matrix, level=LEVEL, seed=seed),
+        pairs=pairs,
+        spread=score_distributions(matrix),
+        seed=seed,
+        first_two=first_two,
+        curves=curves,
+        plan=planned,
+        missing=tuple(notes),
+        commands=_commands(matrix, pairs.runs, sources, options, seed),
+        version=__version__,
+    )
+
+
+def of_evaluation(
+    evaluation: Evaluation, scored: Scored, *, sources: Sequence[str] = (), options: Sequence[str] = (), seed: int = 0
+) -> Material:
+    """The results of an evaluation: those of its scores, and what its judges say."""
+    from qassay.measures import measure as parse_measure
+
+    scores = scores_of(evaluation, scored)
+    material = of_matrix(scores.matrix, name=evaluation.name, sources=sources, options=options, seed=seed)
+    notes = list(material.missing)
+    folder = shlex.join(sources[:1])
+    commands = {"Scores, intervals and groups": _command("score", sources, options), **material.commands}
+    study = ranks = None
+    if len(evaluation.assessor_sets) > 1:
+        study = _tried(lambda: _agreement(evaluation, seed), "No agreement", notes)
+        commands["How far the judges agree"] = f"qassay agree {folder}"
+    if len(evaluation.sets) > 1:
+        ranks = _tried(lambda: _stability(evaluation, scored), "No ranking under other judgments", notes)
+        commands["The ranking under other judgments"] = _command("stability", sources, _without_key(options))
+    kept = {} if not sources else commands
+    return replace(
+        material,
+        scores=scores,
+        task_title=evaluation.task.title,
+        measure_title=parse_measure(scores.measure).title,
+        agreement=() if study is None else tuple(study),
+        ratings=None if study is None else study.ratings,
+        stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
+        judged_by=evaluation.sets,
+        missing=tuple(notes),
+        commands=kept,
+    )
+
+
+def scores_of(evaluation: Evaluation, scored: Scored) -> Scores:
+    """The scores, with the name of a unit that people use."""
+    from qassay.measures import measure as parse_measure
+
+    scores = evaluation.score(
+        scored.key,
+        measure=scored.measure,
+        component=scored.component,
+        unjudged=scored.unjudged,
+        missing=scored.missing,
+    )
+    if scores.unit_name != UNNAMED:
+        return scores
+    series = parse_measure(scores.measure).by_series
+    return replace(scores, unit_name=("series", "series") if series else ("question", "questions"))
+
+
+def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurves | None:
+    """The expected error rates; they need no trials, so that one per size is enough."""
+    if len(matrix.runs) < FEWEST_RUNS:
+        notes.append(f"No repeatable gap: it takes {FEWEST_RUNS} runs or more.")
+        return None
+    return _tried(
+        lambda: sensitivity(matrix, trials=1, intervals=0, seed=seed, bin_width=width_for(matrix)),
+        "No repeatable gap",
+        notes,
+    )
+
+
+def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
+    sizes = {} if curves is None else curves.size_needed(every=True)
+    return plan(
+        matrix,
+        wanted=Wanted(differences_for(matrix)),
+        size_needed={limit: {"predicted": both.predicted} for limit, both in sizes.items()},
+        bin_width=float(width_for(matrix)),
+    )
+
+
+def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
+    from qassay.analysis import agreement
+
+    return agreement(evaluation, resamples=RESAMPLES, seed=seed)
+
+
+def _stability(evaluation: Evaluation, scored: Scored) -> Stability:
+    from qassay.analysis import stability
+
+    measures = () if scored.measure is None else (scored.measure,)
+    return stability(
+        evaluation,
+        measures=measures,
+        component=scored.component,
+        unjudged=scored.unjudged,
+        missing=scored.missing,
+    )
+
+
+def _tried(work: Callable[[], Made], what: str, notes: list[str]) -> Made | None:
+    """The result, or a note that says why there is none."""
+    try:
+        return work()
+    except QassayError as error:
+        notes.append(f"{what}: {str(error).rstrip('.')}.")
+        return None
+
+
+def _commands(
+    matrix: ScoreMatrix, runs: Sequence[str], sources: Sequence[str], options: Sequence[str], seed: int
+) -> dict[str, str]:
+    """What prints the numbers of the report; nothing where the scores are in memory."""
+    if not sources:
+        return {}
+    chance = ["--seed", str(seed)] if seed else []
+    width = [] if width_for(matrix) == WIDTH else ["--bin-width", str(width_for(matrix))]
+    commands = {"Which runs differ": _command("compare", sources, [*options, *chance])}
+    if len(runs) > 1:
+        commands["The first two runs"] = _command("compare", [*sources, *runs[:2]], [*options, *chance])
+        commands["The repeatable gap"] = _command("sensitivity", sources, [*options, *width, *chance])
+        commands["How many questions a difference needs"] = _command("plan", sources, [*options, *chance])
+    commands["How scores spread over the questions"] = _command("describe", sources, options)
+    return commands
+
+
+def _command(verb: str, sources: Sequence[str], options: Sequence[str]) -> str:
+    """A line for the shell; names that begin with a dash stand behind the options."""
+    if any(source.startswith("-") for source in sources):
+        return shlex.join(["qassay", verb, *options, "--", *sources])
+    return shlex.join(["qassay", verb, *sources, *options])
+
+
+def _without_key(options: Sequence[str]) -> list[str]:
+    """The options without the one that names a key: stability scores with all of them."""
+    kept: list[str] = []
+    skip = False
+    for option in options:
+        if not skip and option != "--key":
+            kept.append(option)
+        skip = option == "--key"
+    return kept

@@ -1,0 +1,270 @@
+"""`qassay report`: one document to show."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qassay.cli.inputs import (
+    JsonOption,
+    ScoringOptions,
+    SeedOption,
+    SourcesArgument,
+    is_evaluation,
+    refuse,
+    takes_scoring,
+    warn,
+)
+from qassay.cli.output import fold, print_json, visible
+from qassay.errors import InputError, Problem, UsageError
+from qassay.extras import require
+
+if TYPE_CHECKING:
+    from qassay.reports import Report
+    from qassay.reports.material import Material
+
+Format = Literal["html", "markdown", "latex", "csv"]
+SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex"}
+DEFAULTS: dict[Format, str] = {
+    "html": "report.html",
+    "markdown": "report.md",
+    "latex": "report.tex",
+    "csv": "report",
+}
+ORGANISATION = "organisation"
+
+
+@takes_scoring
+def command(
+    sources: SourcesArgument,
+    *,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="Where to write it (default: report.html).")
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="html, markdown, latex, or csv: a folder of tables and figures."),
+    ] = None,
+    by: Annotated[
+        Literal["organisation"] | None,
+        typer.Option("--by", help="One result page per organisation, into the folder --to."),
+    ] = None,
+    top: Annotated[int | None, typer.Option("--top", min=1, metavar="N", help="LaTeX: only the N best runs.")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="TITLE", help="Title of the report.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    scoring: ScoringOptions,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one document to show: the answer first, then figures and tables.
+
+    Who is ahead, which differences are real, where the systems differ, how
+    far the judges agree, how many more questions are needed; then how it was
+    done, and the commands that print each number. The HTML file is complete:
+    it opens from disk, follows light and dark, prints, and loads nothing.
+
+    LaTeX has the tables of a TREC overview (booktabs): submitter, run,
+    score, components; all runs, and the best run of each organisation. With
+    --by organisation each organisation gets its own page: its scores beside
+    the median and the best, and no other run's name.
+
+    Examples
+
+      qassay report my-eval
+      qassay report scores.csv --to for-the-meeting.html
+      qassay report my-eval --format latex --top 10
+      qassay report my-eval --by organisation --to result-pages
+    """
+    require("figures", "qassay report")
+    if by == ORGANISATION:
+        _result_pages(sources, scoring, to, form, force=force, as_json=as_json)
+        return
+    chosen = form or SUFFIXES.get(to.suffix.lower() if to else "", "html")
+    target = to or Path(DEFAULTS[chosen])
+    if top is not None and chosen != "latex":
+        raise UsageError("--top is for --format latex")
+    _check_target(target, folder=chosen == "csv", force=force)
+    from dataclasses import replace
+
+    from qassay.reports import build_report
+
+    material = _material(sources, scoring, seed)
+    report = build_report(material if name is None else replace(material, name=name))
+    contents = _contents(report, chosen, top)
+    _write(target, contents, folder=chosen == "csv")
+    size = sum(map(len, contents.values()))
+    if as_json:
+        print_json(
+            {
+                "to": str(target),
+                "format": chosen,
+                "files": sorted(contents) if chosen == "csv" else [target.name],
+                "bytes": size,
+                "answer": list(report.answer),
+                "facts": [{"label": f.label, "value": f.value, "meaning": f.meaning} for f in report.facts],
+                "missing": list(material.missing),
+            }
+        )
+        return
+    for sentence in report.answer:
+        print(visible(fold(_bare(sentence))))
+    print()
+    many = f"{len(contents)} files, " if len(contents) > 1 else ""
+    print(visible(f"Wrote {target} ({many}{size / 1000:,.0f} kB)."))
+
+
+def _bare(sentence: str) -> str:
+    """Without the characters that isolate names from right to left; a terminal shows them as codes."""
+    return re.sub("[\u2068\u2069]", "", sentence)
+
+
+def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Material:
+    """The results of the sources."""
+    from qassay.analysis.reporting import Scored, of_evaluation, of_matrix
+
+    options = _options(scoring)
+    if is_evaluation(sources):
+        from qassay.evaluation import open_evaluation
+
+        refuse("a folder", scoring.given())
+        scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
+        return of_evaluation(open_evaluation(sources[0]), scored, sources=list(sources), options=options, seed=seed)
+    tables = scoring.read(sources)
+    for warning in tables.warnings:
+        warn(warning)
+    named = Path(sources[0].rpartition("=")[2]).name
+    title = named if len(sources) == 1 else f"{named} and {len(sources) - 1} more"
+    return of_matrix(tables.matrix, name=title, sources=list(sources), options=options, seed=seed)
+
+
+def _options(scoring: ScoringOptions) -> list[str]:
+    """The options that were given, as a command has them."""
+    given: list[str] = []
+    for field in fields(scoring):
+        value = getattr(scoring, field.name)
+        if value == field.default or value is None:
+            continue
+        option = f"--{field.name.replace('_', '-')}"
+        given += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
+    return given
+
+
+def _contents(report: Report, form: Format, top: int | None) -> dict[str, bytes]:
+    """The files of a report by name; a single one has no name of its own."""
+    if form == "html":
+        return {"": report.html().encode()}
+    if form == "markdown":
+        return {"": report.markdown().encode()}
+    if form == "latex":
+        return {"": report.latex(top=top).encode()}
+    contents: dict[str, bytes] = {}
+    for exhibit in report.exhibits():
+        contents[f"{exhibit.name}.csv"] = exhibit.table.to_polars().write_csv().encode()
+        if exhibit.figure is not None:
+            contents[f"{exhibit.name}.svg"] = exhibit.figure.svg().encode()
+            contents[f"{exhibit.name}.png"] = exhibit.figure.png()
+            contents[f"{exhibit.name}.pdf"] = exhibit.figure.pdf()
+    return contents
+
+
+def _check_target(target: Path, *, folder: bool, force: bool) -> None:
+    """Stop before the work where its result could not be written."""
+    parent = target.absolute().parent
+    if not parent.is_dir():
+        message = "there is no such folder. Make it first, or name another place with --to"
+        raise InputError(Problem("configuration", message, str(parent)))
+    if not os.access(parent if not target.is_dir() else target, os.W_OK):
+        message = "the folder cannot be written to. Name another place with --to"
+        raise InputError(Problem("configuration", message, str(parent)))
+    if folder and target.exists() and not target.is_dir():
+        raise InputError(Problem("configuration", "is a file. Name a folder with --to", str(target)))
+    if not folder and target.is_dir():
+        raise InputError(Problem("configuration", "is a folder. Name a file with --to", str(target)))
+    exists = any(target.iterdir()) if target.is_dir() else target.exists()
+    if exists and not force:
+        what = "is not empty. To write into it" if folder else "exists already. To replace it"
+        raise InputError(Problem("configuration", f"{what}: --force", str(target)))
+
+
+def _write(target: Path, contents: Mapping[str, bytes], *, folder: bool) -> None:
+    """Write everything, or nothing."""
+    from qassay.formats import files
+
+    if not folder:
+        files.write_all({target: contents[""]})
+        return
+    if target.exists():
+        files.write_all({target / name: data for name, data in contents.items()})
+        return
+    with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".report-") as staging:
+        made = Path(staging) / "new"
+        files.write_all({made / name: data for name, data in contents.items()})
+        made.rename(target)
+
+
+def _result_pages(
+    sources: Sequence[str],
+    scoring: ScoringOptions,
+    to: Path | None,
+    form: Format | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """One page per organisation."""
+    from qassay.analysis.reporting import Scored, scores_of
+    from qassay.evaluation import open_evaluation
+    from qassay.reports.organisations import organisation_page, organisations
+
+    if to is None:
+        raise UsageError("--by organisation writes a folder of pages: name it with --to")
+    if form not in (None, "html"):
+        raise UsageError("--by organisation writes HTML pages; leave --format out")
+    if not is_evaluation(sources):
+        raise UsageError("--by organisation needs an evaluation: tables of scores do not name organisations")
+    refuse("a folder", scoring.given())
+    _check_target(to, folder=True, force=force)
+    evaluation = open_evaluation(sources[0])
+    scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
+    scores = scores_of(evaluation, scored)
+    named = organisations(scores)
+    if not named:
+        message = 'no run names its organisation. Add it to runs.jsonl: {"run": ..., "organisation": ...}'
+        raise InputError(Problem("configuration", message, str(sources[0])))
+    pages = dict(zip(_file_names(named), named, strict=True))
+    contents = {file: organisation_page(scores, which).html().encode() for file, which in pages.items()}
+    _write(to, contents, folder=True)
+    nameless = [row.run for row in scores.runs if not scores.information[row.run].organisation]
+    if as_json:
+        print_json({"to": str(to), "pages": pages, "runs_without_organisation": nameless})
+        return
+    print(visible(f"Wrote {len(pages)} pages to {to}:"))
+    for file, which in pages.items():
+        print(visible(f"  {file}  {which}"))
+    if nameless:
+        print(visible(f"Without a page, because they name no organisation: {', '.join(nameless)}."))
+
+
+def _file_names(names: Sequence[str]) -> list[str]:
+    """A file name for each organisation, of plain characters, none twice.
+
+    >>> _file_names(["Team A", "team a!", "../x", "שלום"])
+    ['team-a.html', 'team-a-2.html', 'x.html', 'organisation.html']
+    """
+    taken: dict[str, int] = {}
+    made = []
+    for name in names:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or ORGANISATION
+        taken[plain] = taken.get(plain, 0) + 1
+        candidate = plain if taken[plain] == 1 else f"{plain}-{taken[plain]}"
+        while f"{candidate}.html" in made:
+            candidate += "-"
+        made.append(f"{candidate}.html")
+    return made

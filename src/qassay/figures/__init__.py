@@ -1,0 +1,76 @@
+"""Figures: result records -> charts, one function per figure.
+
+    rankings     leaderboard  ranks_by_set  tau_heat_map  score_by_beta  score_by_length
+    comparisons  differences_by_unit  error_rate_by_difference  power_by_units
+    units        scores_by_unit  boxes_by_unit
+    judges       agreement_matrix  contingency  rating_histogram  mean_rank_by_judge
+    drawing      letters, colours and axes that all share
+    figure       the record: a chart with its table; SVG, PNG, PDF, CSV
+
+Each takes a record and gives a `Figure`. Numbers come from the record alone. Packages: the extra `figures`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from qassay.errors import UsageError
+from qassay.figures.comparisons import differences_by_unit, error_rate_by_difference, power_by_units
+from qassay.figures.figure import Figure
+from qassay.figures.judges import agreement_matrix, contingency, mean_rank_by_judge, rating_histogram
+from qassay.figures.rankings import leaderboard, ranks_by_set, score_by_beta, score_by_length, tau_heat_map
+from qassay.figures.units import boxes_by_unit, scores_by_unit
+
+__all__ = [
+    "Figure",
+    "agreement_matrix",
+    "boxes_by_unit",
+    "contingency",
+    "differences_by_unit",
+    "error_rate_by_difference",
+    "figure_of",
+    "leaderboard",
+    "mean_rank_by_judge",
+    "power_by_units",
+    "ranks_by_set",
+    "rating_histogram",
+    "score_by_beta",
+    "score_by_length",
+    "scores_by_unit",
+    "tau_heat_map",
+]
+
+
+def figure_of(result: object) -> Figure:
+    """The figure of a result; an error where this kind of result has none."""
+    draw = _figures().get(type(result))
+    if draw is None:
+        raise UsageError(f"{type(result).__name__} has no figure; its tables show all of it")
+    return draw(result)
+
+
+@cache
+def _figures() -> Mapping[type, Callable[[Any], Figure]]:
+    """The figure of each kind of result."""
+    from qassay.matrix import ScoreMatrix
+    from qassay.meta.agreement.result import Agreement
+    from qassay.meta.distributions import ScoreDistributions
+    from qassay.meta.planning import Plan
+    from qassay.meta.sensitivity import SensitivityCurves
+    from qassay.meta.significance import AllPairs, PairComparison
+    from qassay.meta.stability import Stability
+    from qassay.scoring import Scores
+
+    return {
+        AllPairs: leaderboard,
+        Agreement: lambda result: agreement_matrix(result.pairs[0]),
+        PairComparison: differences_by_unit,
+        Plan: power_by_units,
+        ScoreDistributions: boxes_by_unit,
+        ScoreMatrix: scores_by_unit,
+        Scores: lambda result: scores_by_unit(result.matrix),
+        SensitivityCurves: error_rate_by_difference,
+        Stability: lambda result: ranks_by_set(next(iter(result.measures.values()))),
+    }

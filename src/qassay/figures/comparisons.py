@@ -1,0 +1,203 @@
+"""Figures about differences: by question, how often they are repeated, and how many questions they need."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names
+from qassay.figures.figure import Figure, figure
+from qassay.meta.significance import power as power_of_test
+from qassay.tables import Column, counted, table
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qassay.meta.planning import Plan
+    from qassay.meta.sensitivity import SensitivityCurves
+    from qassay.meta.significance import PairComparison
+
+# Questions with a name of their own in the figure of differences.
+MOST_NAMED = 30
+# Curves of power that can be told apart, and the points of each.
+MOST_CURVES = 4
+POINTS = 60
+
+
+def differences_by_unit(comparison: PairComparison) -> Figure:
+    """The difference of two runs on each unit, largest first, with wins, ties and losses counted."""
+    rows = sorted(
+        ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -row[3]
+    )
+    one, many = comparison.unit_name
+    ties = comparison.units - comparison.units_better - comparison.units_worse
+    differing = comparison.units_better + comparison.units_worse
+    a, b = comparison.a, comparison.b
+    counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
+    left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
+    cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
+    drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, many)
+    columns: list[Column | str] = [one, Column(a, ".3f"), Column(b, ".3f"), Column(f"{a} − {b}", "+.3f")]
+    return figure(
+        "differences",
+        drawn,
+        title=f"{a} compared with {b}, by {one}",
+        caption=counts + left_out,
+        description=f"{counts} The mean difference is {comparison.difference:+.3f}.",
+        table=table(f"{a} − {b} on each {one} that differs", columns, rows),
+    )
+
+
+def _named_bars(cells: list[dict[str, object]], a: str, b: str) -> Any:
+    alt = altair()
+    order = [str(cell["unit"]) for cell in cells]
+    base = chart(cells).encode(
+        x=alt.X("difference:Q", title=_sides(a, b)),
+        y=names("unit", order),
+        color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+    )
+    bars = base.mark_bar(height={"band": 0.6})
+    zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(x="difference:Q")
+    return alt.layer(bars, zero).properties(width=WIDTH - 160, height=height(len(order)))
+
+
+def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> Any:
+    alt = altair()
+    axis = alt.Axis(grid=False, labels=False)
+    bars = (
+        chart(cells)
+        .mark_bar(width=max(1.0, 0.8 * WIDTH / len(cells)))
+        .encode(
+            x=alt.X("place:Q", title=f"{units}, from the best for {_short(a)} to the best for {_short(b)}", axis=axis),
+            y=alt.Y("difference:Q", title=f"{_short(a)} − {_short(b)}"),
+            color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+        )
+    )
+    zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(y="difference:Q")
+    return alt.layer(bars, zero).properties(width=WIDTH, height=240)
+
+
+def _sides(a: str, b: str) -> str:
+    return f"← {_short(b)} better   |   {_short(a)} better →"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 32 else f"{name[:31]}…"
+
+
+def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
+    """How often new questions reverse a difference, by its size, with the repeatable gap marked.
+
+    The rates are expected ones (the closed form), for as many new units as there are.
+    """
+    alt = altair()
+    bins = [curve for curve in curves.bins if curve.high is not None and curve.predicted_at_target is not None]
+    rows = [(curve.low, curve.high, curve.predicted_at_target) for curve in bins]
+    if not rows:
+        raise UsageError("no error rate is expected for any difference: there is nothing to draw")
+    gap = curves.minimum_difference().predicted
+    steps = [{"difference": low, "rate": rate} for low, _, rate in rows]
+    steps.append({"difference": rows[-1][1], "rate": rows[-1][2]})
+    line = (
+        chart(steps)
+        .mark_line(interpolate="step-after", color=ACCENT, strokeWidth=2.5)
+        .encode(
+            x=alt.X("difference:Q", title=f"difference between two runs, {curves.measure}", axis=alt.Axis(grid=False)),
+            y=alt.Y("rate:Q", title="reversed by new questions", axis=alt.Axis(format="%"), scale=_rates(rows)),
+        )
+    )
+    limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y="rate:Q")
+    layers = [line, limit]
+    if gap is not None:
+        mark = [{"difference": gap, "text": f"repeatable from {gap:g} on"}]
+        rule = chart(mark).mark_rule(color=INK, strokeWidth=1.5).encode(x="difference:Q")
+        label = (
+            chart(mark)
+            .mark_text(align="left", baseline="top", dx=6, dy=2)
+            .encode(x="difference:Q", y=alt.value(0), text="text:N")
+        )
+        layers += [rule, label]
+    size = counted(curves.target, curves.unit_name)
+    told = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
+    if gap is not None:
+        told = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
+    columns = [Column("difference from", "g"), Column("to", "g"), Column("expected error rate", ".1%")]
+    return figure(
+        "error-rate",
+        alt.layer(*layers).properties(width=WIDTH - 60, height=260),
+        title="How often would new questions reverse a difference?",
+        caption=f"{told} The dashed line is at {curves.error:.0%}.",
+        description=told,
+        table=table(f"Expected error rate with {size}, by difference", columns, rows),
+    )
+
+
+def _rates(rows: list[tuple[float, float | None, float | None]]) -> Any:
+    highest = max(rate or 0.0 for _, _, rate in rows)
+    return altair().Scale(domain=[0.0, max(0.1, math.ceil(highest * 20) / 20)], nice=False)
+
+
+def power_by_units(plan: Plan) -> Figure:
+    """The chance to find a difference, by the number of units, for several differences."""
+    alt = altair()
+    deviation, wanted = plan.deviation, plan.wanted
+    drawable = [row for row in plan.differences if row.power is not None]
+    if deviation is None or not drawable:
+        raise UsageError("no power can be computed from these scores: there is nothing to draw")
+    chosen = _spread_out(drawable)
+    furthest = max(row.power or 2 for row in chosen)
+    furthest = max(2 * (plan.units or 0), min(furthest, 20 * (plan.units or furthest)), 10)
+    sizes = np.unique(np.geomspace(2, furthest, POINTS).round().astype(int)).tolist()
+    cells: list[dict[str, object]] = []
+    for row in chosen:
+        for size in sizes:
+            reached = power_of_test(row.difference / deviation, max(2, round(size / plan.block)), alpha=wanted.alpha)
+            cells.append({"difference": f"{row.difference:g}", "units": size, "power": reached})
+    one, many = plan.unit_name
+    base = chart(cells).encode(
+        x=alt.X(
+            "units:Q", title=f"number of {many}", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
+        ),
+        y=alt.Y("power:Q", title="chance to find it", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+    )
+    order = [f"{row.difference:g}" for row in chosen]
+    dashes = alt.StrokeDash(
+        "difference:N",
+        sort=order,
+        scale=alt.Scale(domain=order, range=[[1, 0], [8, 3], [4, 3], [1, 3]][: len(order)]),
+        legend=alt.Legend(title="difference", symbolStrokeColor=ACCENT, symbolSize=400),
+    )
+    lines = base.mark_line(color=ACCENT, strokeWidth=2.2).encode(strokeDash=dashes)
+    goal = chart([{"power": wanted.power}]).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y="power:Q")
+    layers = [lines, goal]
+    if plan.units is not None:
+        here = [{"units": plan.units, "text": f"{plan.units:,} {many if plan.units != 1 else one} now"}]
+        layers.append(chart(here).mark_rule(color=LINE, strokeWidth=2).encode(x="units:Q"))
+        text = chart(here).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
+        layers.append(text.encode(x="units:Q", y=alt.value(0), text="text:N"))
+    told = ", ".join(f"{row.power:,} for {row.difference:g}" for row in chosen)
+    columns = [Column("difference", "g"), Column(f"{many} needed"), Column("chance to find it now", ".1%")]
+    return figure(
+        "power",
+        alt.layer(*layers).properties(width=WIDTH - 120, height=260),
+        title=f"How many {many} does a difference need?",
+        caption=f"The chance that a test at level {wanted.alpha:g} finds a true difference. "
+        f"The dashed line is at {wanted.power:.0%}.",
+        description=f"{many.capitalize()} needed for a chance of {wanted.power:.0%}: {told}.",
+        table=table(
+            f"{many.capitalize()} needed to find a difference",
+            columns,
+            [(row.difference, row.power, row.power_now) for row in plan.differences],
+        ),
+    )
+
+
+def _spread_out(rows: list[Any]) -> list[Any]:
+    """A few of the differences, from the smallest to the largest."""
+    if len(rows) <= MOST_CURVES:
+        return rows
+    places = np.linspace(1, len(rows) - 1, MOST_CURVES).round().astype(int)
+    return [rows[place] for place in dict.fromkeys(places.tolist())]

@@ -1,0 +1,198 @@
+"""A figure: a chart as plain data, with its table, and its forms for pages, notebooks and print.
+
+Colours are names (`var(--accent)`), so that one chart follows light and dark wherever it is shown. A picture in a file
+brings its own colours; a picture in a page uses those of the page.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import json
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from qassay.display import safe_text
+from qassay.errors import UsageError
+from qassay.frames import Framed
+from qassay.tables import Table
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+# The names of the colours, light and dark: those of the report and of the application.
+LIGHT: Final = {
+    "ink": "#16202b",
+    "soft": "#55636f",
+    "line": "#dfe5ea",
+    "card": "#ffffff",
+    "accent": "#0b5cad",
+    "wash": "#e9f2fc",
+    "other": "#b35900",
+}
+DARK: Final = {
+    "ink": "#e8edf2",
+    "soft": "#9fb0bf",
+    "line": "#2a3540",
+    "card": "#161e26",
+    "accent": "#6db3ff",
+    "wash": "#16283b",
+    "other": "#f0883e",
+}
+NO_FIGURES: Final = "a figure needs more: pip install 'qassay[figures]'"
+
+# Letters of a figure have 12 pixels; those of a page have 15.
+IN_PAGE: Final = 1.25
+
+_COLOUR = re.compile(r"var\(--([a-z]+)\)")
+_SUBTITLE_WIDTH = 96
+# What the drawing library writes for scripts and screen readers; the figure has one label as a whole.
+_SUPERFLUOUS = re.compile(
+    r' (?:class|role|aria-hidden|aria-roledescription|pointer-events)="[^"]*"| opacity="1"| fill-opacity="1"'
+)
+_EMPTY = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>')
+_ROOT = re.compile(r"<svg[^>]*?width=\"([\d.]+)\" height=\"([\d.]+)\"[^>]*>")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Figure(Framed):
+    """A chart with its table.
+
+    `name` is the name of its file, `title` what it shows, `caption` how to read it, `description` what is to be seen,
+    for people who do not see it. `spec` is the Vega-Lite specification that `chart()` was made from.
+    """
+
+    name: str
+    title: str
+    caption: str
+    description: str
+    spec: dict[str, Any]
+    table: Table
+
+    def chart(self) -> alt.TopLevelMixin:
+        """The Altair chart, to change or combine; in the colours of a light page."""
+        try:
+            import altair as alt
+        except ModuleNotFoundError:
+            raise UsageError(NO_FIGURES) from None
+        chart: alt.TopLevelMixin = alt.Chart.from_dict(_coloured(self._titled(), LIGHT))
+        return chart
+
+    def svg(self, *, alone: bool = True) -> str:
+        """The picture as SVG, without scripts.
+
+        `alone` makes a file of its own: with title, caption and colours for light and dark. Otherwise the picture is
+        part of a page, which gives the colours by the variables `--ink`, `--soft`, `--line` and so on (`LIGHT`).
+        """
+        drawn = _draw(self._titled() if alone else self.spec)
+        return self._labelled(drawn, alone=alone)
+
+    def png(self, *, scale: float = 2.0) -> bytes:
+        """The picture as PNG, in the colours of a light page; `scale` is the number of pixels per unit."""
+        import vl_convert
+
+        return bytes(vl_convert.svg_to_png(self._printed(), scale=scale))
+
+    def pdf(self) -> bytes:
+        """The picture as PDF, in the colours of a light page."""
+        import vl_convert
+
+        return bytes(vl_convert.svg_to_pdf(self._printed()))
+
+    def csv(self) -> str:
+        """The numbers of the figure as CSV."""
+        return self.to_polars().write_csv()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The numbers of the figure as a polars data frame."""
+        return self.table.to_polars()
+
+    def __repr__(self) -> str:
+        return safe_text(f"Figure {self.name}: {self.title}")
+
+    def _repr_html_(self) -> str:
+        # Scoped by a class: a notebook shows many figures, and has colours of its own.
+        names = "".join(f"--{name}:{colour};" for name, colour in LIGHT.items())
+        dark = "".join(f"--{name}:{colour};" for name, colour in DARK.items())
+        style = (
+            f".qassay-figure{{{names}max-width:60rem}}"
+            f"[data-jp-theme-light=false] .qassay-figure,.vscode-dark .qassay-figure{{{dark}}}"
+            ".qassay-figure svg{max-width:100%;height:auto}"
+            ".qassay-figure figcaption{font-size:.87em;opacity:.8}"
+        )
+        title = f"<p><strong>{_escaped(self.title)}</strong></p>"
+        caption = f"<figcaption>{_escaped(self.caption)}</figcaption>"
+        picture = self.svg(alone=False)
+        return f'<style>{style}</style><figure class="qassay-figure">{title}{picture}{caption}</figure>'
+
+    def _titled(self) -> dict[str, Any]:
+        """The specification with title and caption inside."""
+        spec = copy.deepcopy(self.spec)
+        spec["title"] = {
+            "text": textwrap.wrap(safe_text(self.title), _SUBTITLE_WIDTH - 20) or "",
+            "subtitle": textwrap.wrap(safe_text(self.caption), _SUBTITLE_WIDTH),
+        }
+        return spec
+
+    def _printed(self) -> str:
+        """The picture in light colours, on white."""
+        spec = _coloured(self._titled(), LIGHT) | {"background": LIGHT["card"]}
+        return _draw(spec)
+
+    def _labelled(self, drawn: str, *, alone: bool) -> str:
+        """The picture with one label as a whole, and with its own colours where it stands alone."""
+        match = _ROOT.match(drawn)
+        assert match is not None, "the drawing library writes its size"
+        width, height = map(float, match.groups())
+        scale = 1.0 if alone else IN_PAGE
+        title, description = f"{self.name}-title", f"{self.name}-description"
+        root = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{title} {description}" '
+            f'width="{scale * width:g}" height="{scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
+        )
+        labels = (
+            f'<title id="{title}">{_escaped(self.title)}</title>'
+            f'<desc id="{description}">{_escaped(self.description)}</desc>'
+        )
+        colours = f"{_style()}<rect width='100%' height='100%' fill='var(--card)'/>" if alone else ""
+        body = _EMPTY.sub("", _SUPERFLUOUS.sub("", drawn[match.end() :]))
+        return f"{root}{labels}{colours}{body}"
+
+
+def figure(name: str, chart: alt.TopLevelMixin, *, title: str, caption: str, description: str, table: Table) -> Figure:
+    """A figure from an Altair chart; the colours and letters of all figures are added here."""
+    from qassay.figures.drawing import CONFIGURATION
+
+    spec = chart.to_dict()
+    spec.pop("$schema", None)
+    # The library's own settings are those of its default theme.
+    spec["config"] = CONFIGURATION
+    return Figure(name, title, caption, description, spec, table)
+
+
+def _draw(spec: dict[str, Any]) -> str:
+    """The specification as SVG; control characters of names, which no XML may contain, become their pictures."""
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        raise UsageError(NO_FIGURES) from None
+
+    return safe_text(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.1"))
+
+
+def _coloured(spec: dict[str, Any], colours: dict[str, str]) -> dict[str, Any]:
+    """The specification with colours in place of their names."""
+    coloured: dict[str, Any] = json.loads(_COLOUR.sub(lambda name: colours[name[1]], json.dumps(spec)))
+    return coloured
+
+
+def _style() -> str:
+    light, dark = ("".join(f"--{name}:{colour};" for name, colour in colours.items()) for colours in (LIGHT, DARK))
+    return f"<style>:root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(safe_text(text))

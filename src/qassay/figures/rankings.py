@@ -1,0 +1,287 @@
+"""Figures of rankings: the leaderboard, ranks under each judgment set, and what a measure makes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qassay.errors import UsageError, few
+from qassay.figures.drawing import (
+    ACCENT,
+    CARD,
+    INK,
+    MOST_ROWS,
+    NAME_WIDTH,
+    SOFT,
+    WIDTH,
+    altair,
+    chart,
+    first_of,
+    height,
+    names,
+    number,
+    span,
+    spread_out,
+    square,
+)
+from qassay.figures.figure import Figure, figure
+from qassay.meta.ranking import mean_ranks
+from qassay.tables import Cell, Column, counted, plural, table
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qassay.meta.fidelity import BetaSweep
+    from qassay.meta.intervals import ScoreIntervals
+    from qassay.meta.significance import AllPairs
+    from qassay.meta.stability import MeasureStability
+    from qassay.scoring import Scores
+
+# More groups than this are a thicket; letters in the table name them all.
+MOST_GROUPS = 12
+# Lines of a bump chart that can be followed.
+MOST_LINES = 25
+
+
+def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Figure:
+    """Scores as dots with intervals, best first; groups of runs that cannot be told apart stand beside them."""
+    apart = dict(zip(pairs.runs, pairs.is_different[0].tolist(), strict=True)) if pairs.runs else {}
+    letters = dict(zip(pairs.runs, pairs.letters, strict=True))
+    rows: list[tuple[Cell, ...]] = []
+    for run, score in zip(pairs.runs, pairs.scores, strict=True):
+        low, high = (intervals and intervals.interval(run)) or (None, None)
+        rows.append((run, score, low, high, letters[run], not apart[run]))
+    shown = rows[:MOST_ROWS]
+    order = [str(row[0]) for row in shown]
+    level = "" if intervals is None else f"{intervals.level:.0%}"
+    fields = ("run", "score", "low", "high", "group", "alike")
+    dots = _dots([dict(zip(fields, row, strict=True)) for row in shown], order, _axis_title(pairs, level))
+    groups = [group for group in pairs.groups if len(group) > 1][: MOST_GROUPS + 1]
+    drawn = dots
+    caption = "A filled dot cannot be told apart from the first run."
+    if intervals is not None:
+        caption = "A line is the interval of a score; a filled dot cannot be told apart from the first run."
+    if 0 < len(groups) <= MOST_GROUPS:
+        alt = altair()
+        drawn = alt.hconcat(dots, _groups(pairs.groups, order)).resolve_scale(y="shared")
+        caption += " On the right, each line is a group: runs with a dot on the same line cannot be told apart."
+    columns: list[Column | str] = ["run", Column("score", ".3f"), Column("from", ".3f"), Column("to", ".3f")]
+    columns += ["group", "not told apart from the first"]
+    if intervals is None:
+        columns, rows = [*columns[:2], *columns[4:]], [(*row[:2], *row[4:]) for row in rows]
+    beside = f" with {level} intervals" if level else ""
+    return figure(
+        "leaderboard",
+        drawn,
+        title=f"Scores of {plural(len(rows), 'run')}{beside}",
+        caption=caption + first_of(len(shown), len(rows), "runs"),
+        description=_leader(pairs),
+        table=table(f"Scores{beside}, {pairs.measure}", columns, rows),
+    )
+
+
+def _axis_title(pairs: AllPairs, level: str) -> str:
+    interval = f", {level} interval" if level else ""
+    return f"{pairs.measure}{interval}, {counted(pairs.units, pairs.unit_name)}"
+
+
+def _leader(pairs: AllPairs) -> str:
+    """What the figure shows, for people who do not see it."""
+    if not pairs.runs:
+        return "There are no runs."
+    alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
+    first = f"{pairs.runs[0]} is first with {pairs.scores[0]:.3f}, {pairs.runs[-1]} last with {pairs.scores[-1]:.3f}."
+    others = f" {few(alike, 5)} cannot be told apart from the first." if alike else " It differs from all others."
+    return first if len(pairs.runs) == 1 else first + others
+
+
+def _dots(rows: list[dict[str, object]], order: list[str], title: str) -> Any:
+    """Score, interval and number of each run."""
+    alt = altair()
+    scores = [float(str(row["score"])) for row in rows]
+    lows = [float(str(row["low"])) for row in rows if row["low"] is not None]
+    highs = [float(str(row["high"])) for row in rows if row["high"] is not None]
+    domain = span(min([*scores, *lows], default=0.0), max([*scores, *highs], default=1.0))
+    base = chart(rows).encode(y=names("run", order))
+    colour = alt.condition("datum.alike", alt.value(ACCENT), alt.value(SOFT))
+    x = number("score", title=title, domain=domain)
+    rules = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=colour
+    )
+    points = base.mark_point(size=90, filled=False, strokeWidth=2, opacity=1).encode(
+        x=x, stroke=colour, fill=alt.condition("datum.alike", alt.value(ACCENT), alt.value(CARD))
+    )
+    numbers = base.mark_text(align="left", dx=9, color=SOFT).encode(
+        x=alt.X("end:Q"), text=alt.Text("score:Q", format=".3f")
+    )
+    numbers = numbers.transform_calculate(end="datum.high == null ? datum.score : datum.high")
+    return alt.layer(rules, points, numbers).properties(width=WIDTH - 200, height=height(len(order)))
+
+
+def _groups(groups: tuple[tuple[str, ...], ...], order: list[str]) -> Any:
+    """One line per group, with a dot at each of its members."""
+    alt = altair()
+    rows = [
+        {"run": run, "group": index + 1}
+        for index, group in enumerate(groups)
+        for run in group
+        if len(group) > 1 and run in order
+    ]
+    x = alt.X("group:O", title="groups", axis=alt.Axis(labels=False, grid=False, titleAnchor="start"))
+    y = alt.Y("run", type="nominal", sort=order, axis=None)
+    base = chart(rows).encode(x=x, y=y)
+    lines = base.mark_line(color=SOFT, strokeWidth=1.5).encode(detail="group:O")
+    points = base.mark_point(filled=True, size=40, color=SOFT, opacity=1)
+    width = 18 * max(len({row["group"] for row in rows}), 1)
+    return alt.layer(lines, points).properties(width=width, height=height(len(order)))
+
+
+def ranks_by_set(measure: MeasureStability) -> Figure:
+    """The rank of every run under each judgment set, joined by lines."""
+    sets = [measure.reference, *(name for name in measure.sets if name != measure.reference)]
+    ranks = {name: mean_ranks(measure.scores[name]).tolist() for name in sets}
+    order = sorted(range(len(measure.runs)), key=lambda run: (ranks[sets[0]][run], measure.runs[run]))
+    rows = [(measure.runs[run], *(ranks[name][run] for name in sets)) for run in order]
+    shown = order[:MOST_LINES]
+    moved = [run for run in order if len({ranks[name][run] for name in sets}) > 1]
+    drawn = _bumps(measure, sets, ranks, shown)
+    columns: list[Column | str] = ["run", *(Column(f"rank ({name})", "g") for name in sets)]
+    changed = f"{len(moved)} of {plural(len(order), 'run')} change rank"
+    return figure(
+        "ranks-by-set",
+        drawn,
+        title="Rank of each run under each set of judgments",
+        caption="A thick line is a run whose rank changes." + first_of(len(shown), len(order), "runs"),
+        description=f"{changed} between {few(sets, 6)}: {few([measure.runs[run] for run in moved], 8) or 'none'}.",
+        table=table(f"Rank under each set, {measure.measure}", columns, rows),
+    )
+
+
+def _bumps(measure: MeasureStability, sets: list[str], ranks: dict[str, list[float]], shown: list[int]) -> Any:
+    alt = altair()
+    rows = [
+        {
+            "run": measure.runs[run],
+            "set": name,
+            "rank": ranks[name][run],
+            "moved": len({ranks[other][run] for other in sets}) > 1,
+        }
+        for run in shown
+        for name in sets
+    ]
+    lowest = max((ranks[name][run] for run in shown for name in sets), default=1.0)
+    x = alt.X("set:N", sort=sets, title=None, axis=alt.Axis(orient="top", labelColor=INK, grid=True, labelAngle=0))
+    y = alt.Y("rank:Q", scale=alt.Scale(domain=[0.5, lowest + 0.5], reverse=True, nice=False), axis=None)
+    base = chart(rows).encode(x=x, y=y, detail="run:N")
+    colour = alt.condition("datum.moved", alt.value(ACCENT), alt.value(SOFT))
+    lines = base.mark_line().encode(
+        color=colour, strokeWidth=alt.condition("datum.moved", alt.value(2.5), alt.value(1.2))
+    )
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(color=colour)
+    labels = [_end_labels(measure, name, ranks[name], shown, left=name == sets[0]) for name in (sets[0], sets[-1])]
+    return alt.layer(lines, points, *labels).properties(width=alt.Step(130), height=max(height(len(shown)), 120))
+
+
+def _end_labels(measure: MeasureStability, name: str, ranks: list[float], shown: list[int], *, left: bool) -> Any:
+    """Ranks and names at one end of the lines; runs of one rank share a line of text."""
+    tied: dict[float, list[str]] = {}
+    for run in shown:
+        tied.setdefault(ranks[run], []).append(measure.runs[run])
+    rows = [{"set": name, "rank": rank, "run": _rank_and_name(rank, runs, left=left)} for rank, runs in tied.items()]
+    text = chart(rows).mark_text(align="right" if left else "left", dx=-10 if left else 10, limit=NAME_WIDTH)
+    return text.encode(x="set:N", y="rank:Q", text="run:N")
+
+
+def _rank_and_name(rank: float, runs: list[str], *, left: bool) -> str:
+    members = ", ".join(runs)
+    return f"{members}  {rank:g}" if left else f"{rank:g}  {members}"
+
+
+def tau_heat_map(measure: MeasureStability) -> Figure:
+    """Kendall's tau between the rankings under every two judgment sets."""
+    sets = list(measure.sets)
+    rows = [
+        (a, b, measure.comparisons[i][j].tau)
+        for i, a in enumerate(sets)
+        for j, b in enumerate(sets)
+        if i != j and measure.comparisons[i][j].tau is not None
+    ]
+    if not rows:
+        raise UsageError("there is no rank correlation to draw: it takes two judgment sets and three runs")
+    known = [tau for _, _, tau in rows if tau is not None]
+    drawn = square([{"row": a, "column": b, "value": tau} for a, b, tau in rows], sets, sets, ".2f", lowest=0.0)
+    columns: list[Column | str] = ["set", "other set", Column("tau", ".3f")]
+    return figure(
+        "tau",
+        drawn,
+        title="Agreement of the rankings under different judgments",
+        caption="Kendall's tau of two rankings: 1 where they are the same, 0 where they have nothing in common.",
+        description=f"For {plural(len(sets), 'set')} of judgments tau is {min(known):.3f} to {max(known):.3f}.",
+        table=table(f"Kendall's tau, {measure.measure}", columns, rows),
+    )
+
+
+def score_by_beta(sweep: BetaSweep) -> Figure:
+    """Mean F of every run for several betas."""
+    alt = altair()
+    shown = sweep.runs[:MOST_LINES]
+    cells = [
+        {"run": run, "beta": beta, "score": score}
+        for run, scores in zip(sweep.runs[: len(shown)], sweep.scores, strict=False)
+        for beta, score in zip(sweep.betas, scores, strict=True)
+    ]
+    axis = alt.Axis(values=list(sweep.betas), format="g", grid=False)
+    base = chart(cells).encode(
+        x=alt.X("beta:Q", title="beta: how many times recall weighs more than precision", axis=axis),
+        y=alt.Y("score:Q", title="mean F", scale=alt.Scale(zero=True)),
+        detail="run:N",
+    )
+    tall = max(260, height(len(shown), 16))
+    last = [scores[-1] for scores in sweep.scores[: len(shown)]]
+    highest = max((score for scores in sweep.scores for score in scores), default=1.0) or 1.0
+    places = spread_out(last, 1.1 * highest / tall * 15)
+    ends = [{"run": run, "beta": sweep.betas[-1], "score": place} for run, place in zip(shown, places, strict=True)]
+    labels = chart(ends).mark_text(align="left", dx=8, limit=NAME_WIDTH).encode(x="beta:Q", y="score:Q", text="run:N")
+    lines = base.mark_line(color=ACCENT, strokeWidth=1.8, point={"size": 45, "filled": True, "color": ACCENT})
+    taus = [tau for tau in sweep.tau[:-1] if tau is not None]
+    rows: list[tuple[Cell, ...]] = [(run, *of_run) for run, of_run in zip(sweep.runs, sweep.scores, strict=True)]
+    return figure(
+        "score-by-beta",
+        alt.layer(lines, labels).properties(width=WIDTH - 160, height=tall),
+        title="Mean F of each run by beta",
+        caption="Lines that cross are runs whose order depends on beta."
+        + first_of(len(shown), len(sweep.runs), "runs"),
+        description=f"Kendall's tau with the ranking at the largest beta is {min(taus):.3f} or more."
+        if taus
+        else "There is no rank correlation.",
+        table=table("Mean F by beta", ["run", *(Column(f"F({beta:g})", ".3f") for beta in sweep.betas)], rows),
+    )
+
+
+def score_by_length(scores: Scores) -> Figure:
+    """The score of every run against the mean length of its responses."""
+    alt = altair()
+    rows = [
+        (row.run, row.mean_length, row.score)
+        for row in scores.runs
+        if row.mean_length is not None and row.score is not None
+    ]
+    if not rows:
+        raise UsageError("the responses of this task have no length to draw")
+    base = chart([{"run": run, "length": length, "score": score} for run, length, score in rows]).encode(
+        x=alt.X("length:Q", title="mean length of a response, characters without blanks", scale=alt.Scale(zero=True)),
+        y=alt.Y("score:Q", title=scores.measure, scale=alt.Scale(zero=True)),
+    )
+    points = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1)
+    labels = base.mark_text(align="left", dx=8, limit=110).encode(text="run:N")
+    longest = max(rows, key=lambda row: row[1])
+    columns: list[Column | str] = ["run", Column("mean length", ".1f"), Column("score", ".3f")]
+    return figure(
+        "score-by-length",
+        alt.layer(points, labels if len(rows) <= MOST_ROWS else labels.transform_filter("false")).properties(
+            width=WIDTH - 120, height=320
+        ),
+        title="Score against the length of responses",
+        caption="One dot per run. Where longer responses score higher, the measure may reward length.",
+        description=f"{longest[0]} has the longest responses, {longest[1]:.0f} characters, score {longest[2]:.3f}.",
+        table=table(f"Length and score, {scores.measure}", columns, rows),
+    )

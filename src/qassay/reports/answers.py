@@ -1,0 +1,153 @@
+"""The answer first: who is ahead, which differences hold, how sure that is, and what would settle the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qassay.matrix import TIE
+from qassay.reports.document import Fact
+from qassay.reports.words import called, listed, p_value, score
+from qassay.tables import counted, plural
+
+if TYPE_CHECKING:
+    from qassay.reports.material import Material
+
+MANY_NEEDED = 1_000_000
+
+
+def headline(material: Material) -> str:
+    """Who is ahead, in one sentence without a term of statistics."""
+    pairs = material.pairs
+    if not pairs.runs:
+        return "There are no runs."
+    if len(pairs.runs) == 1:
+        return f"The only run, {called(pairs.runs[0])}, scores {score(pairs.scores[0])}; it is compared with nothing."
+    shared = [run for run, value in zip(pairs.runs, pairs.scores, strict=True) if pairs.scores[0] - value < TIE]
+    if len(shared) == len(pairs.runs):
+        return f"All {len(shared)} runs score {score(pairs.scores[0])}: none is ahead."
+    alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
+    if len(shared) > 1:
+        return f"{listed(shared)} share first place with {score(pairs.scores[0])}."
+    leads = f"{called(pairs.runs[0])} leads with {score(pairs.scores[0])}"
+    if not alike:
+        return f"{leads}, and chance alone does not explain its lead over any other run."
+    if len(alike) == 1:
+        return f"{leads}, but {called(alike[0])} could be as good."
+    return f"{leads}, but {len(alike)} other runs could be as good: {listed(alike)}."
+
+
+def answer(material: Material) -> tuple[str, ...]:
+    """The headline, and what a reader asks next: one paragraph each."""
+    next_questions = (significance(material), [*repeatable(material), *settle(material)], judges(material))
+    return (headline(material), *(" ".join(sentences) for sentences in next_questions if sentences))
+
+
+def significance(material: Material) -> list[str]:
+    """Which differences chance alone does not explain."""
+    pairs = material.pairs
+    if len(pairs.runs) < 2:
+        return []
+    total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
+    sentences = []
+    behind = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if differs]
+    if behind and len(behind) < len(pairs.runs) - 1:
+        sentences.append(f"{listed(behind)} {'is' if len(behind) == 1 else 'are'} significantly behind the first run.")
+    sentences += _lead(material)
+    if total > 1:
+        sentences.append(f"{pairs.different:,} of {total:,} pairs of runs differ significantly.")
+    return sentences
+
+
+def _lead(material: Material) -> list[str]:
+    """Whether chance could explain the lead of the first run over the second."""
+    first_two = material.first_two
+    if first_two is None or abs(first_two.difference) < TIE:
+        return []
+    p = float(material.pairs.p_adjusted[0, 1])
+    shown = f"{p_value(p)}, corrected for all pairs" if len(material.pairs.runs) > 2 else p_value(p)
+    explained = "chance alone does not explain it" if material.pairs.is_different[0, 1] else "chance could explain it"
+    gap = score(abs(first_two.difference))
+    return [f"The first is {gap} ahead of the second, {called(first_two.b)}; {explained} ({shown})."]
+
+
+def repeatable(material: Material) -> list[str]:
+    """From which gap on a comparison keeps its sign."""
+    curves = material.curves
+    if curves is None:
+        return []
+    gap = curves.minimum_difference().predicted
+    if gap is None:
+        return ["No gap between two runs is expected to keep its sign in 95 of 100 repetitions with new questions."]
+    share = f"{100 * (1 - curves.error):g} of 100 repetitions"
+    return [f"A gap of {gap:g} or more is repeatable: it keeps its sign in {share} with as many new questions."]
+
+
+def judges(material: Material) -> list[str]:
+    """How far the judges agree, and what that does to the ranking."""
+    sentences = []
+    for kind in material.agreement:
+        if kind.raw is not None:
+            who = listed(kind.sets)
+            sentences.append(f"The judges {who} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
+    ranks = material.stability
+    if ranks is not None and ranks.mean_tau_with_reference is not None:
+        swaps = ranks.swaps_with_reference
+        change = "no two runs change places" if swaps == 0 else f"{plural(swaps, 'pair')} of runs change places"
+        tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"
+        sentences.append(f"Under the other judgments {change} ({tau}).")
+    return sentences
+
+
+def settle(material: Material) -> list[str]:
+    """How many questions would separate the first two."""
+    first_two = material.first_two
+    if first_two is None or first_two.units_needed is None or material.pairs.is_different[0, 1]:
+        return []
+    if abs(first_two.difference) < TIE:
+        return []
+    have = counted(first_two.units, first_two.unit_name)
+    if first_two.units_needed > MANY_NEEDED:
+        return [f"No realistic number of {first_two.unit_name[1]} would separate the first two."]
+    need = counted(first_two.units_needed, first_two.unit_name)
+    return [
+        f"A test of {need} would find a lead of this size with {first_two.power:.0%} probability; this one has {have}."
+    ]
+
+
+def facts(material: Material) -> tuple[Fact, ...]:
+    """The numbers that people look for."""
+    cards: list[Fact] = []
+    pairs, curves, first_two = material.pairs, material.curves, material.first_two
+    total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
+    if total:
+        line = "" if pairs.margin is None else f"gaps above {pairs.margin:.3f}, "
+        meaning = f"{line}corrected for all pairs" if total > 1 else "chance alone does not explain them"
+        cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", meaning))
+    if curves is not None:
+        gap = curves.minimum_difference().predicted
+        meaning = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
+        cards.append(Fact("Repeatable gap", "none" if gap is None else f"{gap:g}", meaning))
+    if material.stability is not None:
+        cards += _ranking_fact(material)
+    elif material.agreement and material.agreement[0].raw is not None:
+        kind = material.agreement[0]
+        cards.append(Fact("Judges agree on", f"{kind.raw:.1%}", f"of {kind.items:,} {kind.about}"))
+    separated = bool(total) and bool(pairs.is_different[0, 1])
+    if first_two is not None and first_two.units_needed is not None and not separated:
+        meaning = f"{first_two.unit_name[1]}, with {first_two.power:.0%} probability"
+        cards.append(Fact("To separate 1 and 2", f"{first_two.units_needed:,}", meaning))
+    return tuple(cards)
+
+
+def _ranking_fact(material: Material) -> list[Fact]:
+    """How far the ranking holds under other judgments."""
+    ranks = material.stability
+    assert ranks is not None
+    taus = [comparison.tau for _, comparison in ranks.with_reference() if comparison.tau is not None]
+    if not taus:
+        return []
+    between = f"τ {min(taus):.2f}" if max(taus) - min(taus) < 0.005 else f"τ {min(taus):.2f}–{max(taus):.2f}"
+    swaps = plural(ranks.swaps_with_reference, "swap")
+    largest = ranks.largest_swapped_difference
+    meaning = swaps if largest is None else f"{swaps}, largest gap {largest:.3f}"
+    return [Fact("Ranking under other judgments", between, meaning)]

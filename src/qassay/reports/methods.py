@@ -1,0 +1,138 @@
+"""What was done, in words: generated from the results, so that it says what happened and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qassay.meta.significance.methods import NAMES
+from qassay.reports.words import called, listed
+from qassay.tables import counted, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qassay.reports.material import Material
+
+BOOTSTRAP = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson"}
+
+
+def methods(material: Material) -> tuple[str, ...]:
+    """One paragraph per step, in the order of the work."""
+    return tuple(paragraph for paragraph in _paragraphs(material) if paragraph)
+
+
+def _paragraphs(material: Material) -> Iterator[str]:
+    yield _data(material)
+    yield _judgments(material)
+    yield from _left_out(material)
+    yield _intervals(material)
+    yield _test(material)
+    yield _first_two(material)
+    yield _error_rate(material)
+    yield _plan(material)
+    yield _agreement(material)
+    yield from material.missing
+    if material.version:
+        yield f"Computed with Qassay {material.version}, seed {material.seed}. The same input gives the same report."
+
+
+def _data(material: Material) -> str:
+    matrix, scores = material.matrix, material.scores
+    size = f"{plural(len(matrix.runs), 'run')} on {counted(len(matrix.units), matrix.unit_name)}"
+    if scores is None:
+        read = f" Read: {material.matrix.read}." if material.matrix.read else ""
+        return f"Scores: {size}, measure {matrix.measure}. The score of a run is the mean over the questions.{read}"
+    title = f" ({material.task_title})" if material.task_title else ""
+    measure = f"{scores.measure} ({material.measure_title})" if material.measure_title else scores.measure
+    return f"Task: {scores.task}{title}. Scored: {size}, by {measure}. A run is the answers of one system."
+
+
+def _judgments(material: Material) -> str:
+    if material.scores is None:
+        return ""
+    others = [name for name in material.judged_by if name != material.scores.key]
+    beside = f" Other judgments in the evaluation: {listed(others, 8)}." if others else ""
+    return f"Judgments: {called(material.scores.key)}.{beside}"
+
+
+def _left_out(material: Material) -> Iterator[str]:
+    """What was left out, counted as wrong or passed over; the scores say it themselves."""
+    notes = material.scores.notes_for_output() if material.scores is not None else material.matrix.notes
+    yield from dict.fromkeys(notes)
+
+
+def _intervals(material: Material) -> str:
+    intervals = material.intervals
+    ways = sorted({BOOTSTRAP.get(way, way) for way in intervals.methods if way != "none"})
+    if not ways:
+        return "Intervals: none; a single unit does not show how scores vary."
+    matrix = material.matrix
+    over = counted(len(matrix.units), matrix.unit_name) if matrix.clusters is None else intervals.over
+    return f"Intervals of scores: {' and '.join(ways)} at {intervals.level:.0%}, over {over}."
+
+
+def _test(material: Material) -> str:
+    pairs = material.pairs
+    if len(pairs.runs) < 2:
+        return ""
+    drawn = ""
+    if pairs.permutations is not None:
+        drawn = f", {'all ' if pairs.exact else ''}{pairs.permutations:,} permutations"
+    line = (
+        "" if pairs.margin is None else f" Two runs differ where their scores are more than {pairs.margin:.4f} apart."
+    )
+    return (
+        f"Significance (could chance alone explain a difference?): all pairs of runs, corrected for their number by "
+        f"{NAMES[pairs.method]}{drawn}, level {pairs.alpha:g}. Groups and letters follow this test.{line}"
+    )
+
+
+def _first_two(material: Material) -> str:
+    first_two = material.first_two
+    if first_two is None:
+        return ""
+    flips = "all sign flips"
+    if first_two.permutations is not None and not first_two.exact:
+        flips = f"{first_two.permutations:,} random sign flips"
+    return (
+        f"The first two runs by themselves: paired randomisation test ({flips}), uncorrected {_p(first_two.p)}; the "
+        f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
+        "difference of the observed size."
+    )
+
+
+def _p(p: float) -> str:
+    return f"p = {p:.3g}"
+
+
+def _error_rate(material: Material) -> str:
+    curves = material.curves
+    if curves is None:
+        return ""
+    return (
+        "Repeatability (would as many new questions keep the order of two runs?): expected from the means and "
+        f"variances of the per-{curves.unit_name[0]} differences of all {plural(curves.pairs, 'pair')} of runs, at "
+        f"an error rate of {curves.error:.0%}. It is a property of the whole set of runs, a rule of thumb for "
+        "reading the table; significance is a test of one pair."
+    )
+
+
+def _plan(material: Material) -> str:
+    plan = material.plan
+    if plan is None or plan.deviation is None:
+        return ""
+    return (
+        f"Planning: the differences of a typical pair of runs deviate by {plan.deviation:.3f} per {plan.unit_name[0]}; "
+        f"power is that of a paired t test at level {plan.wanted.alpha:g}."
+    )
+
+
+def _agreement(material: Material) -> str:
+    kinds = [kind for kind in material.agreement if kind.raw is not None]
+    if not kinds:
+        return ""
+    resamples = kinds[0].resamples
+    drawn = f" Intervals: bootstrap over items, {resamples:,} resamples." if resamples else ""
+    return (
+        f"Agreement: items that all of {listed(kinds[0].sets)} judged; chance-corrected coefficients beside it.{drawn}"
+    )

@@ -1,0 +1,151 @@
+"""One result page per organisation: its own scores beside the median and the best, and no other run's name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qassay.matrix import Floats
+from qassay.reports.page import table_html, text, whole_page
+from qassay.reports.words import called, score
+from qassay.scoring import Scores
+from qassay.tables import Cell, Column, Table, counted, plural, table
+
+LONGEST_QUESTION = 100
+
+
+@dataclass(frozen=True)
+class OrganisationPage:
+    """What an organisation reads: a sentence per run, and tables."""
+
+    organisation: str
+    subtitle: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+    def html(self) -> str:
+        """The page as one HTML file."""
+        title = f"Results of {called(self.organisation)}"
+        body = [f"<h1>{text(title)}</h1>", f'<p class="soft">{text(self.subtitle)}</p>']
+        lead, *rest = self.sentences
+        body += [f'<p class="lead">{text(lead)}</p>', *(f"<p>{text(sentence)}</p>" for sentence in rest)]
+        body += [f'<div class="card">{table_html(shown)}</div>' for shown in self.tables]
+        return whole_page(title, body)
+
+
+def organisations(scores: Scores) -> list[str]:
+    """The organisations of the runs, in the order of their best run."""
+    named = (scores.information[row.run].organisation for row in scores.runs)
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def organisation_page(scores: Scores, organisation: str) -> OrganisationPage:
+    """The page of one organisation. Medians and best scores are those of all runs, its own among them."""
+    own = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
+    ranks = scores.ranks()
+    every = [row.score for row in scores.runs if row.score is not None]
+    middle, best = float(np.median(every)), max(every)
+    sentences = []
+    for row in scores.runs:
+        if row.run not in own:
+            continue
+        if row.score is None:
+            sentences.append(f"{called(row.run)} has no score.")
+            continue
+        sentences.append(
+            f"{called(row.run)} scores {score(row.score)}, rank {ranks[row.run]:g} of {len(scores.runs)}; "
+            f"the median run scores {score(middle)}, the best {score(best)}."
+        )
+    units = counted(len(scores.units.ids), scores.unit_name)
+    subtitle = f"{plural(len(own), 'run')} of {len(scores.runs)} · {units} · {scores.measure} · judgments: {scores.key}"
+    shown = [_overall(scores, own), *_by_type(scores, own), _by_unit(scores, own), *_by_question(scores, own)]
+    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown))
+
+
+def _overall(scores: Scores, own: Sequence[str]) -> Table:
+    """Score and components: own, median, best."""
+    names = list(dict.fromkeys(name for row in scores.runs for name in row.components if name != scores.measure))
+    parts = {row.run: {scores.measure: row.score, **row.components} for row in scores.runs}
+    rows: list[tuple[Cell, ...]] = []
+    for name in (scores.measure, *names):
+        values = [value for of_run in parts.values() if (value := of_run.get(name)) is not None]
+        rows.append((name, *(parts[run].get(name) for run in own), *_middle_and_best(np.array(values))))
+    return table("Overall and by component", _columns("", own), rows, scores.notes_for_output())
+
+
+def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
+    """Means over the questions of each type and of each type of target, where there are several."""
+    places = [scores.tags.index(run) for run in own]
+    kinds: dict[str, list[Floats]] = {}
+    for kind, (questions, values) in scores.questions.items():
+        kinds.setdefault(kind, []).append(values)
+        for target in sorted({question.target_type for question in questions if question.target_type}):
+            columns = [place for place, question in enumerate(questions) if question.target_type == target]
+            kinds.setdefault(f"{kind}, target type {target}", []).append(values[:, columns])
+    rows = [(name, len(values[0].T), *_own_and_others(_means(values[0]), places)) for name, values in kinds.items()]
+    if len(rows) < 2:
+        return []
+    columns = _columns("type", own)
+    return [table("By type of question", [columns[0], Column("questions"), *columns[1:]], rows)]
+
+
+def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
+    """Every unit that was scored."""
+    places = [scores.tags.index(run) for run in own]
+    rows = [
+        (unit, *_own_and_others(scores.units.values[:, place], places)) for place, unit in enumerate(scores.units.ids)
+    ]
+    return table(f"By {scores.unit_name[0]}", _columns(scores.unit_name[0], own), rows)
+
+
+def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
+    """Every question, where units are not questions already."""
+    asked = {
+        question.id: (question, values[:, place])
+        for questions, values in scores.questions.values()
+        for place, question in enumerate(questions)
+    }
+    if set(scores.units.ids) <= set(asked):
+        return []
+    places = [scores.tags.index(run) for run in own]
+    rows = []
+    for name in scores.asked:
+        if name in asked:
+            question, values = asked[name]
+            rows.append((name, question.type, _shortened(question.text), *_own_and_others(values, places)))
+    columns = _columns("question", own)
+    return [
+        table("By question", [columns[0], Column("type", left=True), Column("text", left=True), *columns[1:]], rows)
+    ]
+
+
+def _columns(first: str, own: Sequence[str]) -> list[Column]:
+    numbers = [Column(name, ".3f") for name in (*own, "median", "best")]
+    return [Column(first, left=True), *numbers]
+
+
+def _own_and_others(values: Floats, places: Sequence[int]) -> list[float | None]:
+    known = values[~np.isnan(values)]
+    return [
+        *(None if math.isnan(values[place]) else float(values[place]) for place in places),
+        *_middle_and_best(known),
+    ]
+
+
+def _middle_and_best(known: Floats) -> tuple[float | None, float | None]:
+    return (float(np.median(known)), float(known.max())) if len(known) else (None, None)
+
+
+def _means(values: Floats) -> Floats:
+    """The mean of each run over the questions it was scored on; NaN where there is none."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=1)
+    counts = known.sum(axis=1)
+    return np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+
+
+def _shortened(prose: str) -> str:
+    return prose if len(prose) <= LONGEST_QUESTION else f"{prose[: LONGEST_QUESTION - 1]}…"

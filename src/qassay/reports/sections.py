@@ -1,0 +1,189 @@
+"""The sections of a report: figures and tables in the order of the questions that people ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qassay import figures
+from qassay.errors import UsageError
+from qassay.matrix import TIE
+from qassay.reports import answers
+from qassay.reports.document import Exhibit, Report, Section
+from qassay.reports.methods import methods
+from qassay.reports.words import called
+from qassay.tables import Cell, Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
+    from qassay.meta.agreement.result import Agreement
+    from qassay.reports.material import Material
+
+# Agreement matrices of so many pairs of judges; the tables have all.
+MATRICES = 3
+# Quartiles of fewer runs say little.
+FEW_RUNS = 3
+
+
+def build_report(material: Material) -> Report:
+    """The report of these results."""
+    matrix, scores = material.matrix, material.scores
+    size = f"{plural(len(matrix.runs), 'run')} · {counted(len(matrix.units), matrix.unit_name)} · {matrix.measure}"
+    judged = "" if scores is None else f" · judgments: {called(scores.key)}"
+    parts = (_best, _real, _where, _judges, _next)
+    sections = [section for section in (part(material) for part in parts) if section is not None]
+    return Report(
+        title=f"Results: {called(material.name)}",
+        subtitle=size + judged,
+        answer=answers.answer(material),
+        facts=answers.facts(material),
+        sections=tuple(sections),
+        methods=methods(material),
+        commands=material.commands,
+        scores=scores,
+        version=material.version,
+    )
+
+
+def _drawn(draw: Callable[[], Figure], *, folded: bool = True) -> list[Exhibit]:
+    """A figure with its table; nothing where these results give no figure."""
+    with suppress(UsageError):
+        drawn = draw()
+        return [Exhibit(drawn.name, drawn.table, drawn, folded)]
+    return []
+
+
+def _best(material: Material) -> Section:
+    exhibits = _drawn(lambda: figures.leaderboard(material.pairs, material.intervals))
+    return Section("best", "Who is best?", (answers.headline(material),), (*exhibits, _board(material)))
+
+
+def _board(material: Material) -> Exhibit:
+    """The leaderboard: rank, run, score, interval, group, and what the task prints beside them."""
+    intervals = material.intervals
+    limits = {run: intervals.interval(run) for run in intervals.runs}
+    texts = {run: f"{limit[0]:.3f} – {limit[1]:.3f}" if limit else None for run, limit in limits.items()}
+    letters = dict(zip(material.pairs.runs, material.pairs.letters, strict=True))
+    level = f"{intervals.level:.0%} interval"
+    if material.scores is not None:
+        shown = material.scores.leaderboard({level: texts, "group": letters})
+    else:
+        rows: list[tuple[Cell, ...]] = [
+            (place, run, value, texts.get(run), letters[run])
+            for place, (run, value) in enumerate(zip(material.pairs.runs, material.pairs.scores, strict=True), start=1)
+        ]
+        columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
+        shown = table("", columns, rows)
+    notes = ("Runs that share a letter in the column group cannot be told apart.", *_stars(shown))
+    return Exhibit("scores", replace(shown, title="All runs", notes=notes))
+
+
+def _stars(shown: Table) -> list[str]:
+    return [note for note in shown.notes if note.startswith("*")]
+
+
+def _real(material: Material) -> Section | None:
+    pairs = material.pairs
+    if len(pairs.runs) < 2:
+        return None
+    about = [*answers.significance(material), *answers.repeatable(material)]
+    if material.curves is not None:
+        about.append(
+            "Significant and repeatable answer two questions. Significant: chance alone does not explain this "
+            "difference. Repeatable: a gap of this size keeps its sign with new questions."
+        )
+    exhibits: list[Exhibit] = []
+    first_two, curves = material.first_two, material.curves
+    if first_two is not None and first_two.deciding:
+        exhibits += _drawn(lambda: figures.differences_by_unit(first_two))
+    if curves is not None:
+        exhibits += _drawn(lambda: figures.error_rate_by_difference(curves))
+    return Section("real", "Is it real?", tuple(about), (*exhibits, _pairs(material)))
+
+
+def _pairs(material: Material) -> Exhibit:
+    """All pairs of runs, the clearest first."""
+    pairs = sorted(
+        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference)
+    )
+    columns: list[Column | str] = ["run", "compared with", Column("difference", "+.3f"), Column("p, corrected", ".3g")]
+    rows = [(pair.a, pair.b, pair.difference, pair.p_adjusted, pair.different) for pair in pairs]
+    return Exhibit("pairs", table("Pairs of runs, the clearest first", [*columns, "significant"], rows), folded=True)
+
+
+def _where(material: Material) -> Section | None:
+    matrix, spread, scores = material.matrix, material.spread, material.scores
+    exhibits = _drawn(lambda: figures.scores_by_unit(matrix))
+    if len(matrix.runs) > 1:
+        exhibits += _drawn(lambda: figures.boxes_by_unit(spread))
+    if scores is not None:
+        if any(row.mean_length is not None for row in scores.runs) and len(scores.runs) > 1:
+            exhibits += _drawn(lambda: figures.score_by_length(scores))
+        counts = scores.contingency()
+        if counts:
+            exhibits += _drawn(lambda: figures.contingency(counts))
+    return Section("where", "Where do they differ?", tuple(_spread(material)), tuple(exhibits)) if exhibits else None
+
+
+def _spread(material: Material) -> list[str]:
+    """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
+    spread = material.spread
+    boxes = sorted(spread.boxes, key=lambda box: (box.mean, box.unit))
+    one = spread.unit_name[0]
+    sentences = []
+    if len(boxes) > 1 and boxes[-1].mean - boxes[0].mean > TIE:
+        hardest, easiest = (f"{called(box.unit)} (mean {box.mean:.3f})" for box in (boxes[0], boxes[-1]))
+        sentences.append(f"The hardest {one} is {hardest}, the easiest {easiest}.")
+        widest = max(boxes, key=lambda box: box.q3 - box.q1)
+        if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:
+            sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
+    zero = sum(box.has_zero_median for box in boxes)
+    if zero:
+        who = "the run scores" if spread.runs == 1 else "at least half of the runs score"
+        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {who} 0.")
+    return sentences
+
+
+def _judges(material: Material) -> Section | None:
+    exhibits: list[Exhibit] = []
+    for kind in material.agreement:
+        if kind.raw is not None:
+            exhibits += _of_agreement(kind)
+    ranks = material.stability
+    if ranks is not None and len(ranks.sets) > 1:
+        exhibits += _drawn(lambda: figures.ranks_by_set(ranks))
+        exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
+        exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
+    for scale in () if material.ratings is None else material.ratings.scales.values():
+        exhibits += _drawn(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
+        exhibits += _drawn(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]
+    if not exhibits:
+        return None
+    return Section("judges", "Do the judges agree?", tuple(answers.judges(material)), tuple(exhibits))
+
+
+def _of_agreement(kind: Agreement) -> list[Exhibit]:
+    """The statistics of one kind of judgment, and the labels of the first pairs of judges."""
+    name = kind.about.replace(" ", "-")
+    exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
+    for number, pair in enumerate(kind.pairs[:MATRICES], start=1):
+        drawn = figures.agreement_matrix(pair)
+        drawn = replace(drawn, name=f"labels-{name}-{number}")
+        exhibits.append(Exhibit(drawn.name, drawn.table, drawn, folded=True))
+    return exhibits
+
+
+def _next(material: Material) -> Section | None:
+    plan = material.plan
+    if plan is None or plan.deviation is None:
+        return None
+    exhibits = _drawn(lambda: figures.power_by_units(plan), folded=False)
+    sentences = answers.settle(material)
+    if plan.detectable is not None and plan.units is not None:
+        units = counted(plan.units, plan.unit_name)
+        sentences.append(
+            f"{units} find a true difference of {plan.detectable:.3f} with {plan.wanted.power:.0%} probability."
+        )
+    return Section("next", "How many more questions?", tuple(sentences), tuple(exhibits)) if exhibits else None
