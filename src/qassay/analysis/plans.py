@@ -47,7 +47,7 @@ def plan_from_pilot(
         curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=progress)
     except QassayError as failure:
         notes.append(f"No error rates: {failure}.")
-    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed(every=True).items()}
+    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed().items()}
     result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width), study=study)
     if curves is not None:
         notes += notes_on_curves(curves, result)

@@ -243,6 +243,7 @@ class Sensitivity(TypedDict):
     bins: list[Bin]
     error: float
     minimum_difference: ErrorRate
+    repeatable_difference: Number
     size_needed: dict[str, dict[str, int | None]]
     pairs_at_least_minimum: Number
     groups: list[list[str]] | None

@@ -149,6 +149,7 @@ class Scores(Result):
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
             unit_name=self.unit_name,
+            scale=self.scale,
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
