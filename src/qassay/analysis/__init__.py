@@ -146,8 +146,8 @@ def sensitivity(
     """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
     The answer is expected from the spread of the differences: with as many new units, a gap of
-    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). Beside it stands the study of
-    the TREC papers: two disjoint sets of units are drawn again and again; a comparison is wrong where the sets prefer
+    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). Beside it: the study of the
+    TREC papers: two disjoint sets of units are drawn again and again; a comparison is wrong where the sets prefer
     different runs. `preset` repeats one of their studies, `sizes` and `trials` replace its own, `fit` asks for their
     curves (None: from 20 runs up, or with a preset). `bin_width` is the width of a range of differences (None: 0.01, or
     1/100 of the scale of scores outside 0 to 1), `intervals` the number of bootstrap resamples (0: no intervals). A tie

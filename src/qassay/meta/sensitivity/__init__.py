@@ -103,10 +103,10 @@ def sensitivity(
     For each size S, in each trial: draw 2S units without replacement, deal them into base and test, score every run
     on both; for every pair of runs, the base difference chooses the bin, and d_base * d_test < 0 is a swap. The error
     rate of a bin is swaps / comparisons. `sizes` and `trials` replace the preset's; `intervals` is the number of
-    bootstrap resamples of the units (0: no intervals). `bin_width` is 0.01 for scores within 0 to 1, else a hundredth of
-    their scale, unless given. `fit` asks for the exponential of the papers; by default it is fitted from 20 runs up, and
-    where a preset other than "default" repeats one of their studies. `floor` is the largest difference between identical
-    responses judged separately. `path` and `threads` choose how to compute; they never change a result.
+    bootstrap resamples of the units (0: no intervals). `bin_width` is 0.01 for scores within 0 to 1, else a hundredth
+    of their scale, unless given. `fit` asks for the exponential of the papers; by default it is fitted from 20 runs
+    up, and where a preset other than "default" repeats one of their studies. `floor` is the largest difference between
+    identical responses judged separately. `path` and `threads` choose how to compute; they never change a result.
     """
     if ties not in get_args(Ties):
         raise unknown("ties", ties, get_args(Ties))
@@ -212,9 +212,8 @@ def notes_on_runs(matrix: ScoreMatrix, moments: PairMoments) -> list[str]:
     if alike == matrix.pairs:
         notes.append(f"All runs have the same scores on every {matrix.unit_name[0]}: there is nothing to tell apart.")
     elif alike:
-        notes.append(
-            f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every {matrix.unit_name[0]}."
-        )
+        pairs = "pair of runs has" if alike == 1 else "pairs of runs have"
+        notes.append(f"{alike} {pairs} equal scores on every {matrix.unit_name[0]}.")
     return notes
 
 
@@ -227,7 +226,8 @@ def notes_on_bins(study: Study, counts: Counts, ties: Ties) -> list[str]:
     tied = [size for size, some in zip(study.sizes, seen, strict=True) if some and step / size > width - TIE]
     if tied and ONLY_TIES[ties]:
         notes.append(
-            f"Up to {counted(tied[-1], study.prepared.matrix.unit_name)} all differences below {study.prepared.width} are ties: scores move in steps; "
+            f"Up to {counted(tied[-1], study.prepared.matrix.unit_name)} all differences below {study.prepared.width} "
+            "are ties: scores move in steps; "
             f"{ONLY_TIES[ties]} (--ties {ties}), so that the rate there is the rule's and nothing measured."
         )
     return notes

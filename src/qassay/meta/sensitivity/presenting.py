@@ -5,6 +5,7 @@ Everything here speaks of *repeatable* gaps, by the closed form. The exponential
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
@@ -30,7 +31,7 @@ OTHER_QUESTION = (
 )
 NEEDS_MANY_RUNS = (
     "The study as the TREC papers did it: rates measured on disjoint halves, and an exponential through them. It needs "
-    "many runs (the papers had 50 to 67) and is often optimistic beyond the sizes measured. Use the expected rates above."
+    "many runs (the papers had 50 to 67) and is often optimistic beyond the sizes measured. Use the expected rates."
 )
 INTERVALS_TOO_NARROW = (
     "Where runs fall into groups that are far apart, the 95% intervals of measured rates are too narrow: in "
@@ -103,12 +104,12 @@ def expected_rates(curves: SensitivityCurves) -> Table:
         sizes = needed.get(format(limit, "f"))
         size = None if sizes is None or sizes.predicted is None else f"{sizes.predicted:,.0f}"
         rows.append([names[k], pairs[k], curves.bins[k].predicted_at_target, size])
-    units = curves.unit_name[1]
+    size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')})"
     notes = [
         f"wrong: as many new {units} would prefer the other run. Expected from the spread of the {units} at hand.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "
         f"{_furthest(curves):,} are needed, or none are expected to differ by so much.",
-        f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')}), {counted(curves.units, curves.unit_name)}.",
+        f"{size}, {counted(curves.units, curves.unit_name)}.",
     ]
     spoiling = curves.above_again("predicted")
     if spoiling is not None and curves.pairs > 1:
@@ -192,10 +193,16 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
         (number, len(group), scores[group[0]], scores[group[-1]], _tags(group, curves.manual))
         for number, group in enumerate(following.groups, start=1)
     ]
-    columns = [Column("group"), Column("runs"), Column("best", ".3f"), Column("worst", ".3f"), "tags"]
+    columns = [
+        Column("group"),
+        Column("runs"),
+        Column("best", ".3f"),
+        Column("worst", ".3f"),
+        Column("tags", left=True),
+    ]
     notes = [
-        f"Within a group every run is less than {following.minimum:g}, the repeatable gap, below the first. These are not "
-        "the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
+        f"Within a group every run is less than {following.minimum:g}, the repeatable gap, below the first. These are "
+        "not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
     ]
     return table("Groups of runs by the repeatable gap", columns, rows, [*notes, *_star_note(curves)])
 
@@ -226,7 +233,7 @@ def _pairs_by_bin(curves: SensitivityCurves) -> list[int]:
 
 def _bin_names(curves: SensitivityCurves) -> list[str]:
     limits = [format(limit, "f") for limit in bin_limits(curves.width)]
-    return [*(f"{low}{DASH}{high}" for low, high in zip(limits, limits[1:], strict=False)), f"{limits[-1]} or more"]
+    return [*(f"{low}{DASH}{high}" for low, high in pairwise(limits)), f"{limits[-1]} or more"]
 
 
 def _furthest(curves: SensitivityCurves) -> int:
