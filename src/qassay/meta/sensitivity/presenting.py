@@ -91,13 +91,8 @@ def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
 def expected_rates(curves: SensitivityCurves) -> Table:
     """How often the order of two runs is expected to turn round, by their difference, and the units needed."""
     needed, names = curves.size_needed(), _bin_names(curves)
-    at_target = f"wrong, {counted(curves.target, curves.unit_name)}"
-    columns = [
-        Column("difference"),
-        Column("pairs of runs"),
-        Column(at_target, ".1%"),
-        Column(f"{curves.unit_name[1]} needed"),
-    ]
+    units, at_target = curves.unit_name[1], f"wrong, {counted(curves.target, curves.unit_name)}"
+    columns = [Column("difference"), Column("pairs of runs"), Column(at_target, ".1%"), Column(f"{units} needed")]
     rows: list[list[Cell]] = []
     pairs = _pairs_by_bin(curves)
     for k, limit in enumerate(bin_limits(curves.width)):
@@ -204,7 +199,7 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
         f"Within a group every run is less than {following.minimum:g}, the repeatable gap, below the first. These are "
         "not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
     ]
-    return table("Groups of runs by the repeatable gap", columns, rows, [*notes, *_star_note(curves)])
+    return table("Groups of runs by the repeatable gap", [*numbers, "tags"], rows, [*notes, *_star_note(curves)])
 
 
 def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_SHOWN) -> Table:
