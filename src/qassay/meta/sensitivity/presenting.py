@@ -188,13 +188,7 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
         (number, len(group), scores[group[0]], scores[group[-1]], _tags(group, curves.manual))
         for number, group in enumerate(following.groups, start=1)
     ]
-    columns = [
-        Column("group"),
-        Column("runs"),
-        Column("best", ".3f"),
-        Column("worst", ".3f"),
-        Column("tags", left=True),
-    ]
+    numbers = [Column("group"), Column("runs"), Column("best", ".3f"), Column("worst", ".3f")]
     notes = [
         f"Within a group every run is less than {following.minimum:g}, the repeatable gap, below the first. These are "
         "not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
