@@ -357,10 +357,13 @@ class Plan(TypedDict):
     alpha: float
     power: float
     coefficient: float
+    recommendation: dict[str, Any] | None
+    shows: list[dict[str, Number]]
     deviation: Number
     deviation_hard: Number
     detectable: Number
     differences: list[PlannedDifference]
+    running_again: dict[str, Any] | None
     generalizability: dict[str, Any] | None
     units_for_coefficient: list[dict[str, int | None]]
     notes: Notes

@@ -9,6 +9,7 @@ The modules in the order of the work:
     closed_form  the rates from means and variances alone, and the truths that the runs could have
     expectation  the same with ties and for units dealt from few, for intervals
     resampling   intervals
+    prediction   the closed form read at any size: rates, sizes needed, repeatable gaps
     curves       the result: the exponential through the rates of a bin, and the questions it answers
     reading      groups, rank ranges, share of pairs
     presenting   the answer in plain words, and tables
@@ -26,16 +27,16 @@ import numpy as np
 
 from qassay.errors import UsageError, unknown
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined
-from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
+from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import FEWEST_FITTED, TOO_FEW_RUNS, SensitivityCurves, checked_error
+from qassay.meta.sensitivity.prediction import Prediction, predict
 from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
 from qassay.meta.sensitivity.reading import Both
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
 from qassay.meta.sensitivity.trials import (
     BINS,
     WIDTH,
-    Scale,
     bin_limits,
     checked_width,
     prepare,
@@ -48,8 +49,10 @@ __all__ = [
     "FEWEST_FITTED",
     "PRESETS",
     "Both",
+    "Prediction",
     "SensitivityCurves",
     "find_preset",
+    "predict",
     "predicted_rate",
     "rests_on",
     "sensitivity",
@@ -172,10 +175,8 @@ def predicted_rate(matrix: ScoreMatrix, difference: float) -> float | None:
     differ by so much.
     """
     schedule(find_preset("default"), len(matrix.units))  # too few units are the same error
-    width = width_for(matrix)
-    limits = np.array([float(limit) for limit in bin_limits(width)])
-    rates = predicted_rates(pair_moments(matrix), len(matrix.units), limits)
-    return defined(rates[Scale(step=float(width), slack=TIE, tie=TIE).bin_of(difference)])
+    prediction = predict(matrix)
+    return defined(prediction.rates_at(len(matrix.units))[prediction.bin_of(difference)])
 
 
 def rests_on(pairs: int) -> list[str]:

@@ -15,13 +15,14 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import TIE, Floats, defined, document, none_for_nan
+from qassay.matrix import Floats, defined, document, none_for_nan
 from qassay.meta.sensitivity import presenting
-from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
+from qassay.meta.sensitivity.closed_form import PairMoments
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
+from qassay.meta.sensitivity.prediction import FURTHEST, Prediction
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_within
-from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
+from qassay.meta.sensitivity.trials import LIMITED_BINS
 from qassay.results import Result
 from qassay.tables import Table
 
@@ -35,9 +36,6 @@ FEWEST_POINTS = 3
 # Below this many runs each bin has too few pairs for a curve, and none is fitted unless asked for. (METHOD 6)
 FEWEST_FITTED = 20
 TOO_FEW_RUNS = f"fewer than {FEWEST_FITTED} runs"
-
-# "Size needed" looks this many times further than the units at hand.
-FURTHEST = 10
 
 # From this many pairs x sizes on, predictions are compiled.
 MANY_PREDICTIONS = 300_000
@@ -191,9 +189,15 @@ class SensitivityCurves(Result):
         )
 
     @cached_property
+    def prediction(self) -> Prediction:
+        """The closed form; many pairs at many sizes are worth loading compiled code for."""
+        large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
+        return Prediction(self.moments, self.width, compiled=large and has_numba())
+
+    @property
     def limits(self) -> tuple[float, ...]:
         """The lower limits of the bins."""
-        return tuple(float(limit) for limit in bin_limits(self.width))
+        return self.prediction.limits
 
     @cached_property
     def fits(self) -> tuple[Fit | str, ...]:
@@ -210,16 +214,11 @@ class SensitivityCurves(Result):
 
     def predicted_at(self, size: float) -> Floats:
         """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
-        return self._predicted(size, np.array(self.limits))
+        return self.prediction.rates_at(size)
 
     @cached_property
     def _predicted_at_target(self) -> Floats:
         return self.predicted_at(self.target)
-
-    def _predicted(self, size: float, limits: Floats) -> Floats:
-        """As `predicted_rates`; many pairs at many sizes are worth loading compiled code for."""
-        large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
-        return predicted_rates(self.moments, size, limits, compiled=large and has_numba())
 
     def minimum_difference(self, error: float | None = None) -> Both:
         """From this difference on every bin has an error rate within `error` with all units.
@@ -262,36 +261,11 @@ class SensitivityCurves(Result):
     @cached_property
     def _sizes_needed(self) -> dict[str, Both]:
         level, furthest = self.error, FURTHEST * self.units
-        limits = bin_limits(self.width)
+        predicted = self.prediction.sizes_needed(level, furthest)
         return {
-            format(limits[k], "f"): Both(
-                fit.size_for(level, furthest) if isinstance(fit, Fit) else None,
-                self._predicted_size(k, level, furthest),
-            )
-            for k, fit in enumerate(self.fits)
-            if 0 < k < LIMITED_BINS
+            limit: Both(fit.size_for(level, furthest) if isinstance(fit, Fit) else None, size)
+            for fit, (limit, size) in zip(self.fits[1:LIMITED_BINS], predicted.items(), strict=True)
         }
-
-    def _predicted_size(self, k: int, error: float, furthest: int) -> int | None:
-        """The smallest size at which the predicted rate of a bin is within the error, by doubling and halving.
-
-        The predicted curve of a bin falls. It ends where no pair is expected in the bin any more, but long after
-        its rate has become small: doubling does not step over that stretch.
-        """
-        limits = np.array(self.limits[k : k + 2])
-
-        def is_enough(size: int) -> bool:
-            return bool(self._predicted(size, limits)[0] <= error)
-
-        low, high = 0, 1
-        while not is_enough(high):
-            if high >= furthest:
-                return None
-            low, high = high, min(2 * high, furthest)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
 
     def findings(self, way: Way = "predicted") -> Findings | None:
         """What follows from the minimum difference, by the closed form or by the fit; None where there is none."""
@@ -318,8 +292,8 @@ class SensitivityCurves(Result):
         return Both(fit.at(at) if isinstance(fit, Fit) else None, defined(self.predicted_at(at)[k]))
 
     def bin_of(self, difference: float) -> int:
-        """The number of the bin that holds a difference."""
-        return Scale(step=float(self.width), slack=TIE, tie=TIE).bin_of(difference)
+        """The number of the bin that contains a difference."""
+        return self.prediction.bin_of(difference)
 
     def summary(self) -> str:
         """The plain answer first, and how to read it."""

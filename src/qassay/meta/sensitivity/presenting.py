@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
 from qassay.tables import DASH, Cell, Column, Table, counted, plural, starred, table
 
@@ -103,7 +104,7 @@ def expected_rates(curves: SensitivityCurves) -> Table:
     notes = [
         f"wrong: as many new {units} would prefer the other run. Expected from the spread of the {units} at hand.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "
-        f"{_furthest(curves):,} are needed, or none are expected to differ by so much.",
+        f"{FURTHEST * curves.units:,} are needed, or none are expected to differ by so much.",
         f"{size}, {counted(curves.units, curves.unit_name)}.",
     ]
     spoiling = curves.above_again("predicted")
@@ -223,12 +224,6 @@ def _pairs_by_bin(curves: SensitivityCurves) -> list[int]:
 def _bin_names(curves: SensitivityCurves) -> list[str]:
     limits = [format(limit, "f") for limit in bin_limits(curves.width)]
     return [*(f"{low}{DASH}{high}" for low, high in pairwise(limits)), f"{limits[-1]} or more"]
-
-
-def _furthest(curves: SensitivityCurves) -> int:
-    from qassay.meta.sensitivity.curves import FURTHEST
-
-    return FURTHEST * curves.units
 
 
 def _all_alike(curves: SensitivityCurves) -> bool:
