@@ -126,7 +126,16 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         missing=selection.missing,
         unit_name=_unit_name(tally, wanted),
         scale=_scale(tally, wanted),
+        judges=_judges(tally, wanted),
     )
+
+
+def _judges(tally: Tally, wanted: Measure) -> tuple[str, ...]:
+    """Who rated the justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
+    ratings = tally.key.ratings
+    if ratings is None or wanted.name not in ("correctness", "understandability"):
+        return ()
+    return tuple(sorted(ratings["assessor"].unique()))
 
 
 def _unit_name(tally: Tally, wanted: Measure) -> tuple[str, str]:
