@@ -451,7 +451,8 @@ class ScoreMatrix(Result):
     unit u where units are questions of series: intervals resample whole series then. `notes` are the sentences
     every output repeats: which rule for missing or unjudged responses was applied, and to how many. `repeats` are
     there where runs answered the units several times. `unit_name` is what people call a unit and units. `read` says
-    what was read, where the scores come from a table or a log; it is empty where they were computed.
+    what was read, where the scores come from a table or a log; it is empty where they were computed. `scale` is the
+    lowest and highest score that the task allows, where it is known.
     """
 
     runs: tuple[str, ...]
@@ -466,6 +467,7 @@ class ScoreMatrix(Result):
     repeats: Repeats | None = None
     unit_name: tuple[str, str] = ("unit", "units")
     read: str = ""
+    scale: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):

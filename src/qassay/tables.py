@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -193,6 +193,15 @@ def counted(count: int, noun: tuple[str, str]) -> str:
     ('1 series', '1,203 questions')
     """
     return f"{count:,} {noun[count != 1]}"
+
+
+def starred(run: str, manual: Collection[str]) -> str:
+    """The tag of a run as tables of runs show it: with a star where people had a hand in it.
+
+    >>> starred("expert", {"expert"}), starred("bm25", {"expert"})
+    ('expert*', 'bm25')
+    """
+    return f"{run}*" if run in manual else run
 
 
 def _more_rows(left: int) -> list[str]:

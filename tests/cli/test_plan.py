@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,15 +47,86 @@ def test_from_a_pilot(call: Call, pilot: str) -> None:
         assert set(row["units"]) == {"power", "power_hard", "fit", "predicted"}
     assert document["differences"][0]["units"]["power"] > document["differences"][1]["units"]["power"]
     assert document["differences"][1]["units"]["predicted"] is not None
+    assert all(row["units"]["fit"] is None for row in document["differences"])
     assert document["generalizability"]["units"] == 60
-    assert any("extrapolated" in note for note in document["notes"])
 
 
-def test_for_people(call: Call, pilot: str) -> None:
+def test_the_recommendation_comes_first(call: Call, pilot: str) -> None:
     status, out, _ = call(pilot)
     assert status == 0
-    for words in ("Units needed to see a difference", "Where the scores vary", "The 60 units at hand show"):
-        assert words in " ".join(out.split())
+    read, blank, first, *rest = out.splitlines()
+    assert (read, blank) == ("Wide table: 6 systems x 60 questions.", "")
+    assert re.match(r"About [0-9,]+ questions for a difference of 0\.0\d+ \(power 0\.8\); you have 60\. ", first)
+    text = " ".join(rest)
+    assert "What more or fewer questions can show" in text
+    assert "60 (now)" in text
+    assert "Each system ran once" in text
+    for detail in ("Where the scores vary", "Questions needed for a difference", "coefficient of"):
+        assert detail not in text
+    document = json.loads(call(pilot, "--json")[1])
+    best = document["recommendation"]
+    assert first == best["text"]
+    (row,) = (row for row in document["differences"] if row["difference"] == best["difference"])
+    assert best["units"] == row["units"]["power"] > best["at_hand"] == 60
+    shows = {row["units"]: row for row in document["shows"]}
+    assert shows[60]["detectable"] == pytest.approx(document["detectable"])
+    assert list(shows) == sorted(shows)
+    # More questions show smaller differences, and a repeatable gap that the closed form gives for that size.
+    found = [row["detectable"] for row in document["shows"]]
+    assert found == sorted(found, reverse=True)
+    curves = sensitivity(read_matrix(pilot), intervals=0)
+    assert shows[60]["repeatable"] == curves.repeatable_difference
+
+
+def test_alternatives_are_details(call: Call, pilot: str) -> None:
+    out = " ".join(call(pilot, "--details")[1].split())
+    for words in ("Questions needed for a difference", "Where the scores vary", "The 60 questions at hand show"):
+        assert words in out
+    assert "Questions needed for a difference" in call(pilot, "-d", "0.02", "-d", "0.05")[1]
+
+
+def repeated(tmp_path: Path, shift: float) -> str:
+    """Two systems, 40 questions, 4 repeats; a repeat shifts all its questions by a random number of this size."""
+    rng = np.random.default_rng(1)
+    easy, lines = rng.normal(0.5, 0.15, 40), ["question_id,system,epoch,score"]
+    for system, better in (("A", 0.0), ("B", 0.05)):
+        own = easy + better + rng.normal(0, 0.1, 40)
+        for epoch in range(4):
+            shifted = own + rng.normal(0, shift) + rng.normal(0, 0.2, 40)
+            lines += [f"q{i},{system},{epoch},{value:.6f}" for i, value in enumerate(shifted)]
+    path = tmp_path / "epochs.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_repeats_are_weighed_against_questions(call: Call, tmp_path: Path) -> None:
+    path = repeated(tmp_path, 0.0)
+    document = json.loads(call(path, "-d", "0.05", "--cost-question", "10", "--cost-answer", "1", "--json")[1])
+    again = document["running_again"]
+    assert again["at_hand"] == 4
+    assert document["recommendation"]["units"] == {row["repeats"]: row["units"] for row in again["rows"]}[4]
+    wanted = math.sqrt(again["rest_variance"] * 10 / (again["question_variance"] * 1))
+    assert again["repeat_variance"] > 0 or abs(again["best_repeats"] - wanted) < 1
+    for row in again["rows"]:
+        assert row["units"] is None or row["cost"] == row["units"] * (10 + row["repeats"])
+    out = call(path, "-d", "0.05")[1]
+    assert "More questions, or running again?" in out
+    assert "4 (now)" in out
+    assert "Each system ran once" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--cost-question", "1"], "both costs"),
+        (["--cost-question", "1", "--cost-answer", "0"], "above 0"),
+        (["--cost-question", "1", "--cost-answer", "1"], "no system has repeats"),
+    ],
+)
+def test_costs_need_repeats_and_each_other(call: Call, pilot: str, arguments: list[str], message: str) -> None:
+    status, _, err = call(pilot, *arguments)
+    assert status == 2
+    assert message in err
 
 
 def test_from_assumed_variances(call: Call) -> None:
@@ -93,7 +166,7 @@ def test_too_little_is_said(call: Call, tmp_path: Path) -> None:
     status, out, _ = call(str(path), "--json")
     notes = " ".join(json.loads(out)["notes"])
     assert status == 0
-    for words in ("no power can be said", "No variances", "No error rates"):
+    for words in ("no power can be given", "No variances", "No repeatable gaps"):
         assert words in notes
 
 
@@ -104,12 +177,12 @@ def file_of(tmp_path: Path, values: Floats) -> str:
     return str(path)
 
 
-def test_one_pair_of_runs_has_no_sizes_by_error_rate(call: Call, tmp_path: Path) -> None:
+def test_one_pair_of_runs_has_no_repeatable_sizes(call: Call, tmp_path: Path) -> None:
     document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((2, 30))), "--json")[1])
     assert all(row["units"]["fit"] is None and row["units"]["predicted"] is None for row in document["differences"])
     assert any("three runs or more" in note for note in document["notes"])
     document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((3, 30))), "--json")[1])
-    assert any(row["units"]["fit"] is not None for row in document["differences"])
+    assert any(row["units"]["predicted"] is not None for row in document["differences"])
     assert "The error rates rest on 3 pairs of runs only." in document["notes"]
 
 
@@ -117,18 +190,15 @@ def test_scores_up_to_a_hundred_have_differences_of_their_own(call: Call, tmp_pa
     values = np.random.default_rng(0).integers(0, 101, (4, 40)) + np.arange(4.0)[:, None]
     document = json.loads(call(file_of(tmp_path, np.minimum(values, 100.0)), "--json")[1])
     assert [row["difference"] for row in document["differences"]] == [1, 2, 3, 5, 7, 10, 15]
-    assert any(row["units"]["fit"] is not None for row in document["differences"])
+    assert any(row["units"]["predicted"] is not None for row in document["differences"])
 
 
-def test_the_closed_form_gives_sizes_where_no_curve_fits(call: Call, tmp_path: Path) -> None:
-    # One size measured: no bin has the three points of a fit.
+def test_repeatable_sizes_are_those_of_the_closed_form(call: Call, tmp_path: Path) -> None:
     values = np.random.default_rng(3).normal(np.linspace(0.3, 0.6, 6)[:, None], 0.1, (6, 11))
     path = file_of(tmp_path, values)
     document = json.loads(call(path, "-d", "0.1", "--json")[1])
     (row,) = document["differences"]
-    assert row["units"]["fit"] is None
-    assert any(note.startswith("No size by the fitted error rate:") for note in document["notes"])
-    assert not any("predicted error rate" in note for note in document["notes"])
+    assert not any("No repeatable size" in note for note in document["notes"])
     curves = sensitivity(read_matrix(path), intervals=0, bin_width=width_for(read_matrix(path)))
     size = row["units"]["predicted"]
     assert curves.predicted_at(size)[curves.bin_of(0.1)] <= 0.05 < curves.predicted_at(size - 1)[curves.bin_of(0.1)]
@@ -137,9 +207,8 @@ def test_the_closed_form_gives_sizes_where_no_curve_fits(call: Call, tmp_path: P
 def test_sizes_that_are_missing_have_a_reason(call: Call, tmp_path: Path) -> None:
     same = np.full((3, 20), 0.5)
     notes = json.loads(call(file_of(tmp_path, same), "--json")[1])["notes"]
-    assert "No size by the fitted error rate: runs differ by so much at too few of the sizes measured." in notes
-    assert "No size by the predicted error rate: no two runs are expected to differ by so much." in notes
+    assert "No repeatable size: no two runs are expected to differ by so much." in notes
     some = np.random.default_rng(1).random((4, 40))
     notes = json.loads(call(file_of(tmp_path, some), "-d", "0.005", "-d", "0.05", "-d", "0.9", "--json")[1])["notes"]
-    assert "No size by error rate for 0.005: so small a difference has no curve." in notes
-    assert "No size by error rate for 0.9: so large a difference has no curve." in notes
+    assert any(note.startswith("No repeatable size for 0.005: so small a difference") for note in notes)
+    assert "No repeatable size for 0.9: so large a difference is in the open bin." in notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 
@@ -71,13 +72,42 @@ def test_the_plain_answer_comes_first(scores, capsys):
     out, err = capsys.readouterr()
     read, blank, first, *rest = out.splitlines()
     assert (read, blank) == ("Wide table: 15 systems x 40 questions.", "")
-    assert first.startswith("With 40 units, trust a difference of at least ")
-    assert "20% error" in first
+    assert re.match(r"With 40 new questions, a gap of \S+ or more keeps its sign in 80 of 100 repetitions\. ", first)
+    assert "Whether chance alone explains the difference of two given runs is another question" in first
     text = "\n".join(rest)
-    assert "Error rate of a comparison" in text
-    assert "* Extrapolated beyond the largest size measured, 20." in text
-    assert "Runs within the minimum difference" in text
+    assert "How often a comparison is wrong" in text
+    assert "Groups of runs by the repeatable gap" in text
+    assert "TREC papers did it" not in text
+    assert "trust" not in out
     assert err == ""
+    assert main(["sensitivity", str(scores), "--intervals", "10", "--fit"]) == 0
+    asked = capsys.readouterr().out
+    assert "The study as the TREC papers did it" in asked
+    assert "* Extrapolated beyond the largest size measured, 20." in asked
+
+
+def test_two_systems_are_sent_to_compare(tmp_path, capsys):
+    path = tmp_path / "two.csv"
+    path.write_text(format_matrix(simulate_runs((0.2, 0.6), 30, scores="binary")), encoding="utf-8")
+    assert main(["sensitivity", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "cannot show which gaps are repeatable" in out
+    assert "`qassay compare`" in out
+    assert "%" not in out
+    document = documented(capsys, path, "--intervals", 0)
+    assert document["repeatable_difference"] is None
+    assert document["minimum_difference"] == {"fit": None, "predicted": None}
+    assert document["groups"] is None
+
+
+def test_ratings_have_bins_of_a_hundredth_of_what_they_span(tmp_path, capsys):
+    path = tmp_path / "ratings.csv"
+    values = np.random.default_rng(0).integers(1, 6, (20, 3))
+    values[0], values[1] = 1, 5
+    lines = ["qid,a,b,c", *(f"{i},{','.join(map(str, row))}" for i, row in enumerate(values))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert documented(capsys, path, "--intervals", 0)["bin_width"] == 0.04
+    assert documented(capsys, path, "--intervals", 0, "--bin-width", 0.1)["bin_width"] == 0.1
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ import pytest
 from scipy import stats
 
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import Floats, Repeats, ScoreMatrix
 from qassay.meta.generalizability import assumed, generalizability
-from qassay.meta.planning import Wanted, differences_for, plan, plan_from_variances
+from qassay.meta.planning import Costs, Wanted, differences_for, plan, plan_from_variances
+from qassay.meta.planning.running_again import Variances, variances
+from qassay.meta.sensitivity import predict
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -60,10 +62,80 @@ def test_smaller_differences_need_more_units(pilot: ScoreMatrix) -> None:
     assert all(row.power_hard >= row.power for row in rows)  # type: ignore[operator]
 
 
-def test_sizes_of_the_sensitivity_curves_are_looked_up_by_bin(pilot: ScoreMatrix) -> None:
-    sizes = {"0.04": {"fit": 90, "predicted": None}, "0.05": {"fit": 47, "predicted": 52}}
-    rows = plan(pilot, wanted=Wanted((0.03, 0.045, 0.05, 0.0599, 0.3)), size_needed=sizes).differences
-    assert [(row.fit, row.predicted) for row in rows] == [(None, None), (90, None), (47, 52), (47, 52), (None, None)]
+def test_repeatable_sizes_are_looked_up_by_bin(pilot: ScoreMatrix) -> None:
+    prediction = predict(matrix_of(pilot.values / pilot.values.max()))
+    rows = plan(pilot, wanted=Wanted((0.03, 0.045, 0.04, 0.3)), prediction=prediction).differences
+    needed = prediction.sizes_needed(0.05, 600)
+    assert [row.predicted for row in rows] == [needed["0.03"], needed["0.04"], needed["0.04"], None]
+
+
+@pytest.mark.parametrize(("units", "wanted", "recommended"), [(60, None, None), (60, (0.01, 0.2), 0.01)])
+def test_the_recommendation_is_for_what_the_units_do_not_show_yet(
+    pilot: ScoreMatrix, units: int, wanted: tuple[float, ...] | None, recommended: float | None
+) -> None:
+    result = plan(pilot, wanted=Wanted() if wanted is None else Wanted(wanted))
+    best = result.recommendation
+    assert best is not None
+    assert best.at_hand == units
+    assert best.units is not None
+    assert best.units > units
+    assert recommended is None or best.difference == recommended
+    larger = [row for row in result.differences if row.difference > best.difference]
+    assert all(row.power is not None and row.power <= 1.2 * units for row in larger)
+    assert result.sentence().endswith(f"for a difference of {best.difference:g} (power 0.8); you have {units}")
+
+
+def test_units_that_show_everything_are_enough() -> None:
+    rng = np.random.default_rng(2)
+    alike = rng.random(400) + 0.01 * rng.random((5, 400))
+    best = plan(matrix_of(alike)).recommendation
+    assert best is not None
+    assert best.difference == 0.01
+    assert best.units is not None
+    assert best.units < 400
+
+
+def mean_difference(variances: Variances, units: int, repeats: int, rng: np.random.Generator) -> float:
+    """The difference of two systems' means in one simulated evaluation, with no true difference."""
+    questions = rng.normal(0, math.sqrt(variances.question), units).mean()
+    shift = rng.normal(0, math.sqrt(variances.repeat), repeats).mean()
+    return float(questions + shift + rng.normal(0, math.sqrt(variances.rest), (units, repeats)).mean())
+
+
+def test_questions_needed_with_repeats_have_the_variance_of_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    for given in (Variances(0.02, 0.0, 0.08), Variances(0.02, 0.0004, 0.08)):
+        units = given.units_for(0.05, 3, power=0.8, alpha=0.05)
+        assert units is not None
+        expected = given.question / units + given.repeat / 3 + given.rest / (3 * units)
+        seen = np.var([mean_difference(given, units, 3, rng) for _ in range(4000)])
+        assert seen == pytest.approx(expected, rel=0.1)
+        assert math.sqrt(expected) * (1.96 + 0.8416) == pytest.approx(0.05, rel=0.03)
+    assert Variances(0.02, 0.01, 0.08).units_for(0.05, 3, power=0.8, alpha=0.05) is None
+
+
+def test_the_best_number_of_repeats_is_the_cheapest() -> None:
+    for question, answer in ((10.0, 1.0), (1.0, 1.0), (100.0, 0.5), (0.1, 5.0)):
+        given, costs = Variances(0.02, 0.0, 0.08), Costs(question, answer)
+        best = given.best_repeats(costs)
+        price = {r: (given.question + given.rest / r) * costs.of(1, r) for r in range(1, 200)}
+        assert best == min(price, key=price.__getitem__)
+    assert Variances(0.02, 0.01, 0.08).best_repeats(Costs(1, 1)) is None
+
+
+def test_variances_of_repeats_are_found_again() -> None:
+    rng = np.random.default_rng(4)
+    common = rng.normal(0, 0.2, (600, 1))
+    values = tuple(
+        common + rng.normal(0, 0.1, (600, 1)) + rng.normal(0, 0.03, (1, 40)) + rng.normal(0, 0.2, (600, 40))
+        for _ in range(3)
+    )
+    found = variances(Repeats(values))
+    assert found is not None
+    assert found.question == pytest.approx(2 * 0.1**2, rel=0.15)
+    assert found.rest == pytest.approx(2 * 0.2**2, rel=0.05)
+    assert found.repeat == pytest.approx(2 * 0.03**2, rel=0.5)
+    assert variances(Repeats(tuple(scores[:, :1] for scores in values))) is None
 
 
 def test_series_are_counted_as_wholes() -> None:
@@ -101,16 +173,18 @@ def test_questions_against_assessors() -> None:
 
 def test_plan_becomes_tables_and_json(pilot: ScoreMatrix) -> None:
     study = generalizability([pilot, matrix_of(pilot.values + 0.01)])
-    result = plan(pilot, study=study, size_needed={"0.05": {"fit": 47, "predicted": None}})
+    result = plan(pilot, study=study, prediction=predict(pilot))
     document = json.loads(json.dumps(result.as_json(), allow_nan=False))
-    assert document["differences"][3]["units"]["fit"] == 47
     assert document["generalizability"]["assessors"] == 2
-    first, second, third = result.tables()
+    by_size, first, second, third = result.tables()
+    assert [column.header for column in by_size.columns] == [
+        "units", "significant from", "harder pair", "repeatable from"
+    ]  # fmt: skip
     assert [column.header for column in first.columns] == [
-        "difference", "power 0.8", "harder pair", "error 0.05, fit", "power now"
+        "difference", "significant, power 0.8", "harder pair", "repeatable", "power now"
     ]  # fmt: skip
     assert "assessor" in str(second)
-    assert "judgments a run" in str(third)
+    assert "judgments per run" in str(third)
 
 
 @pytest.mark.parametrize("shape", [(1, 20), (4, 1), (1, 1)])
@@ -118,13 +192,15 @@ def test_too_little_to_plan_from(shape: tuple[int, int]) -> None:
     result = plan(matrix_of(np.random.default_rng(0).random(shape)))
     assert result.deviation is None
     assert all(row.power is None and row.power_now is None for row in result.differences)
-    assert any("no power can be said" in note for note in result.notes)
+    assert any("no power can be given" in note for note in result.notes)
     json.dumps(result.as_json(), allow_nan=False)
 
 
 def test_identical_and_two_runs() -> None:
     base = np.random.default_rng(0).random(20)
-    assert any("same on every unit" in note for note in plan(matrix_of(np.stack([base, base, base]))).notes)
+    assert any(
+        "differ by the same on every unit" in note for note in plan(matrix_of(np.stack([base, base, base]))).notes
+    )
     two = plan(matrix_of(np.stack([base, base[::-1]])))
     assert two.deviation_hard is None
     assert any("one pair" in note for note in two.notes)
@@ -146,7 +222,7 @@ def test_what_cannot_be_wanted(wrong: dict[str, Any]) -> None:
         Wanted(**wrong)
 
 
-@pytest.mark.parametrize(("top", "first", "last"), [(1, 0.01, 0.15), (4, 0.05, 0.75), (100, 1.0, 15.0)])
+@pytest.mark.parametrize(("top", "first", "last"), [(1, 0.01, 0.15), (4, 0.04, 0.6), (100, 1.0, 15.0)])
 def test_differences_to_plan_for_follow_the_scale_of_the_scores(top: float, first: float, last: float) -> None:
     differences = differences_for(matrix_of(np.array([[0.0, top, 0.0], [top, top, 0.0]])))
     assert (differences[0], differences[-1], len(differences)) == (first, last, 7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -132,26 +133,29 @@ def sensitivity(
     sizes: Sequence[int] | None = None,
     trials: int | None = None,
     error: float = 0.05,
-    bin_width: float | str | Decimal = 0.01,
+    bin_width: float | str | Decimal | None = None,
     intervals: int = 100,
     ties: Ties = "stay",
+    fit: bool | None = None,
     floor: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SensitivityCurves:
-    """How often does a comparison mislead, and which difference can be trusted?
+    """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
-    Two disjoint sets of units are drawn again and again; a comparison misleads where the sets prefer different runs.
-    `preset` repeats one of the TREC studies, `sizes` and `trials` replace its own. `error` is the error rate to stay
-    within, `bin_width` the width of a range of differences (wider for scores beyond 0 to 1), `intervals` the number
-    of bootstrap resamples (0: no intervals). A tie is no swap ("stay"), counts half a swap ("half"), or is left out
-    ("exclude"). `floor` is the largest difference between identical responses that were judged separately; from an
-    evaluation it is measured.
+    The answer is expected from the spread of the differences: with as many new units, a gap of
+    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). Beside it: the study of the
+    TREC papers: two disjoint sets of units are drawn again and again; a comparison is wrong where the sets prefer
+    different runs. `preset` repeats one of their studies, `sizes` and `trials` replace its own, `fit` asks for their
+    curves (None: from 20 runs up, or with a preset). `bin_width` is the width of a range of differences (None: 0.01, or
+    1/100 of the scale of scores outside 0 to 1), `intervals` the number of bootstrap resamples (0: no intervals). A tie
+    is no swap ("stay"), counts half a swap ("half"), or is left out ("exclude"). `floor` is the largest difference
+    between identical responses that were judged separately; from an evaluation it is measured.
 
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.sensitivity(scores, intervals=0)
-    SensitivityCurves: trust a difference of 0.09 or more (error rate 0.05), 16 units, 45 pairs of runs
+    SensitivityCurves: with 16 new series, a gap of 0.07 or more keeps its sign in 95 of 100 repetitions
     """
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
@@ -172,6 +176,7 @@ def sensitivity(
         bin_width=bin_width,
         intervals=intervals,
         ties=ties,
+        fit=fit,
         seed=seed,
         floor=floor,
         progress=progress,
@@ -188,32 +193,43 @@ def plan(
     power: float = 0.8,
     alpha: float = 0.05,
     coefficient: float = 0.95,
-    seed: int = 0,
-    progress: Progress | None = None,
+    cost_question: float | None = None,
+    cost_answer: float | None = None,
+    details: bool = True,
 ) -> Plan:
     """How many questions, and assessors, does a wanted difference need?
 
     From the scores of a pilot, or from assumed variances of "run", "unit" and "residual". `differences` are those to
-    plan for. For each: the units with which a paired t test at level `alpha` has this `power`, and those with which
-    the error rate of a comparison is at most `error`; then the units for a generalizability `coefficient`.
-    `by_assessor` are scores under the judgments of each assessor: more assessors are then weighed against more units.
+    plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha` has this `power`
+    for the largest difference that the units at hand do not show yet. Beside it: what more or fewer units can show, the
+    units with which a difference is repeatable (error rate at most `error`), those for a generalizability
+    `coefficient`. `by_assessor` are scores under the judgments of each assessor: more assessors are then weighed
+    against more units. Where systems ran several times, more repeats are weighed against more units; `cost_question`
+    and `cost_answer` (of one more answer to a question, from all systems) choose the best. Without `details` the
+    alternatives are left out of the tables.
 
     >>> import qassay
-    >>> qassay.plan(assume={"run": 0.003, "unit": 0.03, "residual": 0.01}, differences=[0.02, 0.05])
-    Plan: 395 units for a difference of 0.02, 65 units for a difference of 0.05 (power 0.8)
+    >>> qassay.plan(assume={"run": 0.003, "unit": 0.03, "residual": 0.01}, differences=[0.02])
+    Plan: about 400 questions for a difference of 0.02 (power 0.8)
     """
     from qassay.analysis.plans import plan_from_pilot
     from qassay.meta.generalizability import assumed
-    from qassay.meta.planning import DIFFERENCES, Wanted, differences_for, plan_from_variances
+    from qassay.meta.planning import DIFFERENCES, Costs, Wanted, differences_for, plan_from_variances
 
     if (scores is None) == (assume is None):
         raise UsageError("plan takes pilot scores or assumed variances (assume), one of the two")
+    if (cost_question is None) != (cost_answer is None):
+        raise UsageError("the best number of repeats takes both costs, of a question and of an answer")
+    costs = None if cost_question is None or cost_answer is None else Costs(cost_question, cost_answer)
     if assume is not None:
+        if costs is not None:
+            raise UsageError("costs choose the number of repeats, which takes scores with repeats")
         wanted = Wanted(tuple(differences or DIFFERENCES), error, power, alpha, coefficient)
-        return plan_from_variances(assumed(assume), wanted=wanted)
+        return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
     matrix = _matrix(cast("ScoresLike | Evaluation", scores))
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
-    return plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, seed=seed, progress=progress)
+    made = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
+    return replace(made, details=details)
 
 
 def describe(

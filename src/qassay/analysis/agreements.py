@@ -10,7 +10,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
-from qassay.judging import ROW_KINDS
+from qassay.judging import ROW_KINDS, SETTLED_SETS
 from qassay.judging.sets import joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.meta.agreement import Agreement, agreement
@@ -93,12 +93,14 @@ def agreement_study(
         own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
         result = agreement(labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
-    return AgreementStudy(tuple(results), rate(evaluation.ratings(sets), seed=seed, resamples=resamples))
+    manual = frozenset(tag for tag, about in evaluation.information.items() if about.manual)
+    rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)
+    return AgreementStudy(tuple(results), rated)
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:
-    wanted = {*evaluation.assessor_sets, *evaluation.two_way_sets}
-    names = [name for name in evaluation.sets if name in wanted]
+    # Two-way keys of assessors are compared too; a settled set is nobody's own, whatever its labels.
+    names = [name for name in evaluation.human_sets if name not in SETTLED_SETS]
     if len(names) < 2:
         sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
         message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"

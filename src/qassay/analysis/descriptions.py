@@ -37,8 +37,10 @@ class Description(Result):
         return self.units.table(most)
 
     def tables(self, most: int | None = None) -> list[Table]:
-        """The units with a median of 0, the rankings by other rules, and the scores on each unit (0: none)."""
-        composed = self.composition.tables() if self.composition else [self.units.zero_table()]
+        """Questions and series with a median of 0, the rankings by other rules, the scores on each unit (0: none)."""
+        composed = [] if self.composition is None else self.composition.tables()
+        if self.composition is None or self.composition.questions.unit_name != self.units.unit_name:
+            composed = [*composed[:1], self.units.zero_table(), *composed[1:]]
         return composed if most == 0 else [*composed, self.table(most)]
 
     def figure(self) -> Figure:
@@ -101,7 +103,8 @@ def composition(
     by_type = evaluation.score(key, measure="final_score", unjudged=unjudged, missing=missing)
     both = None
     if evaluation.task.unit == "series":
-        both = two_rankings(scores.tags, ("by series", _totals(scores)), ("by type", _totals(by_type)))
+        manual = scores.matrix.manual
+        both = two_rankings(scores.tags, ("by series", _totals(scores)), ("by type", _totals(by_type)), manual=manual)
     parts = {row.run: row.components for row in by_type.runs}
     means = {name: np.array([parts[tag][name] for tag in scores.tags], dtype=float) for name in names}
     moved = moved_weights(means, {name: evaluation.task.weights[name] for name in names})

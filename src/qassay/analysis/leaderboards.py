@@ -10,7 +10,7 @@ from qassay.meta.intervals import ScoreIntervals
 from qassay.meta.significance import AllPairs
 from qassay.results import Result
 from qassay.scoring import Scores
-from qassay.tables import Table
+from qassay.tables import Table, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,18 +32,40 @@ class Leaderboard(Result):
         return dict(zip(self.pairs.runs, self.pairs.letters, strict=True))
 
     def sentence(self) -> str:
-        """Who leads, and who cannot be told apart from the leader."""
-        return self.pairs.sentence()
+        """Who leads, and whether chance alone could explain that."""
+        runs = self.pairs.runs
+        best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})" if runs else "No run is scored"
+        if len(runs) < 2:
+            return best
+        alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
+        if not alike:
+            return f"{best}; chance alone does not explain its lead over any other run"
+        named = ", ".join(alike[:3]) + (f" and {plural(len(alike) - 3, 'more run')}" if len(alike) > 3 else "")
+        return f"{best}; chance alone could explain its lead over {named}"
 
     def table(self) -> Table:
         """The leaderboard."""
         limits = {run: self.intervals.interval(run) for run in self.intervals.runs}
         texts = {run: f"{limit[0]:.3f}–{limit[1]:.3f}" if limit else None for run, limit in limits.items()}
-        shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "same": self.letters})
+        shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
         methods = " and ".join(sorted(set(self.intervals.methods)))
         note = f"Intervals: {methods}, over {self.intervals.over}."
         # What was left out is said by both, and once is enough.
-        return replace(shown, notes=tuple(dict.fromkeys((note, *self.pairs.table().notes, *shown.notes))))
+        notes = (self._reading(), note, *self.pairs.table().notes, *shown.notes)
+        return replace(shown, notes=tuple(dict.fromkeys(notes)))
+
+    def tables(self) -> list[Table]:
+        """The leaderboard; for entailment also the decisions of all runs."""
+        return [self.table(), *self.scores.contingency_tables()]
+
+    def _reading(self) -> str:
+        """Which question the groups answer."""
+        units = self.scores.unit_name[1]
+        return (
+            "Groups answer: could chance alone explain the difference of two runs? Where they share no letter, it "
+            f"could not (significant). Which gaps new {units} would show again (repeatable) is another question: "
+            "`qassay sensitivity`."
+        )
 
     def figure(self) -> Figure:
         """Scores with intervals, and the groups of runs that cannot be told apart."""

@@ -1,33 +1,24 @@
-"""A plan from the scores of a pilot: with what the sensitivity curves and the variances add to it."""
+"""A plan from the scores of a pilot: with what repeatable gaps and variances add to it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import Mean, ScoreMatrix
 from qassay.meta.generalizability import Generalizability, generalizability
-from qassay.meta.planning import Plan, Wanted, notes_on_curves, plan
-from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
-
-if TYPE_CHECKING:
-    from qassay.analysis import Progress
+from qassay.meta.planning import Costs, Plan, Wanted, notes_on_prediction, plan
+from qassay.meta.sensitivity import Prediction, predict
 
 # Fewer runs make a single pair, whose curve says nothing of another one.
 FEWEST_RUNS = 3
 
 
 def plan_from_pilot(
-    matrix: ScoreMatrix,
-    by_assessor: Sequence[ScoreMatrix],
-    *,
-    wanted: Wanted,
-    seed: int,
-    progress: Progress | None = None,
+    matrix: ScoreMatrix, by_assessor: Sequence[ScoreMatrix], *, wanted: Wanted, costs: Costs | None = None
 ) -> Plan:
-    """The plan from pilot scores; where curves or variances cannot be had, a note says why.
+    """The plan from pilot scores; where repeatable sizes or variances cannot be given, a note says why.
 
     `by_assessor` are the scores under the judgments of each assessor, where more assessors are weighed against more
     units.
@@ -35,22 +26,18 @@ def plan_from_pilot(
     notes: list[str] = []
     studied = on_shared_units(by_assessor) or [matrix]
     study: Generalizability | None = None
-    curves: SensitivityCurves | None = None
+    prediction: Prediction | None = None
     try:
         study = generalizability(studied)
     except QassayError as failure:
         notes.append(f"No variances: {failure}.")
-    width = width_for(matrix)
-    try:
-        if len(matrix.runs) < FEWEST_RUNS:
-            raise UsageError("they need three runs or more; the curve of a single pair says nothing of other runs")
-        curves = sensitivity(matrix, error=wanted.error, intervals=0, seed=seed, bin_width=width, progress=progress)
-    except QassayError as failure:
-        notes.append(f"No error rates: {failure}.")
-    sizes = {} if curves is None else {limit: both._asdict() for limit, both in curves.size_needed(every=True).items()}
-    result = plan(matrix, wanted=wanted, size_needed=sizes, bin_width=float(width), study=study)
-    if curves is not None:
-        notes += notes_on_curves(curves, result)
+    if len(matrix.runs) < FEWEST_RUNS:
+        notes.append("No repeatable gaps: they need three runs or more; a single pair says nothing of other runs.")
+    else:
+        prediction = predict(matrix)
+    result = plan(matrix, wanted=wanted, prediction=prediction, study=study, costs=costs)
+    if prediction is not None:
+        notes += notes_on_prediction(prediction, result)
     return replace(result, notes=(*result.notes, *notes))
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
-from qassay.judging import SETTLED_SETS
+from qassay.judging import ROW_KINDS, SETTLED_SETS
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
@@ -191,7 +191,29 @@ def component_noise(
         }
     ).with_columns(pl.col("score").fill_nan(None))
     items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
-    return judging_noise(items, cells, component=kind, assessors=_assessors(evaluation, key))
+    return judging_noise(
+        items,
+        cells,
+        component=kind,
+        assessors=_assessors(evaluation, key),
+        verdicts=_nuggets_found(evaluation, key, asked),
+    )
+
+
+def _nuggets_found(
+    evaluation: Evaluation, key: str, questions: Sequence[str]
+) -> dict[tuple[str, str], frozenset[tuple[str, str]]] | None:
+    """The nuggets found in each response, with how far they are supported; None where no nugget was judged."""
+    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    judged = evaluation.judgment_set(key)
+    asked = set(questions)
+    for name, table in judged.kinds.items():
+        record = ROW_KINDS[name]
+        for row in table.iter_rows(named=True) if record.by_nuggets else ():
+            if row["question"] in asked:
+                levels = record.levels(row).items()
+                found.setdefault((row["run"], row["question"]), set()).update(levels)
+    return {place: frozenset(nuggets) for place, nuggets in found.items()} or None
 
 
 def noise_floor(

@@ -13,7 +13,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.distributions import score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
-from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
+from qassay.meta.sensitivity import SensitivityCurves, predict, sensitivity, width_for
 from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
 from qassay.reports.material import Material
@@ -134,13 +134,8 @@ def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurv
 
 
 def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
-    sizes = {} if curves is None else curves.size_needed(every=True)
-    return plan(
-        matrix,
-        wanted=Wanted(differences_for(matrix)),
-        size_needed={limit: {"predicted": both.predicted} for limit, both in sizes.items()},
-        bin_width=float(width_for(matrix)),
-    )
+    prediction = None if curves is None else predict(matrix)
+    return plan(matrix, wanted=Wanted(differences_for(matrix)), prediction=prediction)
 
 
 def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:

@@ -35,7 +35,7 @@ VERBS = {
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",
     "stability": "Rankings under different judgment sets.",
-    "sensitivity": "Error rates, and the smallest difference to trust.",
+    "sensitivity": "Which gaps are repeatable, and error rates.",
     "compare": "Is one run better than another?",
     "plan": "How many questions, and assessors, for a wanted difference.",
     "report": "One page to show: who is best, is it real, what next.",

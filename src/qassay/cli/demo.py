@@ -18,6 +18,7 @@ from qassay.errors import UsageError
 from qassay.tables import Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
+    from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
     from qassay.meta.agreement import Agreement
     from qassay.meta.sensitivity import SensitivityCurves
@@ -53,9 +54,9 @@ def command(
 
     Ten runs of the reference systems on sixteen series of questions,
     judged by three assessors: the leaderboard, what the assessors
-    disagree on, what another assessor's judgments do to the ranking, and
-    which difference can be trusted with so few questions. Offline, in
-    seconds.
+    disagree on, what another assessor's judgments do to the ranking,
+    which differences are significant, and which gaps are repeatable with
+    so few questions. Offline, in seconds.
 
     --to copies the evaluation, so that every command can be tried on it;
     with --which, one of the two smaller ones. --serve shows the web
@@ -178,12 +179,14 @@ def print_story(story: Story) -> None:
     counts = ", ".join(f"{number} {kind}" for kind, number in asked.items())
     series = len(story.evaluation.questions.series)
     _say(
-        f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, in the manner "
-        "of TREC 2004. The runs are reference systems with different settings; the assessors, language models that "
+        f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, like TREC "
+        "2004. The runs are reference systems with different settings; the assessors, language models that "
         "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
         "says nothing about any real system."
     )
-    _chapter("1. The scores", [leaderboard(scores).table()])
+    board = leaderboard(scores)
+    _chapter("1. The scores, and which differences chance alone could explain", [board.table()])
+    _say(_significant(board))
     _say(
         f"{closest.a} is {closest.difference:.3f} above {closest.b}. Would other assessors say so, and other questions?"
     )
@@ -196,8 +199,9 @@ def print_story(story: Story) -> None:
     measure = story.stability.measures[scores.measure]
     _chapter("3. The ranking under another assessor's judgments", [measure.rankings()])
     _say(_movement(story))
-    _chapter(f"4. What difference to trust with {series} series", list(story.curves.tables()[1:]))
+    _chapter(f"4. Which gaps are repeatable with {series} other series", list(story.curves.tables()[1:2]))
     _say(story.curves.summary())
+    _say(_two_answers(board, story.curves))
     _say(_verdict(closest))
     print("\nWhat to try next\n")
     steps = {
@@ -206,7 +210,7 @@ def print_story(story: Story) -> None:
         "qassay score demo --key first": "another assessor's judgments",
         "qassay agree demo": "how far the assessors agree",
         "qassay stability demo": "how far the ranking depends on them",
-        "qassay sensitivity demo": "error rates of comparisons",
+        "qassay sensitivity demo": "which gaps are repeatable",
         f"qassay compare demo {closest.a} {closest.b}": "is one better?",
         "qassay plan demo": "how many series it would take",
         "qassay compare YOUR-SCORES.csv": "the same for any table of scores",
@@ -216,7 +220,8 @@ def print_story(story: Story) -> None:
 
 
 def _say(text: str) -> None:
-    print(textwrap.fill(text, WIDTH))
+    if text:
+        print(textwrap.fill(text, WIDTH))
 
 
 def _chapter(title: str, tables: list[Table]) -> None:
@@ -254,6 +259,27 @@ def _movement(story: Story) -> str:
     return (
         f"{swap.better} is {swap.difference:.3f} above {swap.worse}, but below it by the judgments of {assessor}. "
         f"Kendall's tau with the {measure.reference} ranking: {', '.join(taus)}."
+    )
+
+
+def _significant(board: Leaderboard) -> str:
+    """What the groups of the leaderboard say."""
+    pairs = board.pairs
+    total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
+    return (
+        f"{pairs.different} of {total} pairs of runs differ significantly: chance alone does not explain their "
+        "difference, all pairs considered."
+    )
+
+
+def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
+    """Why the line of step 1 and the gap of step 4 are not the same number."""
+    margin, gap = board.pairs.margin, curves.repeatable_difference
+    if margin is None or gap is None:
+        return ""
+    return (
+        f"Step 1 needs {margin:.3f} between two runs, step 4 {gap:g}: both are right. The first asks for proof that two "
+        "given runs differ, corrected for all pairs; the second is a rule of thumb for reading the whole table."
     )
 
 

@@ -19,11 +19,12 @@ from qassay.cli.inputs import (
     named_sets,
     takes_scoring,
 )
-from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.output import headline, print_json, print_tables, visible
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
+    from qassay.meta.planning import Plan
 
 
 @takes_scoring
@@ -47,6 +48,19 @@ def command(
         ),
     ] = None,
     sets: SetsOption = None,
+    cost_question: Annotated[
+        float | None,
+        typer.Option("--cost-question", metavar="C", help="What a question costs; for the best number of repeats."),
+    ] = None,
+    cost_answer: Annotated[
+        float | None,
+        typer.Option(
+            "--cost-answer", metavar="C", help="What one more answer to a question costs, from all systems together."
+        ),
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the alternatives, and where the scores vary.")
+    ] = False,
     *,
     scoring: ScoringOptions,
     seed: SeedOption = 0,
@@ -54,17 +68,23 @@ def command(
 ) -> None:
     """How many questions, and assessors, for a wanted difference.
 
-    From the scores of a pilot: the units with which a paired t test finds
-    a difference, the units with which the error rate of a comparison is
-    low enough, and the units for a stable ranking (generalizability).
-    --sets takes several judgment sets of an evaluation as assessors, and
-    weighs more assessors against more questions. --assume plans from
-    variances alone.
+    The first sentence recommends one number from the scores of a pilot:
+    the questions with which a test finds a difference that those at hand
+    do not show yet, or the one named with --difference. Below it: what
+    more or fewer questions can show. Where systems ran several times,
+    more repeats are weighed against more questions.
+
+    --details adds the alternatives: questions for other differences, for
+    repeatable gaps, and for a stable ranking (generalizability). --sets
+    takes several judgment sets of an evaluation as assessors, and weighs
+    more assessors against more questions. --assume plans from variances
+    alone.
 
     Examples
 
       qassay plan pilot.csv
-      qassay plan pilot.csv --difference 0.02 --power 0.9
+      qassay plan pilot.csv --difference 0.02 --power 0.9 --details
+      qassay plan epochs.jsonl --cost-question 5 --cost-answer 0.1
       qassay plan my-eval --sets first,second
       qassay plan --assume run=0.003 --assume unit=0.03 --assume residual=0.01
     """
@@ -72,28 +92,35 @@ def command(
 
     if (not sources) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
-    with progress("trials") as update:
-        wanted = functools.partial(
-            plan,
-            differences=difference,
-            error=error,
-            power=power,
-            alpha=alpha,
-            coefficient=coefficient,
-            seed=seed,
-            progress=update,
-        )
-        if not sources:
-            result = wanted(assume=_assumed(assume or []))
-            print_json(result.as_json()) if as_json else print_tables(result.tables())
-            return
-        by_assessor = _by_assessor(sources, sets, scoring) if sets else ()
+    wanted = functools.partial(
+        plan,
+        differences=difference,
+        error=error,
+        power=power,
+        alpha=alpha,
+        coefficient=coefficient,
+        cost_question=cost_question,
+        cost_answer=cost_answer,
+        details=details or len(difference or ()) > 1,
+    )
+    if not sources:
+        result = wanted(assume=_assumed(assume or []))
+        print_json(result.as_json()) if as_json else _show(result)
+        return
+    by_assessor = _by_assessor(sources, sets, scoring) if sets else ()
 
-        def answer(matrix: ScoreMatrix) -> Answer:
-            planned = wanted(matrix, by_assessor=by_assessor)
-            return Answer(planned.as_json(), lambda: print_tables(planned.tables()))
+    def answer(matrix: ScoreMatrix) -> Answer:
+        planned = wanted(matrix, by_assessor=by_assessor)
+        return Answer(planned.as_json(), lambda: _show(planned))
 
-        give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
+    give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
+
+
+def _show(planned: Plan) -> None:
+    """The recommendation and the tables, for people."""
+    print(visible(headline(planned.summary())))
+    print()
+    print_tables(planned.tables())
 
 
 def _by_assessor(sources: list[str], given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from qassay.cli.inputs import EvaluationOptions, FolderArgument, JsonOption, takes_scoring
-from qassay.cli.output import print_json, print_tables, visible
+from qassay.cli.output import headline, print_json, print_tables, visible
 from qassay.errors import UsageError
 from qassay.evaluation import open_evaluation
 from qassay.matrix import ScoreMatrix
 from qassay.scoring import Scores
-from qassay.tables import Table
+
+if TYPE_CHECKING:
+    from qassay.analysis.leaderboards import Leaderboard
 
 # Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
 QUICK_CELLS = 50_000
@@ -37,7 +39,7 @@ def command(
         bool | None,
         typer.Option(
             "--intervals/--no-intervals",
-            help="Intervals, and letters for runs that cannot be told apart (default: where it takes no time).",
+            help="Intervals, and groups of runs that do not differ significantly (default: where it takes no time).",
         ),
     ] = None,
     as_csv: Annotated[
@@ -72,7 +74,9 @@ def command(
         return
     scores = scoring.scores(evaluation)
     for name, fault in evaluation.unreadable_sets(scores.key).items():
-        message = f"warning: the judgment set {name} cannot be read ({fault}). These scores do not need it; qassay check"
+        message = (
+            f"warning: the judgment set {name} cannot be read ({fault}). These scores do not need it; qassay check"
+        )
         print(visible(f"{message} lists all faults."), file=sys.stderr)
     if best_per_organisation:
         scores = scores.best_per_organisation()
@@ -85,11 +89,18 @@ def command(
             print(visible(note), file=sys.stderr)
         print(format_matrix(scores.matrix), end="")
     else:
-        print_tables([_leaderboard(scores, intervals)])
+        _show(_leaderboard(scores, intervals))
 
 
-def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
-    """The leaderboard, with intervals where they are wanted or quick to have."""
+def _show(result: Scores | Leaderboard) -> None:
+    """Who is ahead, and the tables."""
+    print(visible(headline(f"{result.sentence()}.")))
+    print()
+    print_tables(result.tables())
+
+
+def _leaderboard(scores: Scores, intervals: bool | None) -> Scores | Leaderboard:
+    """The scores, with intervals and groups where they are asked for or quick."""
     quick = len(scores.runs) > 1 and scores.units.values.size <= QUICK_CELLS
     skipped = scores.missing is not None and scores.missing[0] == "skip"
     if skipped and intervals:
@@ -97,10 +108,10 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
             "--intervals needs runs scored on the same questions; --missing skip averages over different ones"
         )
     if intervals is False or skipped or (intervals is None and not quick):
-        return scores.leaderboard()
+        return scores
     from qassay.analysis import leaderboard
 
-    return leaderboard(scores).table()
+    return leaderboard(scores)
 
 
 def _means(scores: Scores) -> ScoreMatrix:
@@ -112,7 +123,9 @@ def _means(scores: Scores) -> ScoreMatrix:
         empty = next(row.run for row in scores.runs if row.score is None)
         raise UsageError(f"run {empty} answers none of the questions; leave it out, or use --missing zero")
     notes = tuple(note for note in scores.notes_for_output() if not note.startswith("*"))
-    return ScoreMatrix(tuple(means), ("mean",), np.array([[mean] for mean in means.values()]), notes=notes)
+    values = np.array([[mean] for mean in means.values()])
+    manual = frozenset(run for run in means if scores.information[run].manual)
+    return ScoreMatrix(tuple(means), ("mean",), values, notes=notes, manual=manual)
 
 
 def _range(text: str) -> range:

@@ -1,4 +1,4 @@
-"""`qassay sensitivity`: how often does a comparison mislead, and which difference can be trusted?"""
+"""`qassay sensitivity`: which gaps between runs are repeatable, and how often is a comparison wrong?"""
 
 from __future__ import annotations
 
@@ -49,8 +49,13 @@ def command(
     ] = None,
     error: Annotated[float, typer.Option("--error", help="Error rate to stay within.")] = 0.05,
     bin_width: Annotated[
-        float, typer.Option("--bin-width", help="Width of a bin of differences; wider for scores beyond [0, 1].")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            "--bin-width",
+            metavar="W",
+            help="Width of a range of differences (default: 0.01, or 1/100 of the scale of scores outside 0-1).",
+        ),
+    ] = None,
     intervals: Annotated[
         int,
         typer.Option(
@@ -61,18 +66,31 @@ def command(
         Literal["stay", "half", "exclude"],
         typer.Option("--ties", help="A tie is no swap and stays, counts half a swap, or leaves the denominator."),
     ] = "stay",
+    fit: Annotated[
+        bool | None,
+        typer.Option(
+            "--fit/--no-fit",
+            help="Show the study as the TREC papers did it (default: from 20 runs up, or with a preset).",
+        ),
+    ] = None,
     *,
     scoring: ScoringOptions,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """How often does a comparison mislead, and which difference can be trusted?
+    """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
-    Two disjoint sets of units are drawn again and again. A comparison of two
-    runs misleads where one set prefers the one run and the other set the
-    other. How often that happens, by the size of the sets and by the
-    difference seen, tells the smallest difference to trust with all units,
-    and how many units a smaller one would take.
+    The first sentence is the answer: from which gap on two runs keep their
+    order with as many new questions, in 95 of 100 repetitions. Below it:
+    how often a comparison is wrong, by the difference seen, the questions
+    that smaller gaps need, and groups of runs within the repeatable gap.
+
+    With 20 runs or more, with --fit or with a preset other than default:
+    also the study of the TREC papers, which draws two disjoint sets of
+    questions again and again and fits a curve to the error rates.
+
+    Whether chance alone could explain the difference of two given runs is
+    another question, which qassay compare answers.
 
     Examples
 
@@ -80,7 +98,7 @@ def command(
       qassay sensitivity my-eval --preset trec2004 --json
       qassay sensitivity scores.csv --error 0.01
       qassay sensitivity factoids.csv --series-from '^([^.]+)'
-      qassay sensitivity ratings.csv --bin-width 0.1 --intervals 0
+      qassay sensitivity ratings.csv --fit --intervals 0
     """
     from qassay.meta.sensitivity import find_preset, sensitivity
 
@@ -92,8 +110,6 @@ def command(
 
     def answer(matrix: ScoreMatrix) -> Answer:
         need_two_systems(matrix, sources)
-        if matrix.repeats is not None:
-            matrix = replace(matrix, notes=(*matrix.notes, matrix.repeats.note(matrix.runs)))
         with progress("trials") as update:
             curves = sensitivity(
                 matrix,
@@ -104,6 +120,7 @@ def command(
                 bin_width=bin_width,
                 intervals=intervals,
                 ties=ties,
+                fit=fit,
                 seed=seed,
                 floor=floor,
                 progress=update,
@@ -116,9 +133,9 @@ def command(
 def _show(curves: SensitivityCurves) -> None:
     """The headline and the tables, for people."""
     print(visible(headline(curves.summary())))
-    print()
-    findings = curves.findings()
-    print_tables([*curves.tables(), *([] if findings is None else [findings.table()])])
+    if curves.tables():
+        print()
+    print_tables(curves.tables())
 
 
 def _floor(folder: Path | None, scoring: ScoringOptions) -> float | None:

@@ -87,22 +87,28 @@ class ScoreDistributions(Result):
     def table(self, most: int | None = None) -> Table:
         """One row a unit, for the first so many units; question types where there are any."""
         names = ("lower whisker", "q1", "median", "q3", "upper whisker", "mean")
-        columns: list[Column | str] = ["unit", "type", *(Column(name, ".3f") for name in names), Column("outliers")]
+        columns: list[Column | str] = [
+            self.unit_name[0],
+            "type",
+            *(Column(name, ".3f") for name in names),
+            Column("outliers"),
+        ]
         rows: list[tuple[Cell, ...]] = [
             (b.unit, b.kind, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.boxes[:most]
         ]
         if all(box.kind is None for box in self.boxes):
             columns, rows = [columns[0], *columns[2:]], [(row[0], *row[2:]) for row in rows]
         left = len(self.boxes) - len(rows)
-        more = [f"{plural(left, 'more unit')} (--top)."] if left else []
-        title = f"Scores of {plural(self.runs, 'run')} on each unit, {self.measure}"
+        more = [f"{left:,} more {self.unit_name[left != 1]} (--top)."] if left else []
+        title = f"Scores of {plural(self.runs, 'run')} on each {self.unit_name[0]}, {self.measure}"
         return table(title, columns, rows, (*more, READING, *self.notes))
 
     def zero_table(self) -> Table:
         """Number and share of the units with a median of 0."""
-        columns: list[Column | str] = ["type", Column("median 0"), Column("units"), Column("share", ".1%")]
+        units = self.unit_name[1]
+        columns: list[Column | str] = ["type", Column("median 0"), Column(units), Column("share", ".1%")]
         rows = [(z.kind, z.zero, z.units, z.share) for z in self.zero_medians]
-        return table("Units with a median score of 0", columns, rows)
+        return table(f"{units.capitalize()} with a median score of 0", columns, rows)
 
     def as_json(self) -> dict[str, object]:
         """Boxes and counts."""

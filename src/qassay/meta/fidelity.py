@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from qassay.errors import UsageError
 from qassay.matrix import Floats, ScoreMatrix, document
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, starred, table
 
 Rows: TypeAlias = tuple[tuple[float, ...], ...]
 STEP = 0.05
@@ -36,6 +36,7 @@ class BetaSweep:
     ranks: Rows
     agreement: tuple[RankComparison, ...]
     notes: tuple[str, ...] = ()
+    manual: frozenset[str] = frozenset()
 
     @property
     def tau(self) -> tuple[float | None, ...]:
@@ -75,7 +76,8 @@ def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
     compared = [compare_rankings(scores[:, -1], column) for column in scores.T]
     notes = [note for matrix in matrices.values() for note in matrix.notes]
     notes += [note for comparison in compared for note in comparison.notes]
-    return BetaSweep(betas, *_ranked(tags, scores, -1), tuple(compared), tuple(dict.fromkeys(notes)))
+    manual = matrices[betas[-1]].manual
+    return BetaSweep(betas, *_ranked(tags, scores, -1), tuple(compared), tuple(dict.fromkeys(notes)), manual)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class TwoRankings:
     scores: Rows
     ranks: Rows
     agreement: RankComparison
+    manual: frozenset[str] = frozenset()
 
     def table(self) -> Table:
         """One row a run: score and rank each way."""
@@ -98,12 +101,19 @@ class TwoRankings:
         return {"names": list(self.names), "runs": _runs_json(self), "agreement": self.agreement.as_json()}
 
 
-def two_rankings(runs: Sequence[str], first: tuple[str, ArrayLike], second: tuple[str, ArrayLike]) -> TwoRankings:
+def two_rankings(
+    runs: Sequence[str],
+    first: tuple[str, ArrayLike],
+    second: tuple[str, ArrayLike],
+    *,
+    manual: frozenset[str] = frozenset(),
+) -> TwoRankings:
     """Two named lists of scores of the same runs: by series and by type [SERIES05], holistic and F [DEF03]."""
     ways = [np.asarray(scores, dtype=np.float64) for _, scores in (first, second)]
     if any(scores.shape != (len(runs),) for scores in ways):
         raise UsageError(f"two rankings of {len(runs)} runs need {len(runs)} scores each")
-    return TwoRankings((first[0], second[0]), *_ranked(runs, np.stack(ways, axis=1), 0), compare_rankings(*ways))
+    both = _ranked(runs, np.stack(ways, axis=1), 0)
+    return TwoRankings((first[0], second[0]), *both, compare_rankings(*ways), manual)
 
 
 def _ranked(runs: Sequence[str], scores: Floats, first: int) -> tuple[tuple[str, ...], Rows, Rows]:
@@ -121,8 +131,9 @@ def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoR
         columns += [Column(name, ".3f"), Column("rank", "g")]
     rows: list[list[Cell]] = []
     for run, scores, ranks in zip(result.runs, result.scores, result.ranks, strict=True):
-        rows.append([run, *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
-    return table(title, columns, rows, notes)
+        rows.append([starred(run, result.manual), *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
+    star = ["* manual run"] if result.manual.intersection(result.runs) else []
+    return table(title, columns, rows, [*notes, *star])
 
 
 def _runs_json(result: BetaSweep | TwoRankings) -> list[dict[str, object]]:

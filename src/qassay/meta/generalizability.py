@@ -18,7 +18,7 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats, ScoreMatrix, document
-from qassay.tables import Column, Table, plural, table
+from qassay.tables import Column, Table, counted, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
 
@@ -84,13 +84,16 @@ class Generalizability:
         # The small term keeps a whole number whole.
         return max(1, math.ceil(by_unit / room - 1e-9))
 
-    def table(self) -> Table:
+    def table(self, unit_name: tuple[str, str] = ("unit", "units")) -> Table:
         """The variance of each source and its share."""
         total = sum(self.variances.values())
-        rows = [(name, value, value / total if total > 0 else None) for name, value in self.variances.items()]
+        rows = [
+            (name.replace("unit", unit_name[0]), value, value / total if total > 0 else None)
+            for name, value in self.variances.items()
+        ]
         size = "assumed"
         if self.runs is not None and self.units is not None:
-            size = f"{plural(self.runs, 'run')} x {plural(self.units, 'unit')}"
+            size = f"{plural(self.runs, 'run')} x {counted(self.units, unit_name)}"
         if self.assessors is not None:
             size += f" x {plural(self.assessors, 'assessor')}"
         coefficients = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
 from qassay.meta.right_or_wrong import exact_flips
-from qassay.tables import Column, Table, plural, table
+from qassay.tables import Column, Table, counted, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
 # FEW_EITHER right or wrong answers.
@@ -151,9 +151,9 @@ def score_intervals(
         raise UsageError(f"the level of an interval lies between 0 and 1, not {level}")
     _, sizes = block_index(matrix)
     scores = matrix.scores() if len(matrix.units) else np.zeros(len(matrix.runs))
-    over = plural(len(sizes), "unit")
+    over = counted(len(sizes), matrix.unit_name)
     if matrix.clusters is not None:
-        over = f"{len(sizes)} series of {plural(len(matrix.units), 'question')}"
+        over = f"{len(sizes)} series of {counted(len(matrix.units), matrix.unit_name)}"
     few = _few(matrix)
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
     notes = list(matrix.notes)

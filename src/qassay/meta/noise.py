@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -23,7 +23,7 @@ ITEM = ("question", "doc", "text")
 
 @dataclass(frozen=True, slots=True)
 class NoisePair:
-    """Two runs with identical responses: the questions scored differently, and their mean scores' distance."""
+    """Two runs with identical responses: the questions judged differently, and their mean scores' distance."""
 
     a: str
     b: str
@@ -35,7 +35,7 @@ class NoisePair:
 class Noise:
     """What separate judging of identical responses did to the scores of one component.
 
-    `questions_differing[n]` counts the pairs of runs for which n questions were scored differently. `differing`
+    `questions_differing[n]` counts the pairs of runs for which n questions were judged differently. `differing`
     names the questions with a difference in any pair; `assessors` counts them by assessor, where known. `minimum`,
     `maximum` and `mean` are of the distances between mean scores; None where no two runs are identical.
     """
@@ -57,7 +57,7 @@ class Noise:
         rows: list[tuple[Cell, ...]] = [("pairs of runs with identical responses", len(self.pairs))]
         if self.pairs:
             rows += [
-                (f"  pairs with {n} of {self.questions} questions scored differently", count)
+                (f"  pairs with {n} of {self.questions} questions judged differently", count)
                 for n, count in self.questions_differing.items()
             ]
             rows.append(("questions with any difference", len(self.differing)))
@@ -87,15 +87,21 @@ class Noise:
 
 
 def judging_noise(
-    items: pl.DataFrame, scores: pl.DataFrame, *, component: str, assessors: Mapping[str, str] | None = None
+    items: pl.DataFrame,
+    scores: pl.DataFrame,
+    *,
+    component: str,
+    assessors: Mapping[str, str] | None = None,
+    verdicts: Mapping[tuple[str, str], Hashable] | None = None,
 ) -> Noise:
     """Find the runs whose responses to one component are identical, and compare their scores [QA03] 4.2.
 
     `items` has one row a returned item: run, question, doc, text (null where there is none). `scores` has one row a
     run and question: run, question, score; it says which questions count, and a run without items there gave empty
     responses. Runs are identical where they return, for every question, the same [doc, string] items equally often,
-    in any order. A question counts as judged differently where the scores differ by 1e-9 or more. `assessors` names
-    who judged each question.
+    in any order. A question counts as judged differently where the scores differ by 1e-9 or more, or, where
+    `verdicts` say what was matched in the response of a run to a question (nuggets), where these differ, even where
+    the score is the same. `assessors` names who judged each question.
     """
     for name, frame, columns in (("items", items, ("run", *ITEM)), ("scores", scores, ("run", "question", "score"))):
         missing = [column for column in columns if column not in frame.columns]
@@ -107,7 +113,7 @@ def judging_noise(
         by_run.setdefault(run, {})[question] = score
     questions = list(scored["question"].unique(maintain_order=True))
     pairs = tuple(
-        _pair(a, b, by_run, questions)
+        _pair(a, b, by_run, questions, verdicts)
         for group in identical_runs(items, sorted(by_run), questions)
         for a, b in itertools.combinations(group, 2)
         if by_run[a].keys() & by_run[b].keys()
@@ -147,11 +153,23 @@ def identical_runs(items: pl.DataFrame, runs: Sequence[str], questions: Sequence
     return [group for found, group in groups.items() if len(group) > 1 and found]
 
 
-def _pair(a: str, b: str, scores: Mapping[str, Mapping[str, float]], questions: Sequence[str]) -> NoisePair:
+def _pair(
+    a: str,
+    b: str,
+    scores: Mapping[str, Mapping[str, float]],
+    questions: Sequence[str],
+    verdicts: Mapping[tuple[str, str], Hashable] | None,
+) -> NoisePair:
     """Compare two runs on the questions that both have a score for."""
     first, second = scores[a], scores[b]
     both = [question for question in questions if question in first and question in second]
-    changed = tuple(question for question in both if abs(first[question] - second[question]) >= TIE)
+
+    def differs(question: str) -> bool:
+        if verdicts is not None and verdicts.get((a, question)) != verdicts.get((b, question)):
+            return True
+        return abs(first[question] - second[question]) >= TIE
+
+    changed = tuple(question for question in both if differs(question))
     difference = math.fsum(first[question] - second[question] for question in both) / len(both)
     return NoisePair(a, b, changed, abs(difference))
 

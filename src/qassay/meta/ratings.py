@@ -8,7 +8,7 @@ set, whose assessor may be another person for each question.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, UsageError
 from qassay.matrix import Floats, document
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
-from qassay.tables import DASH, Cell, Column, Table, table
+from qassay.tables import DASH, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
 SCALES: Mapping[str, tuple[int, ...]] = {
@@ -50,6 +50,7 @@ class ScaleRatings:
     krippendorff_alpha_interval: float | None
     intervals: Mapping[str, Interval | None]
     notes: tuple[str, ...] = ()
+    manual: frozenset[str] = frozenset()
 
     def tables(self) -> tuple[Table, ...]:
         """Means and histograms; mean ranks by judge."""
@@ -60,10 +61,14 @@ class ScaleRatings:
         columns = [Column("run", left=True), Column("mean", ".2f"), Column("mean rank", ".2f")]
         columns += [Column(str(value)) for value in SCALES[self.scale]]
         rows: list[tuple[Cell, ...]] = [
-            (run, self.mean[run], self.mean_rank[run], *self.histogram[run].values()) for run in self.runs
+            (starred(run, self.manual), self.mean[run], self.mean_rank[run], *self.histogram[run].values())
+            for run in self.runs
         ]
         title = f"{self.scale.capitalize()} (questions: {self.questions}; judges: {', '.join(self.judges)})"
-        return table(title, columns, rows, [*self._agreement(), *self.notes])
+        return table(title, columns, rows, [*self._agreement(), *self.notes, *self._star_note()])
+
+    def _star_note(self) -> list[str]:
+        return ["* manual run"] if self.manual.intersection(self.runs) else []
 
     def _agreement(self) -> list[str]:
         if len(self.judges) < 2:
@@ -76,10 +81,14 @@ class ScaleRatings:
     def _ranks(self) -> Table:
         columns = [Column("run", left=True), *(Column(judge, ".2f") for judge in self.judges), Column("all", ".2f")]
         rows: list[tuple[Cell, ...]] = [
-            (run, *(self.judge_ranks[judge].get(run) for judge in self.judges), self.mean_rank[run])
+            (
+                starred(run, self.manual),
+                *(self.judge_ranks[judge].get(run) for judge in self.judges),
+                self.mean_rank[run],
+            )
             for run in self.runs
         ]
-        return table(f"{self.scale.capitalize()}: mean rank by judge", columns, rows)
+        return table(f"{self.scale.capitalize()}: mean rank by judge", columns, rows, self._star_note())
 
     def as_json(self) -> dict[str, object]:
         """All figures under their names; histogram values as strings."""
@@ -106,7 +115,7 @@ class Ratings:
         return {name: scale.as_json() for name, scale in self.scales.items()}
 
 
-def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000) -> Ratings:
+def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: frozenset[str] = frozenset()) -> Ratings:
     """Describe ratings given as one row a set, assessor (may be absent or null), question and run, by scale.
 
     An unassigned correctness (null beside an understandability) counts as 0 in histogram, mean and ranks [RTE08];
@@ -125,7 +134,8 @@ def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000) -> Rating
     for scale in scales:
         rated = frame.select(_judge(frame, scale), "question", "run", pl.col(scale).alias("value")).drop_nulls("value")
         if len(rated):
-            result[scale] = _scale(_checked(rated, scale), scale, seed=seed, resamples=resamples)
+            described = _scale(_checked(rated, scale), scale, seed=seed, resamples=resamples)
+            result[scale] = replace(described, manual=manual)
     return Ratings(result)
 
 
@@ -181,9 +191,10 @@ def _scale(rated: pl.DataFrame, scale: str, *, seed: int, resamples: int) -> Sca
         mean=dict(means.iter_rows()),
         mean_rank={run: overall[run] for run in runs},
         judge_ranks={judge: {run: own[run] for run in runs if run in own} for judge, own in judge_ranks.items()},
-        **alphas,
+        krippendorff_alpha_ordinal=alphas[ALPHAS[0]],
+        krippendorff_alpha_interval=alphas[ALPHAS[1]],
         intervals={name: interval for name, interval in intervals.items() if alphas[name] is not None},
-        notes=tuple(_notes(rated, len(judge_ranks), len(runs), undefined=alphas[ALPHAS[1]] is None)),
+        notes=tuple(_notes(rated, len(judge_ranks), len(runs), resamples, undefined=alphas[ALPHAS[1]] is None)),
     )
 
 
@@ -208,7 +219,7 @@ def _agreement(
     return estimate(items, statistics), bootstrap_intervals(items, statistics, seed=seed, resamples=resamples)
 
 
-def _notes(rated: pl.DataFrame, judges: int, runs: int, *, undefined: bool) -> list[str]:
+def _notes(rated: pl.DataFrame, judges: int, runs: int, resamples: int, *, undefined: bool) -> list[str]:
     notes = []
     questions = rated["question"].n_unique()
     lacking = judges * runs * questions - len(rated)
@@ -216,6 +227,8 @@ def _notes(rated: pl.DataFrame, judges: int, runs: int, *, undefined: bool) -> l
         notes.append(f"Ratings missing: {lacking}. A rank is among the runs that the judge rated for the question.")
     if undefined and judges > 1:
         notes.append("Agreement is undefined: no response has two ratings, or all ratings are the same.")
+    elif judges > 1 and not resamples:
+        notes.append("No intervals: none were asked for (0 resamples).")
     return notes
 
 

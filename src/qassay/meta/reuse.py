@@ -24,7 +24,7 @@ from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.results import Result
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
-from qassay.tables import Column, Table, table
+from qassay.tables import Column, Table, starred, table
 from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
@@ -62,6 +62,7 @@ class Reuse(Result):
     rows: tuple[LeftOut, ...]
     comparison: RankComparison
     notes: tuple[str, ...] = ()
+    manual: frozenset[str] = frozenset()
 
     @property
     def mean_change(self) -> float:
@@ -85,10 +86,19 @@ class Reuse(Result):
         columns += [Column("left out", ".3f"), Column("change", "+.3f")]
         columns += [Column("rank", "g"), Column("rank left out", "g")]
         rows = [
-            (r.run, r.organisation, r.unique_items, r.score, r.score_without, r.change, r.rank, r.rank_without)
+            (
+                starred(r.run, self.manual),
+                r.organisation,
+                r.unique_items,
+                r.score,
+                r.score_without,
+                r.change,
+                r.rank,
+                r.rank_without,
+            )
             for r in self.rows
         ]
-        return table(f"Leave out one {self.by}: {self.measure}, key {self.key}", columns, rows, self._reading())
+        return table(f"Leave out one {self.by}: {self.measure}, judgments: {self.key}", columns, rows, self._reading())
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names."""
@@ -104,7 +114,8 @@ class Reuse(Result):
 
     def _reading(self) -> tuple[str, ...]:
         changes = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
-        return (f"{changes} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes)
+        star = ("* manual run",) if self.manual else ()
+        return (f"{changes} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes, *star)
 
 
 class _Rules(TypedDict):
@@ -155,7 +166,8 @@ def reuse(
             progress(number + 1, len(groups))
     ordered = tuple(rows[row.run] for row in whole.runs if row.run in rows)
     comparison = compare_rankings([row.score for row in ordered], [row.score_without for row in ordered])
-    return Reuse(by, whole.measure, whole.key, ordered, comparison, _notes(joined))
+    manual = frozenset(row.run for row in ordered if joined.runs.about(row.run).manual)
+    return Reuse(by, whole.measure, whole.key, ordered, comparison, _notes(joined), manual)
 
 
 def without(key: Key, runs: Runs, tags: Sequence[str]) -> tuple[Key, dict[str, int]]:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qassay.errors import UsageError, few, unknown
+from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,7 +114,7 @@ class MeasureStability:
             f"swaps with {self.reference}": self.swaps_with_reference,
             "largest difference of swapped runs": self.largest_swapped_difference,
             "largest change of a score": None if change is None else change.change,
-            "  of run": None if change is None else change.run,
+            "  of run": None if change is None else self._star(change.run),
             "  under": None if change is None else change.set,
         }
         return figures if self.bound is None else figures | {BOUND: self.bound}
@@ -156,6 +156,7 @@ class MeasureStability:
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
         notes += [] if swaps else ["No two runs change places."]
+        notes += ["* manual run"] if any(run.endswith("*") for row in rows for run in row[1:3]) else []
         return table(f"Swaps against {self.reference}, by {self.measure}", columns, rows, notes)
 
     def rankings(self) -> Table:
@@ -174,7 +175,7 @@ class MeasureStability:
         return table(f"Ranks under each set, by {self.measure}", columns, rows, notes)
 
     def _star(self, run: str) -> str:
-        return run + "*" * (run in self.manual)
+        return starred(run, self.manual)
 
     def as_json(self) -> dict[str, object]:
         """The element of `measures`."""
@@ -349,6 +350,10 @@ def _common_runs(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> t
     everywhere = set.intersection(*(set(matrices[name].runs) for name in names))
     runs = tuple(run for run in matrices[names[0]].runs if run in everywhere)
     others = sorted({run for name in names for run in matrices[name].runs} - everywhere)
+    if not runs:
+        having = "; ".join(f"{name} has {few(matrices[name].runs, 3)}" for name in names)
+        message = f"the rankings have no run in common ({having}). Give the same run the same name everywhere"
+        raise InputError(Problem("configuration", message))
     if not others:
         return runs, []
     which = f"{len(others)} {'run that is' if len(others) == 1 else 'runs that are'} not in every set"

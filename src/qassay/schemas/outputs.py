@@ -268,6 +268,7 @@ class Sensitivity(TypedDict):
     bins: list[Bin]
     error: float
     minimum_difference: ErrorRate
+    repeatable_difference: Number
     size_needed: dict[str, dict[str, int | None]]
     pairs_at_least_minimum: Number
     groups: list[list[str]] | None
@@ -381,10 +382,13 @@ class Plan(TypedDict):
     alpha: float
     power: float
     coefficient: float
+    recommendation: dict[str, Any] | None
+    shows: list[dict[str, Number]]
     deviation: Number
     deviation_hard: Number
     detectable: Number
     differences: list[PlannedDifference]
+    running_again: dict[str, Any] | None
     generalizability: dict[str, Any] | None
     units_for_coefficient: list[dict[str, int | None]]
     notes: Notes

@@ -124,9 +124,28 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         dropped=(*selection.dropped, *units.dropped),
         unjudged=selection.unjudged,
         missing=selection.missing,
-        unit_name=tally.task.unit_name or ("unit", "units"),
+        unit_name=_unit_name(tally, wanted),
         scale=_scale(tally, wanted),
+        judges=_judges(tally, wanted),
     )
+
+
+def _judges(tally: Tally, wanted: Measure) -> tuple[str, ...]:
+    """Who rated the justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
+    ratings = tally.key.ratings
+    if ratings is None or wanted.name not in ("correctness", "understandability"):
+        return ()
+    return tuple(sorted(ratings["assessor"].unique()))
+
+
+def _unit_name(tally: Tally, wanted: Measure) -> tuple[str, str]:
+    """What people call the units of this measure: as the task says, else series, pairs or questions."""
+    task = tally.task
+    if task.unit_name is not None and wanted.by_series == (task.unit == "series"):
+        return task.unit_name
+    if wanted.by_series:
+        return ("series", "series")
+    return ("pair", "pairs") if set(task.types) == {"pair"} else ("question", "questions")
 
 
 def _scale(tally: Tally, wanted: Measure) -> tuple[float, float]:

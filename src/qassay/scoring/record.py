@@ -14,7 +14,7 @@ from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document,
 from qassay.questions import Question
 from qassay.results import Result
 from qassay.runs import RunInformation
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,19 +98,39 @@ class Scores(Result):
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("unit", "units")
     scale: tuple[float, float] = (0.0, 1.0)
+    # Who rated the justifications, where the score is the mean of their ratings.
+    judges: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """Which run scores best, of how many, on how many units."""
         count = len(self.units.ids)
-        size = f"{plural(len(self.runs), 'run')}, {counted(count, self.unit_name)}, judgments: {self.key}"
+        size = f"{plural(len(self.runs), 'run')}, {counted(count, self.unit_name)}, {self._judged_by()}"
         best = self.runs[0] if self.runs else None
         if best is None or best.score is None:
-            return f"no score, {size}"
+            return f"No score, {size}"
         return f"{best.run} scores best with {best.score:.3f} ({self.measure}), {size}"
 
     def table(self) -> Table:
         """The leaderboard."""
         return self.leaderboard()
+
+    def tables(self) -> list[Table]:
+        """The leaderboard; for entailment also the decisions of all runs by reference answer."""
+        return [self.leaderboard(), *self.contingency_tables()]
+
+    def contingency_tables(self) -> list[Table]:
+        """One table with the decisions of all runs, for entailment; none for other tasks."""
+        total = self.contingency()
+        if total is None:
+            return []
+        decisions = list(next(iter(total.values())))
+        columns: list[Column | str] = ["reference", *map(Column, decisions), Column("all")]
+        rows: list[tuple[Cell, ...]] = [
+            (label, *(row[decision] for decision in decisions), sum(row.values())) for label, row in total.items()
+        ]
+        sums = [sum(row[decision] for row in total.values()) for decision in decisions]
+        rows.append(("all", *sums, sum(sums)))
+        return [table(f"Decisions of {plural(len(self.runs), 'run')} (columns) by reference answer", columns, rows)]
 
     def to_polars(self) -> pl.DataFrame:
         """One row per run: rank, run, score, and the figures beside it."""
@@ -135,7 +155,8 @@ class Scores(Result):
         shown = {row.run for row in self.runs}
         notes = [note for note in replace(self, missing=None).notes_for_output() if not note.startswith("*")]
         if self.missing and self.missing[0] == "skip":
-            notes.append(f"Only the {len(units)} of {len(self.units.ids)} units that every run has (--missing skip).")
+            kept = f"{len(units)} of {counted(len(self.units.ids), self.unit_name)}"
+            notes.append(f"Only the {kept} that every run has (--missing skip).")
         elif self.missing:
             notes += [note for note in self.notes_for_output() if note.startswith("Questions without a response")]
         return ScoreMatrix(
@@ -149,6 +170,7 @@ class Scores(Result):
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
             unit_name=self.unit_name,
+            scale=self.scale,
         ).select([tag for tag in self.tags if tag in shown])
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
@@ -162,16 +184,20 @@ class Scores(Result):
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
         ranks, count = self.ranks(), len(self.units.ids)
+        manual = [tag for tag, about in self.information.items() if about.manual]
         for row in self.runs:
-            star = "*" if self.information[row.run].manual else ""
             texts = [column.get(row.run) for column in (beside or {}).values()]
-            rows.append([ranks[row.run], row.run + star, row.score, *texts, *self._figures(row, names, more)])
+            rows.append([ranks[row.run], starred(row.run, manual), row.score, *texts, *self._figures(row, names, more)])
         return table(
-            f"{self.task}, key {self.key}, {counted(count, self.unit_name)}",
+            f"{self.task}, {self._judged_by()}, {counted(count, self.unit_name)}",
             columns,
             rows,
             self.notes_for_output(),
         )
+
+    def _judged_by(self) -> str:
+        """Whose judgments count: those of the key, or of all judges of justifications."""
+        return f"judges: {', '.join(self.judges)}" if self.judges else f"judgments: {self.key}"
 
     def _beside(self) -> tuple[list[str], list[str]]:
         """The components, and the further figures, that stand beside the scores."""

@@ -14,7 +14,7 @@ from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import Both, sensitivity
-from qassay.meta.sensitivity.reading import first_trusted, groups, rank_ranges, share_of_pairs
+from qassay.meta.sensitivity.reading import first_within, groups, rank_ranges, share_of_pairs
 from qassay.meta.simulate import simulate_runs
 
 # FORMATS 6, the keys of the document and of a bin.
@@ -26,7 +26,7 @@ BIN_KEYS = "low high error_rate comparisons interval predicted fit not_fitted ex
 @pytest.fixture(scope="module")
 def curves():
     matrix = simulate_runs(np.linspace(0.2, 0.5, 20), 64, seed=2)
-    return sensitivity(matrix, preset="trec2004", intervals=10)
+    return sensitivity(matrix, preset="trec2004", intervals=10, bin_width=0.01)
 
 
 def test_json_is_the_documented_one(curves):
@@ -61,8 +61,7 @@ def test_extrapolation_and_size_needed_follow_from_the_fit(curves):
             needed = document["size_needed"][f"{row['low']:.2f}"]
             expected = max(1, math.ceil(math.log(a1 / 0.05) / a2))
             assert needed["fit"] == (expected if expected <= 640 else None)
-    fitted = [f"{row['low']:.2f}" for row in document["bins"] if row["fit"] is not None]
-    assert list(document["size_needed"]) == fitted
+    assert list(document["size_needed"]) == [f"{k / 100:.2f}" for k in range(1, 20)]
 
 
 def test_predicted_size_is_the_smallest_that_is_enough(curves):
@@ -79,14 +78,14 @@ def test_minimum_difference_and_what_follows(curves):
     minimum = curves.minimum_difference()
     assert isinstance(minimum, Both)
     for name, found in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
-        rates = [(curve.low, getattr(curve, name)) for curve in curves.bins[1:20]]
+        rates = [(curve.low, getattr(curve, name)) for curve in curves.bins[1:]]
         beyond = [rate for low, rate in rates if low >= found and rate is not None]
         assert beyond
         assert max(beyond) <= 0.05
         assert max(rate for low, rate in rates if low == pytest.approx(found - 0.01)) > 0.05
     scores = curves.scores
     differences = np.abs(scores[:, None] - scores[None, :])[np.triu_indices(20, 1)]
-    assert curves.pairs_at_least_minimum == pytest.approx((differences >= minimum.fit).mean())
+    assert curves.pairs_at_least_minimum == pytest.approx((differences >= minimum.predicted).mean())
     assert curves.minimum_difference(error=0.5).fit == 0.01
     assert curves.minimum_difference(error=1e-12) == Both(None, None)
     assert curves.minimum_difference(0.2).fit < minimum.fit
@@ -96,14 +95,16 @@ def test_what_follows_is_there_by_either_way(curves):
     minimum, by = curves.minimum_difference(), curves.as_json()["by"]
     assert by["fit"]["minimum_difference"] == minimum.fit
     assert by["predicted"]["minimum_difference"] == minimum.predicted
-    assert by["fit"]["groups"] == curves.as_json()["groups"]
-    assert by["fit"]["pairs_at_least_minimum"] == curves.pairs_at_least_minimum
+    assert by["predicted"]["groups"] == curves.as_json()["groups"]
+    assert by["predicted"]["pairs_at_least_minimum"] == curves.pairs_at_least_minimum
+    assert curves.as_json()["repeatable_difference"] == minimum.predicted
+    assert curves.findings("fit").minimum == minimum.fit
     assert len(by["predicted"]["rank_ranges"]) == 20
     assert curves.findings("predicted").minimum == minimum.predicted
 
 
 def test_groups_walk_down_the_ranking(curves):
-    minimum = curves.minimum_difference().chosen
+    minimum = curves.repeatable_difference
     scores = dict(zip(curves.runs, curves.scores.tolist(), strict=True))
     assert sorted(run for group in curves.groups for run in group) == sorted(curves.runs)
     firsts = [scores[group[0]] for group in curves.groups]
@@ -131,8 +132,8 @@ def test_findings_decide_on_limits_exactly():
         ([None] * 5, None),
     ],
 )
-def test_first_trusted_bin(rates, expected):
-    assert first_trusted((0.01, 0.02, 0.03, 0.04, 0.05), rates, 0.05) == expected
+def test_first_bin_within_the_error_rate(rates, expected):
+    assert first_within((0.01, 0.02, 0.03, 0.04, 0.05), rates, 0.05) == expected
 
 
 def test_rank_range_of_the_middle_run(golden):
@@ -155,7 +156,7 @@ def test_error_rate_at_a_difference(curves):
 
 def test_fit_leaves_out_the_sizes_that_its_preset_leaves_out():
     matrix = simulate_runs(np.linspace(0.2, 0.5, 10), 60, scores="binary")
-    all_sizes = sensitivity(matrix, preset="default", sizes=range(1, 31), trials=10, intervals=0)
+    all_sizes = sensitivity(matrix, preset="default", sizes=range(1, 31), trials=10, intervals=0, fit=True)
     some = sensitivity(matrix, preset="trec2002", intervals=0)
     assert some.sizes == all_sizes.sizes
     assert np.array_equal(some.counts.swaps, all_sizes.counts.swaps)
@@ -163,7 +164,9 @@ def test_fit_leaves_out_the_sizes_that_its_preset_leaves_out():
 
 
 def test_intervals_can_be_left_out(curves):
-    without = sensitivity(simulate_runs(np.linspace(0.2, 0.5, 20), 64, seed=2), preset="trec2004", intervals=0)
+    without = sensitivity(
+        simulate_runs(np.linspace(0.2, 0.5, 20), 64, seed=2), preset="trec2004", intervals=0, bin_width=0.01
+    )
     assert all(row["interval"] is None for row in without.as_json()["bins"])
     assert without.bins[4].error_rate == curves.bins[4].error_rate
 
@@ -179,18 +182,33 @@ def test_progress_reaches_the_end():
     assert seen[-1] == (78, 78)
 
 
-def test_scores_beyond_one_with_wider_bins():
+def test_scores_beyond_one_have_bins_of_a_hundredth_of_their_scale():
     matrix = simulate_runs(np.linspace(20, 60, 15), 40, spread=30.0)
-    narrow = sensitivity(matrix, intervals=0)
+    narrow = sensitivity(matrix, intervals=0, bin_width=0.01)
     assert any("--bin-width" in note for note in narrow.notes)
-    assert narrow.minimum_difference() == Both(None, None)
-    assert narrow.groups is None
-    assert narrow.pairs_at_least_minimum is None
-    assert "no difference below 0.2" in narrow.summary()
-    wide = sensitivity(matrix, intervals=0, bin_width=2)
-    assert wide.minimum_difference().fit is not None
-    assert [curve.low for curve in wide.bins][:3] == [0.0, 2.0, 4.0]
-    assert not wide.notes
+    assert "wider bins (--bin-width)" in narrow.summary() or narrow.repeatable_difference == 0.2
+    suiting = sensitivity(replace(matrix, scale=(-100.0, 100.0), values=matrix.values.clip(-100, 100)), intervals=0)
+    assert suiting.as_json()["bin_width"] == 2.0
+    assert [curve.low for curve in suiting.bins][:3] == [0.0, 2.0, 4.0]
+    assert suiting.repeatable_difference is not None
+    assert not suiting.notes
+
+
+def test_the_fit_of_the_papers_needs_twenty_runs_or_a_request():
+    matrix = simulate_runs(np.linspace(0.2, 0.5, 19), 40)
+    few = sensitivity(matrix, intervals=0)
+    assert {curve.not_fitted for curve in few.bins[1:-1]} == {"fewer than 20 runs"}
+    assert few.minimum_difference().fit is None
+    assert few.repeatable_difference is not None
+    assert "TREC papers" not in " ".join(table.title for table in few.tables())
+    for asked in ({"fit": True}, {"preset": "trec2004"}):
+        study = sensitivity(matrix, intervals=0, **asked)
+        assert any(curve.fit is not None for curve in study.bins)
+        assert study.tables()[-1].title.startswith("The study as the TREC papers did it")
+        assert "needs many runs" in " ".join(study.tables()[-1].notes)
+    many = simulate_runs(np.linspace(0.2, 0.5, 20), 40)
+    assert any(curve.fit is not None for curve in sensitivity(many, intervals=0).bins)
+    assert all(curve.fit is None for curve in sensitivity(many, intervals=0, fit=False).bins)
 
 
 def test_summaries_that_are_not_means(matrix_of):
@@ -209,7 +227,7 @@ def test_few_runs_say_so(runs):
     document = curves.as_json()
     json.dumps(document, allow_nan=False)
     assert document["notes"]
-    assert curves.tables()
+    assert bool(curves.tables()) == (runs != 2)
     assert document["pairs"] == runs * (runs - 1) // 2
     if runs == 1:
         assert all(rate is None for row in document["bins"] for rate in row["error_rate"])
@@ -229,19 +247,56 @@ def test_identical_runs_and_constant_scores_say_so(matrix_of):
     assert "1 pair of runs has equal scores" in " ".join(sensitivity(matrix_of(values), intervals=0).notes)
 
 
-def test_few_and_equal_runs_are_not_made_to_say_which_difference_to_trust():
+def test_one_pair_and_equal_runs_have_no_repeatable_gap():
     matrix = simulate_runs(np.array([0.4, 0.45]), 30)
-    pair = sensitivity(matrix, intervals=0).summary()
-    assert pair.startswith("One pair of runs cannot show which difference to trust")
-    same = sensitivity(replace(matrix, values=np.repeat(matrix.values[:1], 2, axis=0)), intervals=0).summary()
-    assert same.startswith("All runs have the same scores on every unit")
+    pair = sensitivity(matrix, intervals=0, fit=True)
+    assert pair.summary().startswith("Two runs are a single pair, which cannot show which gaps are repeatable")
+    assert "qassay compare" in pair.summary()
+    assert pair.minimum_difference() == Both(None, None)
+    assert pair.groups is None
+    assert sensitivity(matrix, intervals=0).tables() == ()
+    same = sensitivity(replace(matrix, values=np.repeat(matrix.values[:1], 2, axis=0)), intervals=0)
+    assert same.minimum_difference() == Both(None, None)
+    three = sensitivity(simulate_runs(np.array([0.4, 0.45, 0.5]), 30), intervals=0)
+    alike = replace(simulate_runs(np.array([0.4] * 3), 30), values=np.repeat(matrix.values[:1], 3, axis=0))
+    assert sensitivity(alike, intervals=0).summary().startswith("All runs have the same scores on every unit")
+    assert "rests on 3 pairs of runs only" in three.summary()
+
+
+def test_the_first_sentence_is_the_repeatable_gap(curves):
+    gap = curves.repeatable_difference
+    assert curves.summary().startswith(
+        f"With 64 new units, a gap of {gap:g} or more keeps its sign in 95 of 100 repetitions. "
+    )
+    reaching = int((curves.moments.means >= gap - 1e-9).sum())
+    assert f"{reaching} of the 190 pairs of runs are at least {gap:g} apart" in curves.summary()
+    assert "trust" not in curves.summary() + str(curves)
+    assert curves.sentence() in curves.summary().replace("With", "with")
+
+
+def test_a_gap_beyond_the_last_bin_can_be_repeatable(matrix_of):
+    rng = np.random.default_rng(3)
+    # Two equal systems and two far above them, on few questions with large spread: only the open bin is within 5%.
+    values = rng.normal(0, 0.3, (4, 12)) + np.array([0, 0, 2.0, 2.0])[:, None]
+    curves = sensitivity(matrix_of(values), intervals=0, bin_width="0.05")
+    assert curves.bins[19].predicted_at_target is None or curves.bins[20].predicted_at_target <= 0.05
+    assert curves.repeatable_difference is not None
+
+
+def test_manual_runs_carry_a_star_in_groups_and_ranks():
+    matrix = simulate_runs(np.linspace(0.2, 0.8, 5), 60)
+    curves = sensitivity(replace(matrix, manual=frozenset({matrix.runs[0]})), intervals=0)
+    _, groups_table, ranks_table = curves.tables()
+    for shown in (groups_table, ranks_table):
+        assert f"{matrix.runs[0]}*" in str(shown)
+        assert "* manual run" in shown.notes
+    assert matrix.runs[0] in [run for group in curves.as_json()["groups"] for run in group]
 
 
 def test_rank_ranges_are_shown_and_cut():
     curves = sensitivity(simulate_runs(np.linspace(0.2, 0.8, 25), 60), intervals=0)
-    found = curves.findings()
-    shown = found.table()
-    assert shown.rows[0] == astuple(found.rank_ranges[0])
+    shown = curves.tables()[2]
+    assert shown.rows[0] == astuple(curves.findings().rank_ranges[0])
     assert len(shown.rows) == 20
     assert shown.notes == ("5 more runs: --json lists all of them.",)
     assert curves.table() == curves.tables()[0]
@@ -254,13 +309,15 @@ def test_a_floor_from_judging_noise_stands_beside():
 
 
 def test_tables_mark_what_is_extrapolated(curves):
-    first, second = curves.tables()
-    assert any(column.header.startswith("64 units*") for column in first.columns)
-    assert any("Extrapolated" in note for note in first.notes)
-    needed = [row[-2] for row in first.rows if row[-2] is not None]
-    for cell in needed:
+    expected, groups_table, _, study = curves.tables()
+    assert any(column.header.startswith("64 units*") for column in study.columns)
+    assert any("Extrapolated" in note for note in study.notes)
+    assert any("82 to 91 of 100" in note for note in study.notes)
+    for cell in (row[-1] for row in study.rows if row[-1] is not None):
         assert str(cell).endswith("*") == (int(str(cell).rstrip("*")) > 32)
-    assert len(second.rows) == len(curves.groups)
+    assert len(groups_table.rows) == len(curves.groups)
+    assert [row[2] for row in expected.rows] == [curve.predicted_at_target for curve in curves.bins]
+    assert sum(row[1] for row in expected.rows) == 190
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_without_steps_and_ties_fresh_units_are_the_closed_form(compiled):
 @pytest.mark.parametrize("scores", ["normal", "binary"])
 def test_dealt_units_are_what_the_study_shows(scores, size, ties):
     matrix = simulate_runs(MEANS, 80, scores=scores, seed=4)
-    curves = sensitivity(matrix, sizes=[size], trials=4000, intervals=0, ties=ties)
+    curves = sensitivity(matrix, sizes=[size], trials=4000, intervals=0, ties=ties, bin_width=0.01)
     moments = plausible(matrix, 2, 0).measured
     found = on_dealt_units(moments, size, 80, LIMITS, unit_step(matrix) / size)
     assert found.comparisons.sum() == pytest.approx(45.0)

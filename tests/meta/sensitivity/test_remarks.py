@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -28,30 +29,40 @@ def test_widths_are_round(number, wanted):
     assert "E" not in str(rounded_up(number))
 
 
-@pytest.mark.parametrize(("low", "high", "wanted"), [(0, 1, "0.01"), (0, 0.1, "0.01"), (1, 5, "0.05"), (0, 100, "1")])
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [(0, 1, "0.01"), (0, 0.1, "0.01"), (1, 5, "0.04"), (0, 100, "1"), (-0.25, 0.25, "0.005"), (0, 37.3, "0.37")],
+)
 def test_the_width_that_suits_is_a_hundredth_of_the_scale(matrix_of, low, high, wanted):
     assert width_for(matrix_of(np.array([[low, high], [high, low]], dtype=float))) == Decimal(wanted)
 
 
+@pytest.mark.parametrize(("scale", "wanted"), [((1, 5), "0.04"), ((0, 5), "0.05"), ((0, 1), "0.02"), (None, "0.02")])
+def test_the_scale_of_the_task_counts_where_scores_keep_to_it(matrix_of, scale, wanted):
+    matrix = matrix_of(np.array([[2.0, 4.0], [4.0, 2.0]]))
+    assert width_for(replace(matrix, scale=scale)) == Decimal(wanted)
+
+
 def test_narrow_bins_are_said_with_better_ones(matrix_of):
     ratings = np.random.default_rng(0).integers(1, 6, (3, 40)).astype(float)
-    narrow = sensitivity(matrix_of(ratings), intervals=0)
-    assert narrow.wider == Decimal("0.05")
-    assert any("such as 0.05 (--bin-width)" in note for note in narrow.notes)
-    assert "the bins are too narrow" in narrow.summary()
-    fitting = sensitivity(matrix_of(ratings), intervals=0, bin_width="0.05")
+    narrow = sensitivity(matrix_of(ratings), intervals=0, bin_width="0.01")
+    assert narrow.wider == Decimal("0.04")
+    assert any("such as 0.04 (--bin-width)" in note for note in narrow.notes)
+    assert narrow.repeatable_difference is None
+    assert "choose wider bins (--bin-width)" in narrow.summary()
+    fitting = sensitivity(matrix_of(ratings), intervals=0)
+    assert fitting.width == Decimal("0.04")
     assert fitting.wider is None
-    assert "narrow" not in fitting.summary()
 
 
 @pytest.mark.parametrize(("ties", "said"), [("stay", "a tie is no swap"), ("half", "half a swap"), ("exclude", None)])
 def test_a_first_bin_of_ties_alone_is_said(ties, said):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary")
-    notes = " ".join(sensitivity(matrix, intervals=0, trials=20, ties=ties).notes)
+    notes = " ".join(sensitivity(matrix, intervals=0, trials=20, ties=ties).as_json()["notes"])
     assert ("Up to 20 units all differences below 0.01 are ties" in notes) == (said is not None)
     assert said is None or said in notes
     graded = simulate_runs(np.linspace(0.3, 0.5, 8), 40)
-    assert "are ties" not in " ".join(sensitivity(graded, intervals=0, trials=20, ties=ties).notes)
+    assert "are ties" not in " ".join(sensitivity(graded, intervals=0, trials=20, ties=ties).study_notes)
 
 
 def test_intervals_that_end_at_the_rate_are_said(matrix_of):
@@ -64,9 +75,9 @@ def test_intervals_that_end_at_the_rate_are_said(matrix_of):
     # Where no comparison misled, or all did, the interval ends at 0 or 1, which is no extension.
     extended = [f"{curve.low:.2f}" for curve in ends if 0.0 < curve.error_rate[0] < 1.0]
     assert len(extended) > 1
-    (said,) = (note for note in curves.notes if "extended to hold it" in note)
+    (said,) = (note for note in curves.study_notes if "extended to hold it" in note)
     assert f"in the bins from {', '.join(extended)}: " in said
-    assert "extended" not in " ".join(study(1).notes)
+    assert "extended" not in " ".join(study(1).study_notes)
 
 
 @pytest.mark.parametrize(
@@ -86,10 +97,12 @@ def test_which_bin_spoils_smaller_differences(rates, found):
 
 def test_the_bin_that_spoils_is_named(matrix_of):
     rng = np.random.default_rng(7)
-    curves = sensitivity(matrix_of(rng.integers(0, 101, (3, 40)).astype(float)), intervals=0, bin_width=5, error=0.2)
+    curves = sensitivity(
+        matrix_of(rng.integers(0, 101, (3, 40)).astype(float)), intervals=0, bin_width=5, error=0.2, fit=True
+    )
     spoiling = {way: curves.above_again(way) for way in ("fit", "predicted")}
     assert any(spoiling.values())
-    notes = " ".join(curves.tables()[0].notes)
+    notes = " ".join(note for table in curves.tables() for note in table.notes)
     for found in filter(None, spoiling.values()):
         assert f"but {found[0]:g} is not ({found[1]:.2%})" in notes
 

@@ -221,7 +221,7 @@ def test_compiled_intervals_are_the_same(scores):
 def test_where_there_are_no_intervals_a_note_says_so(runs, resamples, trials, said):
     curves = sensitivity(simulate_runs(np.linspace(0.3, 0.5, runs), 30), intervals=resamples, trials=trials)
     assert {interval for curve in curves.bins for interval in curve.interval} == {None}
-    assert any(said in note for note in curves.notes)
+    assert any(said in note for note in curves.study_notes)
 
 
 def test_sparse_bins_are_noted():
@@ -231,7 +231,7 @@ def test_sparse_bins_are_noted():
     assert all(interval is None for comparisons, interval in pairs if comparisons < 3)
     assert all(interval is not None for comparisons, interval in pairs if comparisons > 30)
     assert any(interval is not None for comparisons, interval in pairs if comparisons < 10)
-    assert any("fewer than 10 comparisons are to be expected" in note for note in curves.notes)
+    assert any("fewer than 10 comparisons are to be expected" in note for note in curves.study_notes)
 
 
 def test_few_ranked_answers_have_no_interval(matrix_of):
@@ -240,7 +240,7 @@ def test_few_ranked_answers_have_no_interval(matrix_of):
     curves = sensitivity(matrix_of(values, summary=ConfidenceWeighted(order)), sizes=[5, 20], intervals=20, trials=50)
     assert {curve.interval[0] for curve in curves.bins} == {None}
     assert all(curve.interval[1] is not None for curve in curves.bins[:10])
-    assert any("ranked answers" in note for note in curves.notes)
+    assert any("ranked answers" in note for note in curves.study_notes)
 
 
 def test_intervals_are_wider_than_binomial_ones():

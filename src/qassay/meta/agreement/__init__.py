@@ -117,7 +117,7 @@ def agreement(
         pairs=tuple(_pair(kinds, number, scheme, values, intervals) for number in range(len(_pairs(kinds)))),
         resamples=resamples,
         seed=seed,
-        notes=tuple(_notes(kinds, view, disagreements, values, intervals)),
+        notes=tuple(_notes(kinds, view, disagreements, values, intervals, resamples)),
     )
 
 
@@ -275,6 +275,7 @@ def _notes(
     disagreements: int,
     values: Mapping[str, float | None],
     intervals: Mapping[str, Interval | None],
+    resamples: int,
 ) -> list[str]:
     """What cannot be said, and why."""
     items = int(kinds.counts.sum())
@@ -288,6 +289,8 @@ def _notes(
         notes.append(f"Two-way labels: {_and(sorted(view.two_way))}; compared after folding only, and {rest}.")
     if values["krippendorff_alpha"] is None:
         notes.append("All labels are the same: agreement beyond chance is undefined.")
+    elif not resamples:
+        notes.append("No intervals: none were asked for (0 resamples).")
     elif any(values.get(name) is not None and intervals[name] is None for name in OVERALL if name in intervals):
         notes.append("No interval where more than one resample in twenty is undefined: the labels vary too little.")
     pairs = [number for number in range(len(_pairs(kinds))) if f"{number} cohen_kappa" in values]

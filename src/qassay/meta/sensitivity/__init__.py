@@ -9,8 +9,10 @@ The modules in the order of the work:
     closed_form  the rates from means and variances alone, and the truths that the runs could have
     expectation  the same with ties and for units dealt from few, for intervals
     resampling   intervals
+    prediction   the closed form read at any size: rates, sizes needed, repeatable gaps
     curves       the result: the exponential through the rates of a bin, and the questions it answers
-    reading      groups, rank ranges, share of pairs, and tables for people
+    reading      groups, rank ranges, share of pairs
+    presenting   the answer in plain words, and tables
 
 Here: the analysis itself, and what a reader has to know before believing the curves.
 """
@@ -27,7 +29,8 @@ from qassay.errors import UsageError, unknown
 from qassay.matrix import TIE, Floats, ScoreMatrix
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
-from qassay.meta.sensitivity.curves import SensitivityCurves, checked_error
+from qassay.meta.sensitivity.curves import FEWEST_FITTED, TOO_FEW_RUNS, SensitivityCurves, checked_error
+from qassay.meta.sensitivity.prediction import Prediction, predict
 from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
 from qassay.meta.sensitivity.reading import Both
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
@@ -40,21 +43,20 @@ from qassay.meta.sensitivity.trials import (
     rounded_up,
     width_for,
 )
-from qassay.tables import plural
+from qassay.tables import counted, plural
 
 __all__ = [
     "PRESETS",
     "Both",
+    "Prediction",
     "SensitivityCurves",
     "find_preset",
+    "predict",
     "rests_on",
     "sensitivity",
     "why_not_fitted",
     "width_for",
 ]
-
-# Below this many runs the fitted curves have too few pairs in each bin; the closed form stands alone. (METHOD 6)
-FEWEST_FITTED = 20
 
 # Below this many pairs, say so.
 FEW_PAIRS = 15
@@ -63,6 +65,8 @@ FEW_PAIRS = 15
 # papers, where much of what is seen may well be larger than what has to be told apart.
 MOST = 0.5
 MOST_WITHIN_ONE = 0.9
+
+WIDER = "Most differences fall into the open bin: choose wider bins, such as {} (--bin-width)."
 
 # What the rule for ties makes of a bin that holds nothing else.
 ONLY_TIES: dict[Ties, str] = {"stay": "a tie is no swap", "half": "a tie counts half a swap", "exclude": ""}
@@ -73,6 +77,7 @@ REASONS = {
     "open bin": "so large a difference has no curve",
     "fewer than three points": "runs differ by so much at too few of the sizes measured",
     "no swap at any size": "no comparison with such a difference misled",
+    TOO_FEW_RUNS: f"a curve takes {FEWEST_FITTED} runs or more",
     "A1 or A2 not positive and finite": "no falling curve fits the rates measured",
 }
 
@@ -84,9 +89,10 @@ def sensitivity(
     sizes: Sequence[int] | None = None,
     trials: int | None = None,
     error: float = 0.05,
-    bin_width: float | str | Decimal = 0.01,
+    bin_width: float | str | Decimal | None = None,
     intervals: int = 100,
     ties: Ties = "stay",
+    fit: bool | None = None,
     seed: int = 0,
     floor: float | None = None,
     progress: Progress | None = None,
@@ -98,15 +104,17 @@ def sensitivity(
     For each size S, in each trial: draw 2S units without replacement, deal them into base and test, score every run
     on both; for every pair of runs, the base difference chooses the bin, and d_base * d_test < 0 is a swap. The error
     rate of a bin is swaps / comparisons. `sizes` and `trials` replace the preset's; `intervals` is the number of
-    bootstrap resamples of the units (0: no intervals). `floor` is the largest difference between identical responses
-    judged separately. `path` and `threads` choose how to compute; they never change a result.
+    bootstrap resamples of the units (0: no intervals). `bin_width` is 0.01 for scores within 0 to 1, else a hundredth
+    of their scale, unless given. `fit` asks for the exponential of the papers; by default it is fitted from 20 runs
+    up, and where a preset other than "default" repeats one of their studies. `floor` is the largest difference between
+    identical responses judged separately. `path` and `threads` choose how to compute; they never change a result.
     """
     if ties not in get_args(Ties):
         raise unknown("ties", ties, get_args(Ties))
     if intervals < 0:
         raise UsageError(f"intervals is a number of resamples from 0 up, not {intervals}")
     plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
-    width, level = checked_width(bin_width), checked_error(error)
+    width, level = width_for(matrix) if bin_width is None else checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
     counts = count(study, path=path, threads=threads, progress=first)
@@ -132,12 +140,18 @@ def sensitivity(
         wider=wider,
         notes=(
             *matrix.notes,
+            *notes_on_repeats(matrix),
             *notes_on_runs(matrix, moments),
-            *notes_on_bins(study, counts, ties, wider),
+            *([] if wider is None else [WIDER.format(wider)]),
+        ),
+        study_notes=(
+            *notes_on_bins(study, counts, ties),
             *interval_notes(study, counts, ties, limits, resamples=intervals),
             *notes_on_extended(study, counts, ties, limits),
         ),
         unit_name=matrix.unit_name,
+        with_fits=len(matrix.runs) >= FEWEST_FITTED or preset != "default" if fit is None else fit,
+        manual=matrix.manual,
     )
 
 
@@ -172,6 +186,11 @@ def wider_bins(matrix: ScoreMatrix, counts: Counts, width: Decimal) -> Decimal |
     return max(suiting, rounded_up(2 * float(width))) if last[BINS - 1] > most * last.sum() else None
 
 
+def notes_on_repeats(matrix: ScoreMatrix) -> list[str]:
+    """How far scores move when a system runs again: a floor beside the repeatable gap."""
+    return [] if matrix.repeats is None else [matrix.repeats.note(matrix.runs)]
+
+
 def notes_on_runs(matrix: ScoreMatrix, moments: PairMoments) -> list[str]:
     """Few runs, and runs that are alike."""
     if len(matrix.runs) < 2:
@@ -179,26 +198,24 @@ def notes_on_runs(matrix: ScoreMatrix, moments: PairMoments) -> list[str]:
     notes = rests_on(matrix.pairs)
     alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
     if alike == matrix.pairs:
-        notes.append("All runs have the same scores on every unit: there is nothing to tell apart.")
+        notes.append(f"All runs have the same scores on every {matrix.unit_name[0]}: there is nothing to tell apart.")
     elif alike:
-        notes.append(
-            f"{alike} {'pair of runs has' if alike == 1 else 'pairs of runs have'} equal scores on every unit."
-        )
+        pairs = "pair of runs has" if alike == 1 else "pairs of runs have"
+        notes.append(f"{alike} {pairs} equal scores on every {matrix.unit_name[0]}.")
     return notes
 
 
-def notes_on_bins(study: Study, counts: Counts, ties: Ties, wider: Decimal | None) -> list[str]:
-    """Bins that are too narrow for the scores: nearly nothing in them, or ties alone."""
+def notes_on_bins(study: Study, counts: Counts, ties: Ties) -> list[str]:
+    """A first bin that contains ties alone: it is too narrow for the scores."""
     notes = []
-    if wider is not None:
-        notes.append(f"Most differences fall into the open bin: choose wider bins, such as {wider} (--bin-width).")
     step, width = unit_step(study.prepared.matrix), float(study.prepared.width)
     # Means of S scores differ by steps of step/S: where that is a bin or more, the first bin holds equal means alone.
     seen = counts.denominators(ties)[:, 0] > 0
     tied = [size for size, some in zip(study.sizes, seen, strict=True) if some and step / size > width - TIE]
     if tied and ONLY_TIES[ties]:
         notes.append(
-            f"Up to {tied[-1]} units all differences below {study.prepared.width} are ties: scores move in steps; "
+            f"Up to {counted(tied[-1], study.prepared.matrix.unit_name)} all differences below {study.prepared.width} "
+            "are ties: scores move in steps; "
             f"{ONLY_TIES[ties]} (--ties {ties}), so that the rate there is the rule's and nothing measured."
         )
     return notes

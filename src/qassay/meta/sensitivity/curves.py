@@ -15,15 +15,16 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import TIE, Floats, defined, document, none_for_nan
-from qassay.meta.sensitivity import reading
-from qassay.meta.sensitivity.closed_form import PairMoments, predicted_rates
+from qassay.matrix import Floats, defined, document, none_for_nan
+from qassay.meta.sensitivity import presenting
+from qassay.meta.sensitivity.closed_form import PairMoments
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
+from qassay.meta.sensitivity.prediction import FURTHEST, Prediction
 from qassay.meta.sensitivity.presets import Schedule
-from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_trusted
-from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits
+from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_within
+from qassay.meta.sensitivity.trials import LIMITED_BINS
 from qassay.results import Result
-from qassay.tables import Table, counted, plural
+from qassay.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 START = (1.0, 0.25)
 FEWEST_POINTS = 3
 
-# "Size needed" looks this many times further than the units at hand.
-FURTHEST = 10
+# Below this many runs each bin has too few pairs for a curve, and none is fitted unless asked for. (METHOD 6)
+FEWEST_FITTED = 20
+TOO_FEW_RUNS = f"fewer than {FEWEST_FITTED} runs"
 
 # From this many pairs x sizes on, predictions are compiled.
 MANY_PREDICTIONS = 300_000
@@ -123,7 +125,9 @@ class SensitivityCurves(Result):
 
     `counts` are what was seen; `bins` are the curves through it. `floor` is the largest difference between runs with
     identical responses that were judged separately, where that is known: no smaller difference means anything.
-    `wider` is a better width of the bins, where most differences fall into the open one.
+    `wider` is a better width of the bins, where most differences fall into the open one. `with_fits` says whether the
+    exponential of the papers is fitted to the rates. `manual` are the runs that people had a hand in. `study_notes` are
+    about the rates measured in trials, `notes` about the rest.
     """
 
     schedule: Schedule
@@ -143,6 +147,9 @@ class SensitivityCurves(Result):
     wider: Decimal | None = None
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
+    study_notes: tuple[str, ...] = ()
+    with_fits: bool = True
+    manual: frozenset[str] = frozenset()
 
     @property
     def pairs(self) -> int:
@@ -182,9 +189,15 @@ class SensitivityCurves(Result):
         )
 
     @cached_property
+    def prediction(self) -> Prediction:
+        """The closed form; many pairs at many sizes are worth loading compiled code for."""
+        large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
+        return Prediction(self.moments, self.width, compiled=large and has_numba())
+
+    @property
     def limits(self) -> tuple[float, ...]:
         """The lower limits of the bins."""
-        return tuple(float(limit) for limit in bin_limits(self.width))
+        return self.prediction.limits
 
     @cached_property
     def fits(self) -> tuple[Fit | str, ...]:
@@ -192,6 +205,8 @@ class SensitivityCurves(Result):
         sizes = np.array(self.sizes, dtype=np.float64)
         rates = self.counts.rates(self.ties)
         fits: list[Fit | str] = ["first bin"]
+        if not self.with_fits:
+            return (*fits, *([TOO_FEW_RUNS] * (LIMITED_BINS - 1)), "open bin")
         for k in range(1, LIMITED_BINS):
             use = (sizes > self.schedule.fit_above) & np.isfinite(rates[:, k])
             fits.append(fit_curve(sizes[use], rates[use, k]))
@@ -199,97 +214,75 @@ class SensitivityCurves(Result):
 
     def predicted_at(self, size: float) -> Floats:
         """The closed form's error rate of each bin at any size; not-a-number where no pair is expected."""
-        return self._predicted(size, np.array(self.limits))
+        return self.prediction.rates_at(size)
 
     @cached_property
     def _predicted_at_target(self) -> Floats:
         return self.predicted_at(self.target)
 
-    def _predicted(self, size: float, limits: Floats) -> Floats:
-        """As `predicted_rates`; many pairs at many sizes are worth loading compiled code for."""
-        large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
-        return predicted_rates(self.moments, size, limits, compiled=large and has_numba())
-
     def minimum_difference(self, error: float | None = None) -> Both:
-        """The smallest difference to trust with all units: from there on every bin's error rate is within `error`.
+        """From this difference on every bin has an error rate within `error` with all units.
 
-        By the fit over the fitted bins, by the closed form over the same range: all bins but the first and the open
-        one. None where there is no such difference.
+        By the fit over the fitted bins, by the closed form over all bins but the first. None where there is no such
+        difference, and for a single pair of runs, whose curve says nothing of other runs.
         """
         level = self.error if error is None else checked_error(error)
-        inner, rates = self.limits[1:LIMITED_BINS], self._inner_rates
-        return Both(first_trusted(inner, rates["fit"], level), first_trusted(inner, rates["predicted"], level))
+        if self.pairs < 2:
+            return Both(None, None)
+        rates = self._rates_at_target
+        return Both(
+            first_within(self.limits[1:], rates["fit"], level), first_within(self.limits[1:], rates["predicted"], level)
+        )
+
+    @property
+    def repeatable_difference(self) -> float | None:
+        """The gap from which on the order of two runs is repeatable with as many new units, by the closed form."""
+        return self.minimum_difference().predicted
 
     def above_again(self, way: Way) -> tuple[float, float] | None:
         """The lower limit and the rate of the bin that spoils smaller differences which are within the error rate."""
-        return above_again(self.limits[1:LIMITED_BINS], self._inner_rates[way], self.error)
+        return above_again(self.limits[1:], self._rates_at_target[way], self.error)
 
     @cached_property
-    def _inner_rates(self) -> dict[Way, list[float | None]]:
-        """Rates at the target of all bins but the first and the open one."""
-        fits = self.fits[1:LIMITED_BINS]
+    def _rates_at_target(self) -> dict[Way, list[float | None]]:
+        """Rates at the target of all bins but the first."""
         return {
-            "fit": [fit.at(self.target) if isinstance(fit, Fit) else None for fit in fits],
-            "predicted": none_for_nan(self._predicted_at_target[1:LIMITED_BINS]),
+            "fit": [fit.at(self.target) if isinstance(fit, Fit) else None for fit in self.fits[1:]],
+            "predicted": none_for_nan(self._predicted_at_target[1:]),
         }
 
-    def size_needed(self, *, every: bool = False) -> dict[str, Both]:
-        """For each fitted bin, by its lower limit: the smallest size at which its error rate is within the level.
+    def size_needed(self) -> dict[str, Both]:
+        """For each bin but the first and the open one, by its lower limit: the smallest size within the error rate.
 
-        Sizes up to ten times the units at hand are looked at; None where none of them is enough. With `every`,
-        bins without a fit are there too, but for the first and the open one: the closed form needs none.
+        Sizes up to ten times the units at hand are looked at; None where none of them is enough.
         """
+        return dict(self._sizes_needed)
+
+    @cached_property
+    def _sizes_needed(self) -> dict[str, Both]:
         level, furthest = self.error, FURTHEST * self.units
-        fitted = {k: fit for k, fit in enumerate(self.fits) if isinstance(fit, Fit)}
+        predicted = self.prediction.sizes_needed(level, furthest)
         return {
-            format(limit, "f"): Both(
-                fitted[k].size_for(level, furthest) if k in fitted else None, self._predicted_size(k, level, furthest)
-            )
-            for k, limit in enumerate(bin_limits(self.width))
-            if k in fitted or (every and 0 < k < LIMITED_BINS)
+            limit: Both(fit.size_for(level, furthest) if isinstance(fit, Fit) else None, size)
+            for fit, (limit, size) in zip(self.fits[1:LIMITED_BINS], predicted.items(), strict=True)
         }
 
-    def _predicted_size(self, k: int, error: float, furthest: int) -> int | None:
-        """The smallest size at which the predicted rate of a bin is within the error, by doubling and halving.
-
-        The predicted curve of a bin falls. It ends where no pair is expected in the bin any more, but long after
-        its rate has become small: doubling does not step over that stretch.
-        """
-        limits = np.array(self.limits[k : k + 2])
-
-        def is_enough(size: int) -> bool:
-            return bool(self._predicted(size, limits)[0] <= error)
-
-        low, high = 0, 1
-        while not is_enough(high):
-            if high >= furthest:
-                return None
-            low, high = high, min(2 * high, furthest)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
-
-    def findings(self, way: Way | None = None) -> Findings | None:
-        """What follows from the minimum difference: by the fit, by the closed form, or by the first that has one.
-
-        None where there is no minimum difference.
-        """
-        minima = self.minimum_difference()
-        minimum = {"fit": minima.fit, "predicted": minima.predicted}[way] if way else minima.chosen
+    def findings(self, way: Way = "predicted") -> Findings | None:
+        """What follows from the minimum difference, by the closed form or by the fit; None where there is none."""
+        minimum = getattr(self.minimum_difference(), way)
         return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
 
     @property
     def pairs_at_least_minimum(self) -> float | None:
-        """The share of pairs whose observed difference reaches the minimum difference."""
-        found = self.findings()
-        return None if found is None else found.pairs_at_least_minimum
+        """The share of pairs whose observed difference is repeatable."""
+        following = self.findings()
+        return None if following is None else following.pairs_at_least_minimum
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...] | None:
-        """Runs within the minimum difference of the first of their group; None without a minimum difference."""
-        found = self.findings()
-        return None if found is None else found.groups
+        """Runs within the repeatable difference of the first of their group; None where no difference is repeatable."""
+        following = self.findings()
+        return None if following is None else following.groups
 
     def error_rate_at(self, difference: float, size: int | None = None) -> Both:
         """The error rate of a comparison with this difference, at a size (by default with all units)."""
@@ -299,20 +292,16 @@ class SensitivityCurves(Result):
         return Both(fit.at(at) if isinstance(fit, Fit) else None, defined(self.predicted_at(at)[k]))
 
     def bin_of(self, difference: float) -> int:
-        """The number of the bin that holds a difference."""
-        return Scale(step=float(self.width), slack=TIE, tie=TIE).bin_of(difference)
+        """The number of the bin that contains a difference."""
+        return self.prediction.bin_of(difference)
 
     def summary(self) -> str:
-        """The plain answer, in a sentence or two."""
-        return reading.summary(self)
+        """The plain answer first, and how to read it."""
+        return presenting.summary(self)
 
     def sentence(self) -> str:
-        """The smallest difference to trust."""
-        minimum = self.minimum_difference().chosen
-        size = f"{counted(self.units, self.unit_name)}, {plural(self.pairs, 'pair')} of runs"
-        if minimum is None:
-            return f"no difference below {self.limits[-1]:g} can be trusted at an error rate of {self.error:g}, {size}"
-        return f"trust a difference of {minimum:g} or more (error rate {self.error:g}), {size}"
+        """Which gap is repeatable."""
+        return presenting.answer(self)
 
     def to_polars(self) -> pl.DataFrame:
         """One row per range of differences and number of units: the error rate, measured and predicted."""
@@ -331,12 +320,15 @@ class SensitivityCurves(Result):
         return frame({**columns, **dict.fromkeys(numbers, float)}, rows)
 
     def table(self) -> Table:
-        """Error rates by difference and number of units."""
-        return reading.error_rates(self)
+        """Expected error rates by difference, and the units needed."""
+        return presenting.expected_rates(self)
 
     def tables(self) -> tuple[Table, ...]:
-        """Error rates by difference, and groups of runs where there is a minimum difference."""
-        return (self.table(),) if self.groups is None else (self.table(), reading.group_table(self))
+        """Expected error rates, groups and rank ranges; then the study of the papers, where it is asked for.
+
+        None for a single pair of runs: its curve says nothing of other runs.
+        """
+        return presenting.tables(self)
 
     def as_json(self) -> dict[str, object]:
         """The document of `qassay sensitivity --json`."""
@@ -348,12 +340,14 @@ class SensitivityCurves(Result):
             "trials": self.schedule.trials,
             **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
             "minimum_difference": self.minimum_difference()._asdict(),
-            "size_needed": {limit: sizes._asdict() for limit, sizes in self.size_needed().items()},
+            "repeatable_difference": self.repeatable_difference,
+            "size_needed": {limit: sizes._asdict() for limit, sizes in self._sizes_needed.items()},
             **document(self, "pairs_at_least_minimum", "groups"),
-            "by": {way: found and found.as_json() for way in get_args(Way) for found in [self.findings(way)]},
+            "by": {way: part and part.as_json() for way in get_args(Way) for part in [self.findings(way)]},
             "floor": self.floor,
             "bin_width": float(self.width),
-            **document(self, "resamples", "notes"),
+            **document(self, "resamples"),
+            "notes": [*self.notes, *self.study_notes, *presenting.notes_on_intervals(self)],
         }
 
 

@@ -121,9 +121,24 @@ def checked_width(width: float | str | Decimal) -> Decimal:
 
 
 def width_for(matrix: ScoreMatrix) -> Decimal:
-    """The width that suits the scores: 0.01 up to a span of 1, else a hundredth of the span, rounded up."""
-    span = float(np.ptp(matrix.values)) if matrix.values.size else 0.0
-    return WIDTH if span <= 1.0 + TIE else rounded_up(span / 100)
+    """The width that suits the scores: 0.01 within 0 to 1, else a hundredth of the scale.
+
+    The scale is that of the task, where it is known and the scores keep to it, else what the scores span, with two
+    digits.
+    """
+    if not matrix.values.size:
+        return WIDTH
+    observed = (float(matrix.values.min()), float(matrix.values.max()))
+    low, high = observed if matrix.scale is None or not _contains(matrix.scale, observed) else matrix.scale
+    if _contains((0.0, 1.0), (low, high)) or high - low <= TIE:
+        return WIDTH
+    hundredth = Decimal(f"{(high - low) / 100:.2g}")
+    return max(Decimal(format(hundredth.normalize(), "f")), SMALLEST_WIDTH)
+
+
+def _contains(scale: tuple[float, float], scores: tuple[float, float]) -> bool:
+    """Whether a scale contains the lowest and the highest score."""
+    return scale[0] - TIE <= scores[0] and scores[1] <= scale[1] + TIE
 
 
 def rounded_up(number: float) -> Decimal:

@@ -146,9 +146,10 @@ def sensitivity(
     *,
     preset: str = "default",
     error: float = 0.05,
-    bin_width: float = 0.01,
+    bin_width: float | None = None,
+    fit: bool = False,
 ) -> Finding:
-    """Error rates of comparisons, the minimum difference, and the groups that follow."""
+    """The repeatable gap, error rates of comparisons, and the groups that follow."""
     from qassay.analysis.rankings import noise_floor
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
@@ -161,7 +162,9 @@ def sensitivity(
     if choice.measure is None:
         floor = noise_floor(evaluation, choice.key, choice.component, unjudged=choice.unjudged, missing=choice.missing)
     matrix = scored(evaluation, choice).matrix
-    curves = study(matrix, preset=preset, error=error, bin_width=bin_width, floor=floor, progress=progress)
+    curves = study(
+        matrix, preset=preset, error=error, bin_width=bin_width, fit=fit or None, floor=floor, progress=progress
+    )
     return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary())
 
 

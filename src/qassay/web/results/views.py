@@ -171,18 +171,19 @@ COMPARE = View(
 
 
 class SensitivityParameters(Parameters):
-    """Sensitivity: the study to repeat, the error rate to stay within, the width of a bin."""
+    """Sensitivity: the study to repeat, the error rate to stay within, the width of a bin, the fit of the papers."""
 
     preset: Name = "default"
     error: float = 0.05
-    bin_width: float = 0.01
+    bin_width: float | None = None
+    fit: bool = False
 
     @model_validator(mode="after")
     def _offered(self) -> SensitivityParameters:
         for name, value, known in (
             ("preset", self.preset, PRESETS),
             ("error", self.error, ERRORS),
-            ("bin_width", self.bin_width, WIDTHS),
+            ("bin_width", self.bin_width, (None, *WIDTHS)),
         ):
             if value not in known:
                 raise ValueError(f"{name} is one of {', '.join(map(str, known))}")
@@ -192,8 +193,8 @@ class SensitivityParameters(Parameters):
 SENSITIVITY = View(
     studies.sensitivity,
     label="Sensitivity",
-    heading="Which difference can be trusted?",
-    about="Error rates of comparisons and the minimum difference.",
+    heading="Which gaps are repeatable?",
+    about="From which gap on new questions would rank two runs the same way.",
     checked=SensitivityParameters,
     template="results_sensitivity.html",
     slow=True,

@@ -1,0 +1,284 @@
+"""How many questions, and assessors, does a wanted difference need?
+
+The recommendation is the number with which a test finds the difference (noncentral t). Beside it, since they answer
+other questions: the size at which the order of two runs is repeatable (the closed form of sensitivity), the stability
+of a ranking (generalizability), and running the systems again against asking more. All come from pilot scores, or from
+assumed variances.
+
+    result         the plan, and its tables
+    running_again  repeats against questions
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from qassay.errors import UsageError
+from qassay.matrix import ScoreMatrix
+from qassay.meta.generalizability import RESIDUAL, Generalizability
+from qassay.meta.intervals import Blocks, blocks
+from qassay.meta.planning.result import (
+    DIFFERENCES,
+    Plan,
+    Recommendation,
+    Shown,
+    UnitsFor,
+    UnitsForCoefficient,
+    Wanted,
+)
+from qassay.meta.planning.running_again import Costs, RunningAgain, running_again
+from qassay.meta.sensitivity import Prediction, rests_on
+from qassay.meta.sensitivity.prediction import FURTHEST
+from qassay.meta.sensitivity.trials import BINS, WIDTH, width_for
+from qassay.meta.significance import detectable, power, residual_variance, units_for_power
+from qassay.tables import counted
+
+__all__ = ["DIFFERENCES", "Costs", "Plan", "Wanted", "differences_for", "plan", "plan_from_variances"]
+
+ASSESSORS = (1, 2, 3, 4, 5)
+# The harder pairs: nine of ten pairs vary less than this.
+HARD = 0.9
+
+# The numbers of units whose power is shown, as multiples of those at hand; without a pilot, as numbers.
+MULTIPLES = (0.25, 0.5, 1, 2, 4, 10)
+NUMBERS = (50, 100, 200, 500, 1000, 2000, 5000)
+
+# A plan for less than this times the units at hand is hardly worth making.
+MORE = 1.2
+
+# Each system ran once: variation between runs of the same system is not in the numbers.
+RAN_ONCE = "Each system ran once: what running it again would change is not included."
+
+
+@dataclass(frozen=True, slots=True)
+class _Pilot:
+    """How far the differences of a typical pair and of a harder one vary, over `blocks` of `block` units each."""
+
+    typical: float | None
+    hard: float | None
+    blocks: int
+    block: float
+
+    def shows(self, deviation: float | None, units: int, wanted: Wanted) -> float | None:
+        """The smallest difference that a test of so many units finds with the wanted power."""
+        smallest = detectable(round(units / self.block), power=wanted.power, alpha=wanted.alpha)
+        return None if deviation is None or smallest is None else smallest * deviation
+
+
+def differences_for(matrix: ScoreMatrix) -> tuple[float, ...]:
+    """Differences to plan for unless told: those of scores within [0, 1], on the scale of the scores."""
+    scale = width_for(matrix) / WIDTH
+    return tuple(float(Decimal(str(difference)) * scale) for difference in DIFFERENCES)
+
+
+def plan(
+    matrix: ScoreMatrix,
+    *,
+    wanted: Wanted | None = None,
+    prediction: Prediction | None = None,
+    study: Generalizability | None = None,
+    costs: Costs | None = None,
+) -> Plan:
+    """Units needed, from the scores of a pilot.
+
+    The deviation of a typical pair is sqrt(2 * residual variance of runs and units), the root mean square over all
+    pairs. `prediction` is the closed form of the sensitivity study, where there are runs enough for it. Where questions
+    are scored in series, whole series are counted and turned into units. `costs` choose the number of repeats.
+    """
+    wanted = wanted or Wanted()
+    parts = blocks(matrix)
+    typical, hard, notes = _deviations(parts, matrix.unit_name)
+    pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
+    if matrix.clusters is not None:
+        notes.append(
+            f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} {matrix.unit_name[1]} each."
+        )
+    made = _plan(
+        matrix.measure,
+        wanted,
+        pilot,
+        study,
+        prediction=prediction,
+        runs=len(matrix.runs),
+        units=len(matrix.units),
+        notes=(*matrix.notes, *notes),
+    )
+    made = replace(made, unit_name=matrix.unit_name, block=pilot.block)
+    if matrix.repeats is not None and made.recommendation is not None:
+        again = running_again(
+            matrix.repeats, made.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs
+        )
+        if again is not None:
+            return _with_repeats(made, again)
+    if costs is not None:
+        raise UsageError("costs choose the number of repeats, but no system has repeats: its answers are there once")
+    return replace(made, notes=(*made.notes, RAN_ONCE))
+
+
+def _with_repeats(made: Plan, again: RunningAgain) -> Plan:
+    """The plan, with a recommendation that counts what running again changes."""
+    assert made.recommendation is not None
+    recommended = replace(made.recommendation, units=again.units_with(again.at_hand))
+    return replace(made, recommendation=recommended, running_again=again)
+
+
+def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:
+    """Units needed, from assumed variances: a typical pair deviates by sqrt(2 * (run x unit + residual))."""
+    wanted = wanted or Wanted()
+    within = study.variances.get("run x unit", 0.0) + study.variances[RESIDUAL]
+    deviation = math.sqrt(2 * within) if within > 0 else None
+    notes = ("Assumed variances say nothing about repeatable gaps: these need pilot scores.",)
+    made = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
+    return replace(made, unit_name=("question", "questions"))
+
+
+def _plan(
+    measure: str,
+    wanted: Wanted,
+    pilot: _Pilot,
+    study: Generalizability | None,
+    *,
+    prediction: Prediction | None = None,
+    runs: int | None = None,
+    units: int | None = None,
+    notes: tuple[str, ...],
+) -> Plan:
+    sizes = _sizes_needed(prediction, wanted.error, units)
+    rows = tuple(_units_for(difference, pilot, wanted, sizes) for difference in sorted(set(wanted.differences)))
+    return Plan(
+        measure=measure,
+        wanted=wanted,
+        runs=runs,
+        units=units,
+        deviation=pilot.typical,
+        deviation_hard=pilot.hard,
+        detectable=None if units is None else pilot.shows(pilot.typical, units, wanted),
+        differences=rows,
+        study=study,
+        coefficients=_for_coefficient(study, wanted.coefficient),
+        notes=notes,
+        shown=_shown(pilot, wanted, prediction, units),
+        recommendation=_recommended(rows, units),
+    )
+
+
+def _recommended(rows: Sequence[UnitsFor], units: int | None) -> Recommendation | None:
+    """The largest difference that takes clearly more units than those at hand; the smallest where none does.
+
+    Without a pilot, the difference in the middle.
+    """
+    known = [row for row in rows if row.power is not None]
+    if not known:
+        return None
+    if units is None:
+        row = known[(len(known) - 1) // 2]
+    else:
+        row = next((row for row in reversed(known) if (row.power or 0) > MORE * units), known[0])
+    return Recommendation(row.difference, row.power, units)
+
+
+def _shown(pilot: _Pilot, wanted: Wanted, prediction: Prediction | None, units: int | None) -> tuple[Shown, ...]:
+    """What several numbers of units show; nothing where the pilot does not show how differences vary."""
+    if pilot.typical is None:
+        return ()
+    sizes = NUMBERS if units is None else sorted({max(2, round(units * times)) for times in MULTIPLES})
+    return tuple(
+        Shown(
+            size,
+            pilot.shows(pilot.typical, size, wanted),
+            pilot.shows(pilot.hard, size, wanted),
+            None if prediction is None else prediction.repeatable(size, wanted.error),
+        )
+        for size in sizes
+    )
+
+
+def _sizes_needed(prediction: Prediction | None, error: float, units: int | None) -> Callable[[float], int | None]:
+    """The units at which a difference is repeatable, by the closed form of the bin that contains it."""
+    if prediction is None or units is None:
+        return lambda difference: None
+    needed = list(prediction.sizes_needed(error, FURTHEST * units).values())
+
+    def of(difference: float) -> int | None:
+        k = prediction.bin_of(difference)
+        return needed[k - 1] if 0 < k < BINS - 1 else None
+
+    return of
+
+
+def _deviations(parts: Blocks, unit_name: tuple[str, str]) -> tuple[float | None, float | None, list[str]]:
+    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+    values = parts.values()
+    runs, count = values.shape
+    if runs < 2 or count < 2:
+        size = f"{counted(runs, ('run', 'runs'))} on {counted(count, unit_name)}"
+        return None, None, [f"{size} do not show how differences vary: no power can be given."]
+    variance, _ = residual_variance(values)
+    if variance < 1e-15:
+        return None, None, ["The runs differ by the same on every " + unit_name[0] + ": no power can be given."]
+    covariance = np.cov(values)
+    own = np.diag(covariance)
+    pairs = (own[:, None] + own[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
+    hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
+    notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
+    return math.sqrt(2 * variance), hard, notes
+
+
+def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Callable[[float], int | None]) -> UnitsFor:
+    """The row of one difference."""
+    now = None if pilot.typical is None else power(difference / pilot.typical, pilot.blocks, alpha=wanted.alpha)
+    return UnitsFor(
+        difference=difference,
+        power=_units(difference, pilot.typical, wanted, pilot.block),
+        power_hard=_units(difference, pilot.hard, wanted, pilot.block),
+        fit=None,
+        predicted=repeatable(difference),
+        power_now=now,
+    )
+
+
+def _units(difference: float, deviation: float | None, wanted: Wanted, block: float) -> int | None:
+    """Units with which a test finds the difference, in whole blocks."""
+    if deviation is None or deviation <= 0:
+        return None
+    needed = units_for_power(difference / deviation, power=wanted.power, alpha=wanted.alpha)
+    return None if needed is None else math.ceil(needed * block - 1e-9)
+
+
+def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[UnitsForCoefficient, ...]:
+    if study is None:
+        return ()
+    numbers = ASSESSORS if study.with_assessors else (1,)
+    return tuple(
+        UnitsForCoefficient(n, study.units_for("e_rho2", wanted, n), study.units_for("phi", wanted, n)) for n in numbers
+    )
+
+
+def notes_on_prediction(prediction: Prediction, made: Plan) -> list[str]:
+    """On how many pairs of runs the repeatable sizes rest, and why some are missing."""
+    missing: dict[str, list[str]] = {}
+    for row in made.differences:
+        if row.predicted is None:
+            missing.setdefault(_reason(prediction, row.difference, made.units or 0), []).append(f"{row.difference:g}")
+    notes = rests_on(len(prediction.moments.means)) if any(row.predicted for row in made.differences) else []
+    for reason, which in missing.items():
+        for_which = "" if len(which) == len(made.differences) else f" for {', '.join(which)}"
+        notes.append(f"No repeatable size{for_which}: {reason}.")
+    return notes
+
+
+def _reason(prediction: Prediction, difference: float, units: int) -> str:
+    """Why the bin that contains a difference has no size."""
+    k = prediction.bin_of(difference)
+    if k == 0:
+        return "so small a difference is not repeatable at any size that was tried"
+    if k == BINS - 1:
+        return "so large a difference is in the open bin"
+    if math.isnan(prediction.rates_at(1)[k]):
+        return "no two runs are expected to differ by so much"
+    return f"it would be more than {FURTHEST * units:,}"

@@ -1,0 +1,303 @@
+"""A plan: one number with its reason, what other numbers of units would show, and the alternatives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import TYPE_CHECKING
+
+from qassay.errors import UsageError
+from qassay.frames import frame
+from qassay.matrix import document
+from qassay.meta.generalizability import Generalizability
+from qassay.meta.planning.running_again import RunningAgain
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
+
+# Up to here a recommended number is exact; above it is rounded up to two digits: a plan is not more exact than that.
+EXACT_UP_TO = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the test is to show: which differences, at which error rate, with which power, how stable a ranking."""
+
+    differences: tuple[float, ...] = DIFFERENCES
+    error: float = 0.05
+    power: float = 0.8
+    alpha: float = 0.05
+    coefficient: float = 0.95
+
+    def __post_init__(self) -> None:
+        if any(not 0 < difference < math.inf for difference in self.differences):
+            raise UsageError("a wanted difference is larger than 0")
+        for name in ("error", "alpha", "coefficient", "power"):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"{name} lies between 0 and 1, not {getattr(self, name)}")
+        if self.power <= self.alpha:
+            raise UsageError(f"power lies between the level {self.alpha} and 1, not {self.power}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsFor:
+    """Units needed for one difference, by each way of asking; None where that way gives no number.
+
+    `power` and `power_hard`: a paired t test finds the difference, for a typical pair and for one that varies more
+    than nine of ten. `predicted`: the error rate of the comparison is within the wanted one, by the closed form; `fit`
+    is always None: the curves of the papers need many runs, and plans do not use them. `power_now` is the power with
+    the units at hand.
+    """
+
+    difference: float
+    power: int | None
+    power_hard: int | None
+    fit: int | None
+    predicted: int | None
+    power_now: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsForCoefficient:
+    """Units needed for a coefficient with so many assessors; None where no number of units reaches it."""
+
+    assessors: int
+    e_rho2: int | None
+    phi: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What so many units can show: the difference that a test finds, of a typical and a harder pair, and the gap
+    that is repeatable; None where it cannot be given."""
+
+    units: int
+    detectable: float | None
+    detectable_hard: float | None
+    repeatable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The number of units to plan for, and the difference that it is for; `units` is None where none is enough."""
+
+    difference: float
+    units: int | None
+    at_hand: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Result):
+    """Units for wanted differences, and for a wanted coefficient.
+
+    `deviation` is the standard deviation of the per-unit differences of a typical pair of runs. `detectable` is the
+    smallest difference that the units at hand show with the wanted power. `recommendation` is None where the pilot
+    does not show how differences vary. `details` shows the alternatives too.
+    """
+
+    measure: str
+    wanted: Wanted
+    runs: int | None
+    units: int | None
+    deviation: float | None
+    deviation_hard: float | None
+    detectable: float | None
+    differences: tuple[UnitsFor, ...]
+    study: Generalizability | None
+    coefficients: tuple[UnitsForCoefficient, ...]
+    notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("unit", "units")
+    # Units per independent part: questions per series where whole series are counted.
+    block: float = 1.0
+    shown: tuple[Shown, ...] = ()
+    recommendation: Recommendation | None = None
+    running_again: RunningAgain | None = None
+    details: bool = True
+
+    def sentence(self) -> str:
+        """The number of units to plan for, what it is for, and how many there are."""
+        best = self.recommendation
+        if best is None:
+            return f"no number of {self.unit_name[1]} can be given; the notes say why"
+        wanted = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
+        now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
+        if best.units is None:
+            return f"no number of {self.unit_name[1]} is enough for {wanted}{now}"
+        return f"about {counted(_rounded(best.units), self.unit_name)} for {wanted}{now}"
+
+    def summary(self) -> str:
+        """The recommendation first, then its reason, and what the units at hand show."""
+        sentence = self.sentence()
+        sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
+        best = self.recommendation
+        if best is None:
+            return sentences[0]
+        again = "" if self.running_again is None else f" with {plural(self.running_again.at_hand, 'repeat')} each"
+        if best.units is not None:
+            sentences.append(
+                f"With so many, two systems that truly differ by {best.difference:g} are found to differ significantly "
+                f"in {self.wanted.power * 100:g} of 100 evaluations{again}."
+            )
+        elif self.running_again is not None:
+            sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
+        if best.at_hand is not None and self.detectable is not None and self.running_again is None:
+            number = counted(best.at_hand, self.unit_name)
+            sentences.append(
+                f"The {number} at hand show differences of {_two_digits_up(self.detectable):g} or more in this way."
+            )
+        return " ".join(sentences)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per difference: the units needed by power and by error rate, and the power of the units at hand."""
+        sizes = ("units_by_power", "units_by_power_harder_pair", "units_by_error_fit", "units_by_error_predicted")
+        rows = [astuple(row) for row in self.differences]
+        return frame({"difference": float, **dict.fromkeys(sizes, int), "power_now": float}, rows)
+
+    def tables(self) -> list[Table]:
+        """What numbers of units show, repeats against units; with `details` also the units for each difference.
+
+        With `details`, or where assessors are weighed: where the scores vary, and units for the coefficient.
+        """
+        shown = [] if self.shown and not self.details else [self.table()]
+        if self.running_again is not None:
+            shown = [self.running_again.table(self.unit_name), *shown]
+        if self.shown:
+            shown = [self.shown_table(), *shown]
+        if self.study is not None and (self.details or self.study.with_assessors):
+            shown += [self.study.table(self.unit_name), self._coefficient_table()]
+        return shown
+
+    def shown_table(self) -> Table:
+        """What n units can show, for several n."""
+        wanted, units = self.wanted, self.unit_name[1]
+        columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
+        columns.append(Column("repeatable from", ".3f"))
+        rows: list[list[Cell]] = [
+            [_now(row.units, self.units), row.detectable, row.detectable_hard, row.repeatable] for row in self.shown
+        ]
+        kept = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
+        notes = [
+            f"significant from: a paired t test at level {wanted.alpha:g} finds a true difference of this size with "
+            f"probability {wanted.power:g} (power), for a typical pair of systems."
+        ]
+        if 2 in kept:
+            notes.append("harder pair: for two systems whose differences vary more than those of nine pairs in ten.")
+        if 3 in kept:
+            notes.append(
+                f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
+                f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
+            )
+        own = () if self.details else (*self.notes, "Alternatives, and where the scores vary: --details.")
+        title = f"What more or fewer {units} can show ({self.measure})"
+        return table(title, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows], (*notes, *own))
+
+    def table(self) -> Table:
+        """Units needed for each difference; ways of asking that give no number at all are left out."""
+        names = (f"significant, power {self.wanted.power:g}", "harder pair", "fit", "repeatable")
+        columns = [Column("difference", ".3g"), *map(Column, names), Column("power now", ".2f")]
+        rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
+        kept = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
+        at_hand = "assumed variances"
+        if self.runs is not None and self.units is not None:
+            at_hand = f"{plural(self.runs, 'run')} on {counted(self.units, self.unit_name)}"
+        return table(
+            f"{self.unit_name[1].capitalize()} needed for a difference, from {at_hand}",
+            [columns[i] for i in kept],
+            [[row[i] for i in kept] for row in rows],
+            (*self._reading(), *self.notes),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `plan --json`."""
+        units = [document(row, "power", "power_hard", "fit", "predicted") for row in self.differences]
+        rows = zip(self.differences, units, strict=True)
+        best = self.recommendation
+        return {
+            **document(self, "measure", "runs", "units"),
+            **document(self.wanted, "error", "alpha", "power", "coefficient"),
+            "recommendation": None if best is None else {**document(best), "text": self.summary()},
+            "shows": [document(row) for row in self.shown],
+            **document(self, "deviation", "deviation_hard", "detectable"),
+            "differences": [
+                {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
+            ],
+            "running_again": self.running_again and self.running_again.as_json(),
+            "generalizability": self.study and self.study.as_json(),
+            "units_for_coefficient": [document(row) for row in self.coefficients],
+            "notes": [*self.notes, *self._unreachable()],
+        }
+
+    def _reading(self) -> list[str]:
+        """What the columns mean."""
+        wanted, units = self.wanted, self.unit_name[1]
+        notes = [f"significant: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}."]
+        if self.deviation_hard is not None:
+            notes.append("harder pair: for two runs whose differences vary more than those of nine pairs in ten.")
+        if any(row.predicted is not None for row in self.differences):
+            notes.append(
+                f"repeatable: as many new {units} reverse the order of such a pair in at most {wanted.error:.1%}. "
+                "This is another question, about all pairs of runs."
+            )
+        if self.detectable is not None and self.units is not None:
+            at_hand = counted(self.units, self.unit_name)
+            notes.append(
+                f"The {at_hand} at hand show a difference of {_two_digits_up(self.detectable):g} with that power."
+            )
+        return notes
+
+    def _unreachable(self) -> list[str]:
+        """Why there is no number of units for a coefficient."""
+        if self.study is None or all(row.e_rho2 is not None and row.phi is not None for row in self.coefficients):
+            return []
+        units = self.unit_name[1]
+        if not any(self.study.variances.values()):
+            return ["The scores do not vary at all: there is no coefficient."]
+        if self.study.variances["run"] <= 0:
+            return [f"The runs differ no more than chance makes them: no number of {units} gives such a coefficient."]
+        return [f"Where a number is missing, so few assessors lean too far apart for any number of {units} to make up."]
+
+    def _coefficient_table(self) -> Table:
+        with_assessors = self.study is not None and self.study.with_assessors
+        units = self.unit_name[1]
+        columns = [Column(f"{units}, E-rho-squared"), Column(f"{units}, Phi")]
+        rows: list[tuple[Cell, ...]] = [(row.e_rho2, row.phi) for row in self.coefficients]
+        notes = ["E-rho-squared: how stable differences between runs are; Phi: how stable the scores themselves are."]
+        if with_assessors:
+            columns = [Column("assessors"), *columns, Column("judgments per run")]
+            rows = [(c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.coefficients]
+            notes.append(f"judgments per run: {units} x assessors, for E-rho-squared.")
+        notes += self._unreachable()
+        title = f"{units.capitalize()} needed for a coefficient of {self.wanted.coefficient:g}"
+        return table(title, columns, rows, notes)
+
+
+def _now(units: int, at_hand: int | None) -> str:
+    """A number of units, marked where these are the ones at hand."""
+    return f"{units:,} (now)" if units == at_hand else f"{units:,}"
+
+
+def _two_digits_up(number: float) -> float:
+    """A difference rounded up to two digits, so that it is not called smaller than it is.
+
+    >>> _two_digits_up(0.1002), _two_digits_up(0.025), _two_digits_up(3.14)
+    (0.11, 0.025, 3.2)
+    """
+    step = Decimal(1).scaleb(math.floor(math.log10(number)) - 1)
+    return float((Decimal(f"{number:.12g}") / step).to_integral_value(ROUND_CEILING) * step)
+
+
+def _rounded(units: int) -> int:
+    """A number of units, rounded up to two digits above a hundred.
+
+    >>> _rounded(59), _rounded(353), _rounded(4683)
+    (59, 360, 4700)
+    """
+    if units <= EXACT_UP_TO:
+        return units
+    step = int(10 ** (len(str(units)) - 2))
+    return -(-units // step) * step
