@@ -1,8 +1,11 @@
 """Automatic assessors: they write the same judgments as people, under their own name, and are examined like them.
 
     base        what an assessor is shown (a case), what it says (an opinion), and the rows that become of it
+    words       texts cut into words, as all of them compare texts
     patterns    regular expressions for answers, with the documents that support them (patterns.txt)
-    match       the known answers (answers.jsonl), compared exactly or after normalising
+    match       known and gold answers, compared exactly, after normalising, or as part of the answer
+    transfer    the labels that people gave to equal and nearly equal answers
+    learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
 
 Here they are opened by name: `overlap(threshold=0.5)`. Judgments carry a `trace` that says how they came about.
@@ -12,12 +15,16 @@ Everything in `agree`, `stability` and the rest applies to them unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
-from qassay.assessors.base import AutomaticAssessor, Case, Judged, Opinion, judge_items
+from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
+from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
+from qassay.assessors.learned import THRESHOLD as RECALL
+from qassay.assessors.learned import Learned, Recall
 from qassay.assessors.match import Match
-from qassay.assessors.overlap import THRESHOLD, Overlap
+from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
 from qassay.assessors.patterns import Patterns
+from qassay.assessors.transfer import SIMILAR, Transfer
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
@@ -28,9 +35,15 @@ from qassay.spelling import arguments, parse
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
     "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
-    "match": "the known answers of answers.jsonl, compared exactly",
-    "match(normalise=true)": "the same without case, articles and punctuation",
-    "overlap": "nuggets by the share of their words that a response has",
+    "match": "the known answers of answers.jsonl, or gold answers of free-text questions, compared exactly",
+    "match(normalise=true)": "the same without case, accents, articles and punctuation",
+    "match(contains=true)": "the same; the answer may say more than the known answer",
+    "match(judged=adjudicated)": "match that also knows the answers people judged right",
+    "transfer(people=adjudicated)": "the labels that people gave to equal and nearly equal answers",
+    "recall": "short and free answers by the share of the gold answer's words that they have",
+    "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
+    "learned": "short and free answers by a small model of the words they share with the gold answer",
+    "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
 }
 
@@ -54,24 +67,103 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
     return Patterns.from_rows((row for _, row in rows), evaluation.task, exact=exact)
 
 
-def _match(evaluation: Evaluation, *, normalise: bool = False) -> Match:
-    answers = evaluation.answers
-    if not answers.height:
-        message = "there are no known answers to match; add answers.jsonl with: qassay import FOLDER ANSWERS"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    return Match.from_rows(answers.iter_rows(named=True), normalise=normalise)
+def _match(
+    evaluation: Evaluation, *, normalise: bool = False, contains: bool = False, judged: str | None = None
+) -> Match:
+    rows = list(evaluation.answers.iter_rows(named=True))
+    rows += [{"question": asked.id, "answer": text} for asked in evaluation.questions for text in asked.gold]
+    right = _judged_right(evaluation, judged) if judged else []
+    if not rows and not right:
+        raise _no_gold(evaluation)
+    labels = best_and_worst(evaluation.task)
+    return Match.from_rows(
+        rows, normalise=normalise, contains=contains, judged=judged, judged_rows=right, labels=labels
+    )
 
 
-def _overlap(evaluation: Evaluation, *, threshold: float = THRESHOLD) -> Overlap:
-    if not 0 < threshold <= 1:
-        raise UsageError(f"overlap: threshold is {threshold:g}; it takes a share above 0 and up to 1")
+def _transfer(evaluation: Evaluation, *, people: str | None = None, similar: float = SIMILAR) -> Transfer:
+    name = _people(evaluation, "transfer", people)
+    return Transfer.from_rows(name, _judged_strings(evaluation, name), similar=_share("transfer", "similar", similar))
+
+
+def _recall(evaluation: Evaluation, *, threshold: float = RECALL) -> Recall:
+    return Recall(_gold(evaluation), _share("recall", "threshold", threshold))
+
+
+def _learned(evaluation: Evaluation) -> Learned:
+    return Learned(_gold(evaluation))
+
+
+def _overlap(
+    evaluation: Evaluation,
+    *,
+    threshold: float = THRESHOLD,
+    near: float = NEAR,
+    window: int = WINDOW,
+    partial: float | None = None,
+) -> Overlap:
+    _share("overlap", "threshold", threshold)
+    if partial is not None and not 0 < partial < threshold:
+        raise UsageError(f"overlap: partial is {partial:g}; it takes a share between 0 and the threshold")
+    if near > 1 or not window:
+        raise UsageError("overlap: near takes a share from 0 to 1, window a number of words from 1")
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    return Overlap.from_items(items, threshold=threshold)
+    return Overlap.from_items(items, threshold=threshold, near=near, window=window, partial=partial)
+
+
+def _share(assessor: str, name: str, value: float) -> float:
+    if not 0 < value <= 1:
+        raise UsageError(f"{assessor}: {name} is {value:g}; it takes a share above 0 and up to 1")
+    return value
+
+
+def _gold(evaluation: Evaluation) -> Gold:
+    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    if not gold.answers:
+        raise _no_gold(evaluation)
+    return gold
+
+
+def _no_gold(evaluation: Evaluation) -> InputError:
+    message = "there are no known answers to compare with; add answers.jsonl with: qassay import FOLDER ANSWERS"
+    if evaluation.task.values:
+        message = "the questions have no gold answers to compare with; import them in the key gold of the answers' file"
+    return InputError(Problem("configuration", message, evaluation.folder.name()))
+
+
+def _people(evaluation: Evaluation, assessor: str, named: str | None) -> str:
+    """The set of people that an assessor learns from: the one named, or the default key."""
+    name = named or evaluation.default_key()
+    if name is None:
+        raise UsageError(f"{assessor} needs judgments of people; name their set: {assessor}(people=SET)")
+    if name not in evaluation.sets:
+        raise unknown("judgment set", name, evaluation.sets)
+    return name
+
+
+def _judged_strings(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
+    """The rows of a set that judge strings."""
+    judged = evaluation.judgment_set(name)
+    return [row for kind in STRINGS for row in judged.kind(kind).iter_rows(named=True)]
+
+
+def _judged_right(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
+    """The strings that a set calls right, in the form of known answers."""
+    best = best_and_worst(evaluation.task)
+    right = best[0] if best else RIGHT
+    return [
+        {"question": row["question"], "answer": row["text"], "doc": row["doc"]}
+        for row in _judged_strings(evaluation, _people(evaluation, "match", name))
+        if row["judgment"] == right and row["text"] is not None
+    ]
 
 
 _FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
     "patterns": _patterns,
     "match": _match,
+    "transfer": _transfer,
+    "recall": _recall,
+    "learned": _learned,
     "overlap": _overlap,
 }
 
@@ -80,11 +172,16 @@ __all__ = [
     "NAMES",
     "AutomaticAssessor",
     "Case",
+    "Gold",
     "Judged",
+    "Judging",
+    "Learned",
     "Match",
     "Opinion",
     "Overlap",
     "Patterns",
+    "Recall",
+    "Transfer",
     "judge_items",
     "open_assessor",
 ]
