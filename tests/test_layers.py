@@ -42,6 +42,7 @@ META = (
     "reuse",
     "distributions",
     "fidelity",
+    "trust",
 )
 
 # What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has

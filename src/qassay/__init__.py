@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
-    from qassay.analysis import agreement, compare, compare_all, leaderboard, sensitivity, stability
+    from qassay.analysis import agreement, compare, compare_all, leaderboard, sensitivity, stability, trust
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -58,6 +58,7 @@ _HOMES = {
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
+    "trust": ("qassay.analysis", "trust"),
 }
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "read_matrix",
     "sensitivity",
     "stability",
+    "trust",
 ]
 
 

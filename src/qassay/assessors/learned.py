@@ -46,7 +46,8 @@ class Recall:
         shares = {gold: _recall(known_side(gold).distinct, given) for gold in golds}
         gold = max(shares, key=shares.__getitem__)
         verdict = self.gold.verdict(case, right=shares[gold] >= self.threshold, answer=gold)
-        return verdict and Opinion(verdict, {"answer": gold, "share": round(shares[gold], 3)})
+        trace = {"answer": gold, "share": round(shares[gold], 3)}
+        return None if verdict is None else Opinion(verdict, trace)
 
 
 @dataclass(frozen=True)

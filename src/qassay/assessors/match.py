@@ -81,9 +81,10 @@ class Match:
         if case.kind not in STRINGS or text is None or not own:
             return None
         known = self._known(str(text), own)
-        verdict = right_or_wrong(case, self.labels, right=known is not None, answer=known and known.answer)
+        answer = None if known is None else known.answer
+        verdict = right_or_wrong(case, self.labels, right=known is not None, answer=answer)
         if verdict is None or known is None:
-            return verdict and Opinion(verdict, {"answer": None})
+            return None if verdict is None else Opinion(verdict, {"answer": None})
         trace = {"answer": known.answer}
         if self.judged and (case.question.id, case.doc, text) in self.judged_items:
             trace[COPIED_FROM] = self.judged

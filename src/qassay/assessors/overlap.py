@@ -22,7 +22,7 @@ from qassay.assessors.base import Case, Opinion
 from qassay.assessors.words import content_words
 from qassay.judging import Item
 
-THRESHOLD = 0.55
+THRESHOLD = 0.545
 NEAR = 0.5
 WINDOW = 30
 JUDGED = ("match", "support")

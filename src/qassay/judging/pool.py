@@ -113,3 +113,26 @@ def _marked(subjects: pl.DataFrame, record: Kind, judged: JudgmentSet | None) ->
         rows.unique().with_columns(judged=True), on=on, how="left", nulls_equal=True, maintain_order="left"
     )
     return marked.with_columns(pl.col("judged").fill_null(value=False))
+
+
+def judged_responses(
+    runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet, nuggets: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """The responses of which a set judges everything, as rows of question and run; NIL and empty ones need nothing."""
+    complete = []
+    for type_, rules in task.types.items():
+        asked = [question.id for question in questions.of_type(type_)]
+        if not asked:
+            continue
+        every = runs.table.select(pl.col("question", "run").cast(pl.String)).unique(maintain_order=True)
+        every = every.filter(pl.col("question").is_in(asked))
+        record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
+        rows = rows_to_judge(runs, asked)
+        if record.name == "support" and nuggets is not None:
+            listed = nuggets.select("question", "nugget")
+            rows = rows.select("question", "run").unique(maintain_order=True).join(listed, on="question", how="left")
+        lacking = _marked(rows.select(list(dict.fromkeys(("run", *record.pooled)))), record, judged).filter(
+            ~pl.col("judged")
+        )
+        complete.append(every.join(lacking, on=["question", "run"], how="anti", maintain_order="left"))
+    return pl.concat(complete) if complete else pl.DataFrame(schema={"question": pl.String, "run": pl.String})
