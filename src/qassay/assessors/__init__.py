@@ -7,6 +7,7 @@
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
+    nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
 Here they are opened by name: `overlap(threshold=0.5)`. Judgments carry a `trace` that says how they came about.
 Everything in `agree`, `stability` and the rest applies to them unchanged.
@@ -14,7 +15,7 @@ Everything in `agree`, `stability` and the rest applies to them unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
@@ -22,6 +23,7 @@ from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
 from qassay.assessors.learned import THRESHOLD as RECALL
 from qassay.assessors.learned import Learned, Recall
 from qassay.assessors.match import Match
+from qassay.assessors.nuggets import LearnedNuggets, learned_nuggets
 from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
 from qassay.assessors.patterns import Patterns
 from qassay.assessors.transfer import SIMILAR, Transfer
@@ -30,6 +32,7 @@ from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.formats.nist import parse_patterns
 from qassay.judging.items import pool_items
+from qassay.judging.sets import JudgmentSet
 from qassay.spelling import arguments, parse
 
 NAMES = {
@@ -42,7 +45,8 @@ NAMES = {
     "transfer(people=adjudicated)": "the labels that people gave to equal and nearly equal answers",
     "recall": "short and free answers by the share of the gold answer's words that they have",
     "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
-    "learned": "short and free answers by a small model of the words they share with the gold answer",
+    "learned": "short and free answers by a small model; nuggets by what people decided on other questions",
+    "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
     "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
 }
@@ -90,8 +94,43 @@ def _recall(evaluation: Evaluation, *, threshold: float = RECALL) -> Recall:
     return Recall(_gold(evaluation), _share("recall", "threshold", threshold))
 
 
-def _learned(evaluation: Evaluation) -> Learned:
-    return Learned(_gold(evaluation))
+def _learned(evaluation: Evaluation, *, people: str | None = None, hits: bool = False) -> Learned:
+    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    learned = _learned_nuggets(evaluation, people, hits=hits)
+    if learned is None and not gold.answers:
+        raise _no_gold(evaluation)
+    return Learned(gold, learned, people)
+
+
+def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) -> LearnedNuggets | None:
+    """What people's judgments of nuggets teach; None where there are no nuggets or no such judgments."""
+    if not evaluation.folder.nugget_lists() or (people is None and evaluation.default_key() is None):
+        return None
+    name = _people(evaluation, "learned", people)
+    listed: dict[str, list[dict[str, Any]]] = {}
+    for row in evaluation.nugget_list(name).iter_rows(named=True):
+        listed.setdefault(row["question"], []).append(row)
+    decisions = _nugget_decisions(evaluation.judgment_set(name), listed)
+    if not decisions:
+        return None
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    return learned_nuggets(items, listed, decisions, hits=hits)
+
+
+def _nugget_decisions(
+    judged: JudgmentSet, listed: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[tuple[str, str, str], bool]:
+    """Whether each judged response has each nugget, by question, run and nugget."""
+    decisions = {
+        (row["question"], row["run"], row["nugget"]): row["support"] == "full"
+        for row in judged.kind("support").iter_rows(named=True)
+    }
+    for row in judged.kind("match").iter_rows(named=True):
+        for nugget in listed.get(row["question"], ()):
+            subject = (row["question"], row["run"], str(nugget["nugget"]))
+            # A response may be judged item by item: a nugget that any of them has is there.
+            decisions[subject] = decisions.get(subject, False) or str(nugget["nugget"]) in (row["nuggets"] or ())
+    return decisions
 
 
 def _overlap(

@@ -21,6 +21,8 @@ from qassay.assessors.base import Case, Opinion
 from qassay.assessors.features import FEATURES, closest, known_side, side
 from qassay.assessors.gold import Gold
 from qassay.assessors.logistic import Logistic
+from qassay.assessors.nuggets import LearnedNuggets
+from qassay.assessors.overlap import JUDGED
 
 THRESHOLD = 0.5
 
@@ -52,14 +54,19 @@ class Recall:
 
 @dataclass(frozen=True)
 class Learned:
-    """Judges strings by the shipped model."""
+    """Judges strings by the shipped model, and nuggets by what people decided elsewhere (`nuggets`)."""
 
     gold: Gold
+    nuggets: LearnedNuggets | None = None
+    # The set of people that nuggets were learned from, where it is not the default key.
+    people: str | None = None
 
     @property
     def name(self) -> str:
-        """It has no parameters."""
-        return "learned"
+        """The spelling says what it learned from."""
+        given = [f"people={self.people}"] if self.people else []
+        given += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
+        return f"learned({', '.join(given)})" if given else "learned"
 
     def judge(self, case: Case) -> Opinion | None:
         """Right or wrong; nothing without a gold answer."""
@@ -67,7 +74,7 @@ class Learned:
 
     def judge_together(self, cases: Sequence[Case]) -> list[Opinion | None]:
         """The same for several answers at once."""
-        opinions: list[Opinion | None] = [None] * len(cases)
+        opinions = [self._nuggets(case) if case.kind in JUDGED else None for case in cases]
         places, golds, rows = [], [], []
         for place, case in enumerate(cases):
             if own := self.gold.of_case(case):
@@ -82,6 +89,25 @@ class Learned:
                 trace = {"answer": gold, "probability": round(chance, 4)}
                 opinions[place] = None if verdict is None else Opinion(verdict, trace)
         return opinions
+
+    def _nuggets(self, case: Case) -> Opinion | None:
+        """The nuggets of a response, or the support of one."""
+        if self.nuggets is None:
+            return None
+        names = [str(nugget["nugget"]) for nugget in case.nuggets]
+        if case.kind == "support":
+            names = [name for name in names if name == case.part.row.get("nugget")]
+        decided = {name: self.nuggets.decide(case.question.id, case.item.run, name) for name in names}
+        decisions = {name: decision for name, decision in decided.items() if decision is not None}
+        if not decisions:
+            return None
+        if case.kind == "match":
+            chances = {name: round(decision.probability, 4) for name, decision in decisions.items()}
+            found = [name for name, decision in decisions.items() if decision.supported]
+            return Opinion({"nuggets": found}, {"probabilities": chances})
+        (decision,) = decisions.values()
+        trace = {"probability": round(decision.probability, 4), "threshold": round(decision.threshold, 4)}
+        return Opinion({"support": "full" if decision.supported else "none"}, trace)
 
 
 @cache

@@ -108,11 +108,12 @@ class Overlap:
     def weights(self, nugget: str) -> dict[str, float]:
         """The content words of a nugget with their weights."""
         if nugget not in self._weights:
-            self._weights[nugget] = {
-                word: math.log1p(self.responses / (self.counts.get(word, 0) + 0.5)) if self.responses else 1.0
-                for word in dict.fromkeys(content_words(nugget))
-            }
+            self._weights[nugget] = {word: self.weight(word) for word in dict.fromkeys(content_words(nugget))}
         return self._weights[nugget]
+
+    def weight(self, word: str) -> float:
+        """The rarity of a word in the pool; 1 where there is no pool."""
+        return math.log1p(self.responses / (self.counts.get(word, 0) + 0.5)) if self.responses else 1.0
 
     def level(self, shares: Shares) -> str:
         """Full, partial or no support."""
