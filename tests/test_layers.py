@@ -23,8 +23,8 @@ PURE = (
     *("measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
-    *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "assessors"),
-    *("systems", "client", "web", "cli"),
+    *("formats", "direct", "collections", "demo", "store", "evaluation", "checking", "analysis", "systems"),
+    *("client", "assessors", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (

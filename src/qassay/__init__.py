@@ -15,8 +15,8 @@ The map, in the order data flows; a module imports only modules above it:
     direct        HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
     evaluation    an opened folder                 checking    all errors of an evaluation at once
-    analysis/     meta on an opened evaluation     assessors/  automatic assessors
-    systems/      reference systems, the harness   client      for programs that use a served evaluation
+    analysis/     meta on an opened evaluation     systems/    reference systems, the harness
+    client        to use a served evaluation       assessors/  automatic assessors
     web/          the assessors' application       cli/        one file per command
 
 Start with `qassay.open(folder).score()`, or `qassay.read_matrix(csv)` for scores from elsewhere.
@@ -31,6 +31,7 @@ from qassay._version import __version__
 
 if TYPE_CHECKING:
     from qassay.analysis import agreement, compare, compare_all, leaderboard, sensitivity, stability, trust
+    from qassay.assessors import judge
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -52,6 +53,7 @@ _HOMES = {
     "compare": ("qassay.analysis", "compare"),
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
+    "judge": ("qassay.assessors", "judge"),
     "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
@@ -73,6 +75,7 @@ __all__ = [
     "compare",
     "compare_all",
     "demo_folder",
+    "judge",
     "leaderboard",
     "measure",
     "open",

@@ -78,7 +78,7 @@ def test_partial_support_is_given_only_on_request() -> None:
     assert Overlap().level(Overlap().shares(nugget, text)) == "none"
     lenient = Overlap(near=0.3, partial=0.4)
     assert lenient.level(lenient.shares(nugget, text)) == "partial"
-    assert lenient.name == "overlap(near=0.3, partial=0.4)"
+    assert lenient.name == "overlap(near=0.3,partial=0.4)"
 
 
 def test_nuggets_of_a_response_and_the_support_of_one() -> None:

@@ -7,6 +7,8 @@
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
+    own         functions, commands and plug-ins of other people
+    judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
     nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
 Here they are opened by name: `overlap(threshold=0.5)`. Judgments carry a `trace` that says how they came about.
@@ -15,16 +17,21 @@ Everything in `agree`, `stability` and the rest applies to them unchanged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
 from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
+from qassay.assessors.judging import Done, judge_on_server
+from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
 from qassay.assessors.learned import Learned, Recall
 from qassay.assessors.match import Match
 from qassay.assessors.nuggets import LearnedNuggets, learned_nuggets
 from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
+from qassay.assessors.own import as_assessor, from_command, from_module, plug_in, plug_in_names
 from qassay.assessors.patterns import Patterns
 from qassay.assessors.transfer import SIMILAR, Transfer
 from qassay.errors import InputError, Problem, UsageError, unknown
@@ -33,7 +40,11 @@ from qassay.formats import files
 from qassay.formats.nist import parse_patterns
 from qassay.judging.items import pool_items
 from qassay.judging.sets import JudgmentSet
-from qassay.spelling import arguments, parse
+from qassay.spelling import Spelled, arguments, parse
+
+_SPELLED = re.compile(r"[\w-]+\s*(?:\(.*)?", re.DOTALL)
+_CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_SWITCHES = ("true", "false")
 
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
@@ -52,13 +63,55 @@ NAMES = {
 }
 
 
-def open_assessor(text: str, evaluation: Evaluation) -> AutomaticAssessor:
-    """The assessor that is spelled so, with what it needs from the evaluation."""
-    wanted = parse(text.lower(), "assessor", example="match(normalise=true)")
-    if wanted.name not in _FACTORIES:
-        raise unknown("assessor", text, NAMES)
-    factory = _FACTORIES[wanted.name]
-    return factory(evaluation, **arguments(wanted, factory))
+def judge(
+    evaluation: Evaluation,
+    assessor: str | AutomaticAssessor | Callable[[Case], Any],
+    *,
+    set_name: str | None = None,
+    again: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Done:
+    """Let an assessor judge the pool of an evaluation, into a set of its own.
+
+    `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
+    that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
+    unless `again`; a job that was broken off goes on.
+    """
+    if isinstance(assessor, str):
+        assessor = open_assessor(assessor, evaluation)
+    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")))
+    return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
+
+
+def open_assessor(
+    text: str, evaluation: Evaluation, *, workers: int | None = None, timeout: float | None = None
+) -> AutomaticAssessor:
+    """The assessor that is spelled so: a built-in one, a plug-in, `module:callable` or a command."""
+    text = text.strip()
+    if _SPELLED.fullmatch(text) and (text.split("(")[0].lower() in _FACTORIES or plug_in(text.split("(")[0])):
+        wanted = parse(text, "assessor", example="match(normalise=true)")
+        return _made(wanted, evaluation, workers)
+    if _CALLABLE.fullmatch(text):
+        return from_module(text, workers)
+    command = from_command(text, evaluation.task, workers=workers, timeout=timeout)
+    if command is None:
+        raise unknown("assessor", text, [*NAMES, *plug_in_names()])
+    return command
+
+
+def _made(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
+    """A built-in assessor, or that of a plug-in, with its parameters."""
+    name = wanted.name.lower()
+    if name in _FACTORIES:
+        given = {
+            key: value.lower() if value.lower() in _SWITCHES else value for key, value in wanted.parameters.items()
+        }
+        factory = _FACTORIES[name]
+        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=given), factory))
+    plugged = plug_in(wanted.name)
+    if plugged is None:
+        raise unknown("assessor", wanted.name, [*NAMES, *plug_in_names()])
+    return as_assessor(plugged(evaluation, **arguments(wanted, plugged)), str(wanted), workers)
 
 
 def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
@@ -211,6 +264,7 @@ __all__ = [
     "NAMES",
     "AutomaticAssessor",
     "Case",
+    "Done",
     "Gold",
     "Judged",
     "Judging",
@@ -221,6 +275,8 @@ __all__ = [
     "Patterns",
     "Recall",
     "Transfer",
+    "judge",
     "judge_items",
+    "judge_on_server",
     "open_assessor",
 ]

@@ -66,7 +66,7 @@ class Learned:
         """The spelling says what it learned from."""
         given = [f"people={self.people}"] if self.people else []
         given += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
-        return f"learned({', '.join(given)})" if given else "learned"
+        return f"learned({','.join(given)})" if given else "learned"
 
     def judge(self, case: Case) -> Opinion | None:
         """Right or wrong; nothing without a gold answer."""

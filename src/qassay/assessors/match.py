@@ -47,7 +47,7 @@ class Match:
         given = ["normalise=true"] if self.normalise else []
         given += ["contains=true"] if self.contains else []
         given += [f"judged={self.judged}"] if self.judged else []
-        return f"match({', '.join(given)})" if given else "match"
+        return f"match({','.join(given)})" if given else "match"
 
     @classmethod
     def from_rows(

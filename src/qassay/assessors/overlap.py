@@ -57,7 +57,7 @@ class Overlap:
         """The spelling says where it draws the line."""
         fixed = {"threshold": THRESHOLD, "near": NEAR, "window": WINDOW, "partial": None}
         given = [f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value]
-        return f"overlap({', '.join(given)})" if given else "overlap"
+        return f"overlap({','.join(given)})" if given else "overlap"
 
     @classmethod
     def from_items(

@@ -41,7 +41,7 @@ class Transfer:
     @property
     def name(self) -> str:
         """The spelling says whose judgments are carried over."""
-        near = "" if self.similar == SIMILAR else f", similar={self.similar:g}"
+        near = "" if self.similar == SIMILAR else f",similar={self.similar:g}"
         return f"transfer(people={self.people}{near})"
 
     @classmethod

@@ -10,9 +10,9 @@ import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, visible
-from qassay.cli.places import import_plan, writable
 from qassay.errors import unknown
 from qassay.questions import TYPES
+from qassay.store.places import import_plan, writable
 
 
 def command(
