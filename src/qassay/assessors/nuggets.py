@@ -22,7 +22,6 @@ import numpy as np
 
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.overlap import JUDGED, Overlap, places_of, text_of
-from qassay.assessors.words import content_words
 from qassay.errors import UsageError
 from qassay.judging import Item
 from qassay.matrix import Floats
@@ -55,6 +54,8 @@ class QuestionPool:
     features: Floats
     # Which response has which of the words that enough responses have: responses x words.
     has_word: np.ndarray
+    # Which responses are text; a list of words supports nothing.
+    is_text: tuple[bool, ...] = ()
 
     def labels(self, judged: Mapping[Subject, bool]) -> Floats:
         """People's decisions, nuggets x responses; NaN where they have not judged."""
@@ -77,11 +78,12 @@ class Decision:
 
     probability: float
     threshold: float
+    is_text: bool = True
 
     @property
     def supported(self) -> bool:
         """Whether the nugget counts as supported."""
-        return self.probability >= self.threshold
+        return self.is_text and self.probability >= self.threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +114,7 @@ class LearnedNuggets:
             model, threshold = self._model_of_run(run) if by_hits else self._model_of_fold(self._folds[question])
             for number, nugget in enumerate(pool.nuggets):
                 chance = float(model.probabilities(rows[number, column][None, :])[0])
-                decisions[run, nugget] = Decision(chance, threshold)
+                decisions[run, nugget] = Decision(chance, threshold, pool.is_text[column])
         self._decisions[question] = decisions
 
     @cached_property
@@ -169,14 +171,11 @@ def learned_nuggets(
     hits: bool = False,
 ) -> LearnedNuggets:
     """The assessor of the responses in the pool; `judged` are people's decisions."""
+    pool = [item for item in items if item.kind in JUDGED and item.run is not None]
+    overlap = Overlap.from_items(pool)
     responses: dict[str, dict[str, str]] = {}
-    counts: Counter[str] = Counter()
-    for item in items:
-        if item.kind in JUDGED and item.run is not None:
-            text = text_of(item)
-            responses.setdefault(item.question, {})[item.run] = text
-            counts.update(set(content_words(text)))
-    overlap = Overlap(counts, sum(len(own) for own in responses.values()))
+    for item in pool:
+        responses.setdefault(item.question, {})[str(item.run)] = text_of(item)
     pools = tuple(
         _pool(question, own, nuggets[question], overlap) for question, own in responses.items() if nuggets.get(question)
     )
@@ -217,6 +216,7 @@ def _pool(
         tuple(str(nugget["nugget"]) for nugget in nuggets),
         np.stack(tables),
         np.array([[word in own for word in shared] for own in places], dtype=bool).reshape(len(runs), len(shared)),
+        tuple(overlap.fluency.is_text(text) for text in responses.values()),
     )
 
 

@@ -2,7 +2,8 @@
 
 Two shares of the nugget's content words, by weight, decide. The *share* of those that occur anywhere in the response
 has to reach `threshold`; the largest share that occurs within `window` consecutive content words of the response has
-to reach `near`, so that a list of frequent words contains nothing. A word weighs its rarity in the pool,
+to reach `near`. A response that is no text (`fluency`), a list of frequent words or shuffled ones, contains nothing. A
+word weighs its rarity in the pool,
 ln(1 + responses / (responses that have it + 1/2)), over the responses to all questions: what every response to one
 question says still distinguishes it from others. Words are compared by their stems, without stop words (`words`).
 
@@ -19,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from qassay.assessors.base import Case, Opinion
+from qassay.assessors.fluency import Fluency
 from qassay.assessors.words import content_words
 from qassay.judging import Item
 
@@ -50,6 +52,7 @@ class Overlap:
     near: float = NEAR
     window: int = WINDOW
     partial: float | None = None
+    fluency: Fluency = field(default_factory=Fluency, repr=False, compare=False)
     _weights: dict[str, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -70,13 +73,9 @@ class Overlap:
         partial: float | None = None,
     ) -> Overlap:
         """The assessor with the rarity of words in the pool."""
-        counts: Counter[str] = Counter()
-        responses = 0
-        for item in items:
-            if item.kind in JUDGED:
-                counts.update(set(content_words(text_of(item))))
-                responses += 1
-        return cls(counts, responses, threshold, near, window, partial)
+        texts = [text_of(item) for item in items if item.kind in JUDGED]
+        counts = Counter(word for text in texts for word in set(content_words(text)))
+        return cls(counts, len(texts), threshold, near, window, partial, Fluency.of(texts))
 
     def judge(self, case: Case) -> Opinion | None:
         """The nuggets of a response, or the support of one; nothing without a list of nuggets."""
@@ -92,7 +91,8 @@ class Overlap:
                 opinions.append(None)
                 continue
             if case.item is not item:
-                item, places = case.item, places_of(text_of(case.item))
+                item, text = case.item, text_of(case.item)
+                places = places_of(text) if self.fluency.is_text(text) else {}
             opinions.append(self._matches(case, places) if case.kind == "match" else self._support(case, places))
         return opinions
 
