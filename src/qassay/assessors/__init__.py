@@ -3,6 +3,7 @@
     base        what an assessor is shown (a case), what it says (an opinion), and the rows that become of it
     words       texts cut into words, as all of them compare texts
     patterns    regular expressions for answers, with the documents that support them (patterns.txt)
+    writing     patterns written from people's judgments, and what they find among them
     match       known and gold answers, compared exactly, after normalising, or as part of the answer
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
@@ -34,6 +35,7 @@ from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
 from qassay.assessors.own import as_assessor, from_command, from_module, plug_in, plug_in_names
 from qassay.assessors.patterns import Patterns
 from qassay.assessors.transfer import SIMILAR, Transfer
+from qassay.assessors.writing import written_patterns
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
@@ -49,6 +51,7 @@ _SWITCHES = ("true", "false")
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
     "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
+    "patterns(judged=adjudicated)": "patterns written from the answers that people judged right",
     "match": "the known answers of answers.jsonl, or gold answers of free-text questions, compared exactly",
     "match(normalise=true)": "the same without case, accents, articles and punctuation",
     "match(contains=true)": "the same; the answer may say more than the known answer",
@@ -114,14 +117,19 @@ def _made(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> Autom
     return as_assessor(plugged(evaluation, **arguments(wanted, plugged)), str(wanted), workers)
 
 
-def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
+def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None = None) -> Patterns:
+    if judged is not None:
+        strings = _judged_strings(evaluation, _people(evaluation, "patterns", judged))
+        rows = [pattern.as_row() for pattern in written_patterns(strings)]
+        sources = frozenset((row["question"], row["doc"], row["text"]) for row in strings if row["judgment"] == RIGHT)
+        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources)
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
-    rows = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
-    return Patterns.from_rows((row for _, row in rows), evaluation.task, exact=exact)
+    parsed = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
+    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact)
 
 
 def _match(
@@ -279,4 +287,5 @@ __all__ = [
     "judge_items",
     "judge_on_server",
     "open_assessor",
+    "written_patterns",
 ]
