@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +47,7 @@ def trust(
     """
     people = _people(evaluation, assessor, against)
     program, copied = _without_copies(evaluation, assessor, people)
-    compared, notes = _compared(evaluation, program, people)
+    compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)
     notes += _family(assessor, evaluation.runs.tags)
     return measure_trust(
@@ -116,11 +116,17 @@ def _as_column(value: Any, kind: Any) -> Any:
 # ---- labels ---------------------------------------------------------------------------------------------------------
 
 
-def _compared(evaluation: Evaluation, program: JudgmentSet, people: str) -> tuple[list[Compared], list[str]]:
+def _compared(
+    evaluation: Evaluation, program: JudgmentSet, people: str, component: str | None
+) -> tuple[list[Compared], list[str]]:
     """The labels of every kind that both sets gave, with the one that counts as right."""
     parts, notes = [], []
     judged = {people: evaluation.judgment_set(people), program.name: program}
-    for about, labels in label_tables(evaluation, judged):
+    asked = [question.id for question in evaluation.questions if component in (None, question.type)]
+    for about, every in label_tables(evaluation, judged):
+        labels = every.filter(pl.col("question").is_in(asked))
+        if not {people, program.name} <= set(labels.columns):
+            continue
         both = labels.drop_nulls([people, program.name])
         if both.height:
             best = _best(evaluation, about, {*both[people], *both[program.name]})
@@ -232,7 +238,7 @@ def _twice(
         np.array([ids.index(unit) for unit in units], dtype=np.int64) for ids in (people.units.ids, program.units.ids)
     ]
     tags = people.tags
-    answered = runs_and_questions(joined)
+    answered = _answered(joined, people.questions)
     by_id = joined.questions.by_id
     are_questions = all(unit in by_id for unit in units)
     left = dict.fromkeys(tags, 0)
@@ -257,11 +263,11 @@ def _twice(
     )
 
 
-def runs_and_questions(joined: Tally) -> list[tuple[str, str]]:
-    """Every question that a run has a response to."""
+def _answered(joined: Tally, types: Iterable[str]) -> list[tuple[str, str]]:
+    """Every question of these types that a run has a response to."""
     return [
         (part.questions[column].id, joined.runs.tags[row])
-        for part in joined.types.values()
+        for part in (joined.types[kind] for kind in types)
         for row, column in np.argwhere(part.answered).tolist()
     ]
 
