@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from benchmarks.rows import Row
-from qassay.tables import Column, table
+from qassay.tables import Column, Table, table
 
 # Name, module and functions; each is measured by itself and printed as soon as it is there.
 BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
+    "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),
     "counters": ("benchmarks.counters", ("counters",)),
@@ -37,7 +38,9 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or [name for name in BENCHMARKS if name not in BY_NAME_ONLY]:
         module, functions = BENCHMARKS[name]
-        measures: list[Callable[[], list[Row]]] = [getattr(importlib.import_module(module), one) for one in functions]
+        measures: list[Callable[[], list[Row] | list[Table]]] = [
+            getattr(importlib.import_module(module), one) for one in functions
+        ]
         columns: list[Column | str] = [
             "measured",
             Column("ours, s", ".3f"),
@@ -45,8 +48,14 @@ def main(names: list[str]) -> int:
             Column("ratio", ".2f"),
             "note",
         ]
-        print(table(name, columns, [tuple(row) for measure in measures for row in measure()]), flush=True)
-        print(flush=True)
+        rows: list[Row] = []
+        for measure in measures:
+            for measured in measure():
+                if isinstance(measured, Table):  # figures that are not times
+                    print(f"{measured}\n", flush=True)
+                else:
+                    rows.append(measured)
+        print(f"{table(name, columns, [tuple(row) for row in rows])}\n", flush=True)
     return 0
 
 

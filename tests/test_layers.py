@@ -35,9 +35,8 @@ ADAPTERS = (
         "evaluation",
         "checking",
         "analysis",
-        "assessors",
     ),
-    *("systems", "client", "web", "cli"),
+    *("systems", "client", "assessors", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
@@ -58,6 +57,7 @@ META = (
     "reuse",
     "distributions",
     "fidelity",
+    "trust",
 )
 
 # What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has

@@ -19,8 +19,8 @@ The map, in the order data flows; a module imports only modules above it:
     direct        HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
     evaluation    an opened folder                 checking    all errors of an evaluation at once
-    analysis/     meta on an opened evaluation     assessors/  automatic assessors
-    systems/      reference systems, the harness   client      for programs that use a served evaluation
+    analysis/     meta on an opened evaluation     systems/    reference systems, the harness
+    client        to use a served evaluation       assessors/  automatic assessors
     web/          the assessors' application       cli/        one file per command
 
 Start with `qassay.open(folder).score()`, or `qassay.scores(source)` for scores from elsewhere.
@@ -45,7 +45,9 @@ if TYPE_CHECKING:
         reuse,
         sensitivity,
         stability,
+        trust,
     )
+    from qassay.assessors import judge
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -69,6 +71,7 @@ _HOMES = {
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
     "describe": ("qassay.analysis", "describe"),
+    "judge": ("qassay.assessors", "judge"),
     "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
@@ -79,6 +82,7 @@ _HOMES = {
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
+    "trust": ("qassay.analysis", "trust"),
 }
 
 __all__ = [
@@ -94,6 +98,7 @@ __all__ = [
     "compare_all",
     "demo_folder",
     "describe",
+    "judge",
     "leaderboard",
     "measure",
     "open",
@@ -104,6 +109,7 @@ __all__ = [
     "scores",
     "sensitivity",
     "stability",
+    "trust",
 ]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,16 +30,20 @@ from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS
 from qassay.judging import sets as judgment_sets
 from qassay.judging.keys import (
     DISAGREEMENT_UNKNOWN,
+    MIXED,
     TWO_WAY,
     Key,
     check_known_answers,
     default_key,
     disagreement_key,
+    merged,
+    mixed_key,
     no_answers,
     no_nuggets,
     two_way_key,
     voted,
 )
+from qassay.judging.pool import judged_by
 from qassay.judging.sets import JudgmentSet, check_nuggets
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
@@ -225,6 +229,8 @@ class Evaluation:
         chosen = name or self.default_key()
         if chosen in self.derived_sets and chosen not in self.sets:
             return self._derived_key(chosen)
+        if chosen is not None and chosen not in self.sets and MIXED in chosen:
+            return self._mixed_key(chosen)
         if chosen is None and self.task.has("justified"):
             chosen = self.human_sets[0] if self.human_sets else None
         if chosen is None:
@@ -261,7 +267,7 @@ class Evaluation:
         missing: Missing = "stop",
     ) -> Scores:
         """Score all runs under a key (the default one unless named)."""
-        return score(
+        scores = score(
             self.tally(key, measure=measure),
             measure=measure,
             component=component,
@@ -272,6 +278,7 @@ class Evaluation:
             justified=self.configuration.justified,
             judged_by_assessors=lambda: self._judged_by_assessors,
         )
+        return replace(scores, judged_by=self.judged_by(key)) if key is not None and MIXED in key else scores
 
     def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
@@ -298,6 +305,28 @@ class Evaluation:
         """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
         rows = self.ratings(self.sets)
         return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
+
+    def _mixed_key(self, name: str) -> Key:
+        """A key of several sets, earlier ones first; those of programs judge only what people did not."""
+        parts = list(dict.fromkeys(part.strip() for part in name.split(MIXED)))
+        sets = [self.judgment_set(part) for part in parts]
+        human = [judged for judged in sets if judged.name not in self.automatic_sets]
+        programs = [judged for judged in sets if judged.name in self.automatic_sets]
+        people = merged(name, human)
+        base = Key(people, self.nugget_list((human or programs)[0].name), self.answers)
+        problems = list(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
+        for judged in sets:
+            problems += check_nuggets(judged, base.nuggets, file=f"judgments/{judged.name}.jsonl")
+        if problems:
+            raise InputError(problems)
+        return mixed_key(name, base, people, programs)
+
+    def judged_by(self, key: str) -> dict[str, dict[str, int]] | None:
+        """How many judgments of each run a key of several sets has from each of them; None for any other key."""
+        if key in self.sets or MIXED not in key:
+            return None
+        sets = [self.judgment_set(part.strip()) for part in key.split(MIXED)]
+        return judged_by(self.runs, self.questions, self.task, sets, self.key(key).nuggets)
 
     def _derived_key(self, name: str) -> Key:
         """A key of entailment that follows from the sets there are."""

@@ -7,9 +7,12 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import qassay
 from qassay.assessors import Case, Overlap, judge_items, open_assessor
+from qassay.assessors.overlap import closest, places_of
 from qassay.cli import main
 from qassay.errors import QassayError
 from qassay.judging import Item, Part
@@ -39,14 +42,43 @@ ITEMS = [
 ]
 
 
-def test_a_word_weighs_its_rarity_among_the_responses() -> None:
-    """'bridge' is in two of three responses, 'opened' and 1937 in one: 1 of 3, by the formula of the module."""
+def test_a_word_weighs_its_rarity_in_the_pool() -> None:
+    """'bridge' is in two of three responses, 'opened' and 1937 in one, by the formula of the module."""
     overlap = Overlap.from_items(ITEMS)
-    rare, common = math.log(4 / 1.5), math.log(4 / 2.5)
-    found = overlap.share("q", "bridges opened in 1937", {"bridg"})
-    assert found == pytest.approx(common / (common + 2 * rare))
-    assert overlap.share("q", "bridges opened in 1937", {"bridg", "open", "1937"}) == pytest.approx(1.0)
-    assert overlap.share("q", "", {"bridg"}) == 0.0
+    rare, common = math.log(1 + 3 / 1.5), math.log(1 + 3 / 2.5)
+    shares = overlap.shares("bridges opened in 1937", {"bridg": [0]})
+    assert shares.anywhere == pytest.approx(common / (common + 2 * rare))
+    assert overlap.shares("bridges opened in 1937", {"bridg": [0], "open": [1], "1937": [2]}).anywhere == 1.0
+    assert overlap.shares("", {"bridg": [0]}).anywhere == 0.0
+
+
+def test_words_far_apart_are_not_a_nugget() -> None:
+    overlap = Overlap.from_items([], near=0.5, window=30)
+    nugget = "Golden Gate bridge opened 1937"
+    apart = {word: [place * 100] for place, word in enumerate(places_of(nugget))}
+    assert overlap.level(overlap.shares(nugget, places_of(nugget))) == "full"
+    shares = overlap.shares(nugget, apart)
+    assert (shares.anywhere, shares.close) == (1.0, pytest.approx(0.2))
+    assert overlap.level(shares) == "none"
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.lists(st.integers(0, 60), min_size=1, max_size=6, unique=True)))
+def test_the_closest_words_are_found_by_trying_every_window(places: dict[str, list[int]]) -> None:
+    weights = {word: 1.0 + ord(word) % 3 for word in places}
+    windows = (
+        sum(weight for word, weight in weights.items() if any(start <= place < start + 7 for place in places[word]))
+        for start in range(-7, 61)
+    )
+    assert closest(weights, places, window=7) == pytest.approx(max(windows))
+
+
+def test_partial_support_is_given_only_on_request() -> None:
+    text = places_of("bridge opened")
+    nugget = "bridge opened orange paint steel"
+    assert Overlap().level(Overlap().shares(nugget, text)) == "none"
+    lenient = Overlap(near=0.3, partial=0.4)
+    assert lenient.level(lenient.shares(nugget, text)) == "partial"
+    assert lenient.name == "overlap(near=0.3,partial=0.4)"
 
 
 def test_nuggets_of_a_response_and_the_support_of_one() -> None:

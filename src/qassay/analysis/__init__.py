@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
+    from qassay.meta.trust import Trust
     from qassay.reports import Report
     from qassay.scoring import Missing, Scores, Unjudged
 
@@ -330,6 +331,37 @@ def stability(
         raise UsageError("stability compares the scores of two judges or more, or an evaluation")
     first = next(iter(matrices))
     return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
+
+
+def trust(
+    evaluation: Evaluation,
+    assessor: str,
+    against: str | None = None,
+    *,
+    measure: str | None = None,
+    component: str | None = None,
+    two_people: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Trust:
+    """How far does an automatic assessor judge and rank like people?
+
+    `assessor` is its judgment set, `against` that of people (the default judgments unless named). `two_people` asks for
+    the alternative annotator test with two people too, where it gives no verdict. `resamples` bootstrap resamples give
+    the intervals (0: none).
+    """
+    from qassay.analysis.trusting import trust as study
+
+    return study(
+        evaluation,
+        assessor,
+        against,
+        measure=measure,
+        component=component,
+        two_people=two_people,
+        seed=seed,
+        resamples=resamples,
+    )
 
 
 def reuse(

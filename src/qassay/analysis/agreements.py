@@ -11,7 +11,7 @@ import polars as pl
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
 from qassay.judging import ROW_KINDS, SETTLED_SETS
-from qassay.judging.sets import joined
+from qassay.judging.sets import JudgmentSet, joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.meta.agreement import Agreement, agreement
 from qassay.meta.ratings import Ratings, rate
@@ -124,7 +124,19 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
     is left out of it.
     """
     judged = {name: evaluation.judgment_set(name) for name in names}
-    compared = [_side_by_side("items", labels_of_sets(judged.values()), names, chosen=chosen)]
+    (about, items), *others = label_tables(evaluation, judged)
+    compared = [_side_by_side(about, items, names, chosen=chosen)]
+    for about, labels in others:
+        compared.append(_side_by_side(about, labels, labels.columns[2:], chosen=False))
+    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
+
+
+def label_tables(evaluation: Evaluation, judged: Mapping[str, JudgmentSet]) -> list[tuple[str, pl.DataFrame]]:
+    """Labels of every judged subject side by side, one table per kind: question, item, and a column for each set.
+
+    Items and pairs come first, with a column for all sets; of another kind only the sets that have it.
+    """
+    side_by_side = [("items", labels_of_sets(judged.values()))]
     for record in ROW_KINDS.values():
         if record.compared in ("", "items"):
             continue
@@ -133,11 +145,10 @@ def compared_labels(evaluation: Evaluation, names: Sequence[str], *, chosen: boo
             for name, own in judged.items()
             if record.name in own.kinds
         }
-        having = [name for name, labels in tables.items() if len(labels)]
+        having = {name: labels for name, labels in tables.items() if len(labels)}
         if len(having) > 1:
-            labels = joined({name: tables[name] for name in having})
-            compared.append(_side_by_side(record.compared, labels, having, chosen=False))
-    return [labels for labels in compared if len(next(iter(labels.sets.values())))] or compared[:1]
+            side_by_side.append((record.compared, joined(having)))
+    return side_by_side
 
 
 def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, chosen: bool) -> Labels:

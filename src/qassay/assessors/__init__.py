@@ -1,9 +1,16 @@
 """Automatic assessors: they write the same judgments as people, under their own name, and are examined like them.
 
     base        what an assessor is shown (a case), what it says (an opinion), and the rows that become of it
+    words       texts cut into words, as all of them compare texts
     patterns    regular expressions for answers, with the documents that support them (patterns.txt)
-    match       the known answers (answers.jsonl), compared exactly or after normalising
+    writing     patterns written from people's judgments, and what they find among them
+    match       known and gold answers, compared exactly, after normalising, or as part of the answer
+    transfer    the labels that people gave to equal and nearly equal answers
+    learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
+    own         functions, commands and plug-ins of other people
+    judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
+    nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
 Here they are opened by name: `overlap(threshold=0.5)`. Judgments carry a `trace` that says how they came about.
 Everything in `agree`, `stability` and the rest applies to them unchanged.
@@ -11,86 +18,261 @@ Everything in `agree`, `stability` and the rest applies to them unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
-from qassay.assessors.base import AutomaticAssessor, Case, Judged, Opinion, judge_items
+from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
+from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
+from qassay.assessors.judging import Done, judge_on_server
+from qassay.assessors.judging import judge as judge_evaluation
+from qassay.assessors.learned import THRESHOLD as RECALL
+from qassay.assessors.learned import Learned, Recall
 from qassay.assessors.match import Match
-from qassay.assessors.overlap import THRESHOLD, Overlap
+from qassay.assessors.nuggets import LearnedNuggets, learned_nuggets
+from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
+from qassay.assessors.own import as_assessor, from_command, from_module
 from qassay.assessors.patterns import Patterns
+from qassay.assessors.transfer import SIMILAR, Transfer
+from qassay.assessors.writing import written_patterns
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.formats.nist import parse_patterns
 from qassay.judging.items import pool_items
+from qassay.judging.sets import JudgmentSet
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.spelling import Spelled, arguments, parse
+
+_SPELLED = re.compile(r"[\w-]+\s*(?:\(.*)?", re.DOTALL)
+_CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_SWITCHES = ("true", "false")
 
 NAMES = {
     "patterns": "regular expressions of patterns.txt, with the documents that support them",
     "patterns(exact=true)": "the same, calling inexact what no pattern matches as a whole",
+    "patterns(judged=adjudicated)": "patterns written from the answers that people judged right",
     "match": "the known answers of answers.jsonl, or gold answers of free-text questions, compared exactly",
-    "match(normalise=true)": "the same without case, articles and punctuation",
-    "overlap": "nuggets by the share of their words that a response has",
+    "match(normalise=true)": "the same without case, accents, articles and punctuation",
+    "match(contains=true)": "the same; the answer may say more than the known answer",
+    "match(judged=adjudicated)": "match that also knows the answers people judged right",
+    "transfer(people=adjudicated)": "the labels that people gave to equal and nearly equal answers",
+    "recall": "short and free answers by the share of the gold answer's words that they have",
+    "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
+    "learned": "short and free answers by a small model; nuggets by what people decided on other questions",
+    "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
+    "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
 }
 
 
-def open_assessor(text: str, evaluation: Evaluation) -> AutomaticAssessor:
-    """The assessor that is spelled so, with what it needs from the evaluation."""
-    wanted = parse(text.lower(), "assessor", example="match(normalise=true)")
-    if wanted.name in _FACTORIES:
-        factory = _FACTORIES[wanted.name]
-        return factory(evaluation, **arguments(wanted, factory))
-    if wanted.name not in plugins("assessor"):
+def judge(
+    evaluation: Evaluation,
+    assessor: str | AutomaticAssessor | Callable[[Case], Any],
+    *,
+    set_name: str | None = None,
+    again: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Done:
+    """Let an assessor judge the pool of an evaluation, into a set of its own.
+
+    `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
+    that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
+    unless `again`; a job that was broken off goes on.
+    """
+    if isinstance(assessor, str):
+        assessor = open_assessor(assessor, evaluation)
+    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")))
+    return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
+
+
+def open_assessor(
+    text: str, evaluation: Evaluation, *, workers: int | None = None, timeout: float | None = None
+) -> AutomaticAssessor:
+    """The assessor that is spelled so: a built-in one, a plug-in, `module:callable` or a command."""
+    text = text.strip()
+    if _SPELLED.fullmatch(text) and _is_named(text.split("(")[0].strip()):
+        wanted = parse(text, "assessor", example="match(normalise=true)")
+        return _made(wanted, evaluation, workers)
+    if _CALLABLE.fullmatch(text):
+        return from_module(text, workers)
+    command = from_command(text, evaluation.task, workers=workers, timeout=timeout)
+    if command is None:
         raise unknown("assessor", text, [*NAMES, *plugins("assessor")])
-    return _plugged_in(wanted, evaluation)
+    return command
 
 
-def _plugged_in(wanted: Spelled, evaluation: Evaluation) -> AutomaticAssessor:
-    """The assessor of another package, called like the built-in ones."""
+def _made(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
+    """A built-in assessor, or that of a plug-in, with its parameters."""
+    name = wanted.name.lower()
+    if name in _FACTORIES:
+        given = {
+            key: value.lower() if value.lower() in _SWITCHES else value for key, value in wanted.parameters.items()
+        }
+        factory = _FACTORIES[name]
+        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=given), factory))
     factory = load_plugin("assessor", wanted.name)
     if not callable(factory):
         raise broken("assessor", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    assessor: AutomaticAssessor = factory(evaluation, **arguments(wanted, factory))
-    if not callable(getattr(assessor, "judge", None)) or not isinstance(getattr(assessor, "name", None), str):
-        raise broken("assessor", wanted.name, "what it makes has no name and no method judge")
-    return assessor
+    made = factory(evaluation, **arguments(wanted, factory))
+    if not callable(made) and not callable(getattr(made, "judge", None)):
+        raise broken("assessor", wanted.name, "what it makes is neither a function nor has a method judge")
+    return as_assessor(made, str(wanted), workers)
 
 
-def _patterns(evaluation: Evaluation, *, exact: bool = False) -> Patterns:
+def _is_named(name: str) -> bool:
+    """Whether an assessor has this name: a built-in one, or a plug-in."""
+    return name.lower() in _FACTORIES or name in plugins("assessor")
+
+
+def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None = None) -> Patterns:
+    if judged is not None:
+        strings = _judged_strings(evaluation, _people(evaluation, "patterns", judged))
+        rows = [pattern.as_row() for pattern in written_patterns(strings)]
+        sources = frozenset((row["question"], row["doc"], row["text"]) for row in strings if row["judgment"] == RIGHT)
+        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources)
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
-    rows = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
-    return Patterns.from_rows((row for _, row in rows), evaluation.task, exact=exact)
+    parsed = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
+    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact)
 
 
-def _match(evaluation: Evaluation, *, normalise: bool = False) -> Match:
-    values = evaluation.task.values
+def _match(
+    evaluation: Evaluation, *, normalise: bool = False, contains: bool = False, judged: str | None = None
+) -> Match:
     rows = list(evaluation.answers.iter_rows(named=True))
     rows += [{"question": asked.id, "answer": text} for asked in evaluation.questions for text in asked.gold]
-    if not rows:
-        message = "there are no known answers to match; add answers.jsonl with: qassay import FOLDER ANSWERS"
-        if values:
-            message = "the questions have no gold answers to match; import them in the key gold of the answers' file"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    labels = (max(values, key=values.__getitem__), min(values, key=values.__getitem__)) if values else None
-    return Match.from_rows(rows, normalise=normalise, labels=labels)
+    right = _judged_right(evaluation, judged) if judged else []
+    if not rows and not right:
+        raise _no_gold(evaluation)
+    labels = best_and_worst(evaluation.task)
+    return Match.from_rows(
+        rows, normalise=normalise, contains=contains, judged=judged, judged_rows=right, labels=labels
+    )
 
 
-def _overlap(evaluation: Evaluation, *, threshold: float = THRESHOLD) -> Overlap:
-    if not 0 < threshold <= 1:
-        raise UsageError(f"overlap: threshold is {threshold:g}; it takes a share above 0 and up to 1")
+def _transfer(evaluation: Evaluation, *, people: str | None = None, similar: float = SIMILAR) -> Transfer:
+    name = _people(evaluation, "transfer", people)
+    return Transfer.from_rows(name, _judged_strings(evaluation, name), similar=_share("transfer", "similar", similar))
+
+
+def _recall(evaluation: Evaluation, *, threshold: float = RECALL) -> Recall:
+    return Recall(_gold(evaluation), _share("recall", "threshold", threshold))
+
+
+def _learned(evaluation: Evaluation, *, people: str | None = None, hits: bool = False) -> Learned:
+    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    learned = _learned_nuggets(evaluation, people, hits=hits)
+    if learned is None and not gold.answers:
+        raise _no_gold(evaluation)
+    return Learned(gold, learned, people)
+
+
+def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) -> LearnedNuggets | None:
+    """What people's judgments of nuggets teach; None where there are no nuggets or no such judgments."""
+    if not evaluation.folder.nugget_lists() or (people is None and evaluation.default_key() is None):
+        return None
+    name = _people(evaluation, "learned", people)
+    listed: dict[str, list[dict[str, Any]]] = {}
+    for row in evaluation.nugget_list(name).iter_rows(named=True):
+        listed.setdefault(row["question"], []).append(row)
+    decisions = _nugget_decisions(evaluation.judgment_set(name), listed)
+    if not decisions:
+        return None
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    return Overlap.from_items(items, threshold=threshold)
+    return learned_nuggets(items, listed, decisions, hits=hits)
+
+
+def _nugget_decisions(
+    judged: JudgmentSet, listed: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[tuple[str, str, str], bool]:
+    """Whether each judged response has each nugget, by question, run and nugget."""
+    decisions = {
+        (row["question"], row["run"], row["nugget"]): row["support"] == "full"
+        for row in judged.kind("support").iter_rows(named=True)
+    }
+    for row in judged.kind("match").iter_rows(named=True):
+        for nugget in listed.get(row["question"], ()):
+            subject = (row["question"], row["run"], str(nugget["nugget"]))
+            # A response may be judged item by item: a nugget that any of them has is there.
+            decisions[subject] = decisions.get(subject, False) or str(nugget["nugget"]) in (row["nuggets"] or ())
+    return decisions
+
+
+def _overlap(
+    evaluation: Evaluation,
+    *,
+    threshold: float = THRESHOLD,
+    near: float = NEAR,
+    window: int = WINDOW,
+    partial: float | None = None,
+) -> Overlap:
+    _share("overlap", "threshold", threshold)
+    if partial is not None and not 0 < partial < threshold:
+        raise UsageError(f"overlap: partial is {partial:g}; it takes a share between 0 and the threshold")
+    if near > 1 or not window:
+        raise UsageError("overlap: near takes a share from 0 to 1, window a number of words from 1")
+    items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
+    return Overlap.from_items(items, threshold=threshold, near=near, window=window, partial=partial)
+
+
+def _share(assessor: str, name: str, value: float) -> float:
+    if not 0 < value <= 1:
+        raise UsageError(f"{assessor}: {name} is {value:g}; it takes a share above 0 and up to 1")
+    return value
+
+
+def _gold(evaluation: Evaluation) -> Gold:
+    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    if not gold.answers:
+        raise _no_gold(evaluation)
+    return gold
+
+
+def _no_gold(evaluation: Evaluation) -> InputError:
+    message = "there are no known answers to compare with; add answers.jsonl with: qassay import FOLDER ANSWERS"
+    if evaluation.task.values:
+        message = "the questions have no gold answers to compare with; import them in the key gold of the answers' file"
+    return InputError(Problem("configuration", message, evaluation.folder.name()))
+
+
+def _people(evaluation: Evaluation, assessor: str, named: str | None) -> str:
+    """The set of people that an assessor learns from: the one named, or the default key."""
+    name = named or evaluation.default_key()
+    if name is None:
+        raise UsageError(f"{assessor} needs judgments of people; name their set: {assessor}(people=SET)")
+    if name not in evaluation.sets:
+        raise unknown("judgment set", name, evaluation.sets)
+    return name
+
+
+def _judged_strings(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
+    """The rows of a set that judge strings."""
+    judged = evaluation.judgment_set(name)
+    return [row for kind in STRINGS for row in judged.kind(kind).iter_rows(named=True)]
+
+
+def _judged_right(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
+    """The strings that a set calls right, in the form of known answers."""
+    best = best_and_worst(evaluation.task)
+    right = best[0] if best else RIGHT
+    return [
+        {"question": row["question"], "answer": row["text"], "doc": row["doc"]}
+        for row in _judged_strings(evaluation, _people(evaluation, "match", name))
+        if row["judgment"] == right and row["text"] is not None
+    ]
 
 
 _FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
     "patterns": _patterns,
     "match": _match,
+    "transfer": _transfer,
+    "recall": _recall,
+    "learned": _learned,
     "overlap": _overlap,
 }
 
@@ -99,11 +281,20 @@ __all__ = [
     "NAMES",
     "AutomaticAssessor",
     "Case",
+    "Done",
+    "Gold",
     "Judged",
+    "Judging",
+    "Learned",
     "Match",
     "Opinion",
     "Overlap",
     "Patterns",
+    "Recall",
+    "Transfer",
+    "judge",
     "judge_items",
+    "judge_on_server",
     "open_assessor",
+    "written_patterns",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from qassay.errors import UsageError
 from qassay.judging import KINDS, Item, Part, Row
 from qassay.judging.items import check_verdict, parts_of
 from qassay.questions import Question, TestSet
@@ -16,6 +20,10 @@ from qassay.tasks import Task
 Nuggets = Mapping[str, Sequence[Mapping[str, Any]]]
 # From the id of a document to its text; None where there is no such document.
 Documents = Callable[[str], str | None]
+
+
+# In a trace: the set of people whose own judgment of this very part the verdict repeats. `trust` leaves these out.
+COPIED_FROM = "copied_from"
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,12 @@ class Opinion:
 
 
 class AutomaticAssessor(Protocol):
-    """A program that judges."""
+    """A program that judges.
+
+    It may also have `judge_together(cases)`, which judges several parts at once and returns an opinion or None for
+    each: it is called instead of `judge`, with all parts of an item in a row. `under_way` says how many calls it takes
+    at the same time, from threads; 1 where it is absent.
+    """
 
     @property
     def name(self) -> str:
@@ -90,6 +103,98 @@ class Judged:
     known: int = 0
 
 
+# Parts handed to an assessor at once; opinions held before they are written.
+BATCH = 256
+
+
+@dataclass
+class Judging:
+    """One pass of an assessor over the pool: rows as they come, and counts that grow with them."""
+
+    assessor: AutomaticAssessor
+    questions: TestSet
+    task: Task
+    nuggets: Nuggets = field(default_factory=dict)
+    documents: Documents = lambda _: None
+    # Subjects that are judged already.
+    known: Set[str] = frozenset()
+    # Called with the number of parts that are done.
+    progress: Callable[[int], None] | None = None
+    silent: int = 0
+    skipped: int = 0
+    done: int = 0
+
+    def rows(self, items: Iterable[Item]) -> Iterator[Row]:
+        """The rows of everything the assessor has an opinion on, in the order of the pool.
+
+        A verdict that the rules do not allow is an error of the assessor: it is refused as a person's would be.
+        """
+        batches = self._batches(self._cases(items))
+        for cases, opinions in self._judged(batches):
+            if len(opinions) != len(cases):
+                message = f"gave {len(opinions)} opinions on {len(cases)} answers; it has to give one for each, or None"
+                raise UsageError(f"the assessor {self.assessor.name} {message}")
+            for case, opinion in zip(cases, opinions, strict=True):
+                if opinion is None:
+                    self.silent += 1
+                else:
+                    yield self._row(case, opinion)
+            self.done += len(cases)
+            if self.progress is not None:
+                self.progress(self.done)
+
+    def _cases(self, items: Iterable[Item]) -> Iterator[Case]:
+        for item in items:
+            listed = self.nuggets.get(item.question, ())
+            names = [str(nugget["nugget"]) for nugget in listed]
+            for part in parts_of(item, nuggets=names, assessor=self.assessor.name):
+                if part.required and self.known and part.subject in self.known:
+                    self.skipped += 1
+                elif part.required:
+                    yield Case(self.questions.by_id[item.question], item, part, listed, self.documents)
+
+    def _batches(self, cases: Iterator[Case]) -> Iterator[list[Case]]:
+        size = BATCH if hasattr(self.assessor, "judge_together") else 1
+        while batch := list(itertools.islice(cases, size)):
+            yield batch
+
+    def _judged(self, batches: Iterator[list[Case]]) -> Iterator[tuple[list[Case], Sequence[Opinion | None]]]:
+        """Each batch with its opinions, in order; several are under way where the assessor takes them."""
+        workers = max(1, int(getattr(self.assessor, "under_way", 1)))
+        if workers == 1:
+            for batch in batches:
+                yield batch, self._opinions(batch)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            waiting: deque[tuple[list[Case], Future[Sequence[Opinion | None]]]] = deque()
+            try:
+                for batch in batches:
+                    waiting.append((batch, pool.submit(self._opinions, batch)))
+                    if len(waiting) >= 2 * workers:
+                        cases, opinions = waiting.popleft()
+                        yield cases, opinions.result()
+                while waiting:
+                    cases, opinions = waiting.popleft()
+                    yield cases, opinions.result()
+            finally:
+                for _, opinions in waiting:
+                    opinions.cancel()
+
+    def _opinions(self, cases: list[Case]) -> Sequence[Opinion | None]:
+        together = getattr(self.assessor, "judge_together", None)
+        if together is not None:
+            opinions: Sequence[Opinion | None] = together(cases)
+            return opinions
+        return [self.assessor.judge(case) for case in cases]
+
+    def _row(self, case: Case, opinion: Opinion) -> Row:
+        part = case.part
+        check_verdict(part, opinion.verdict, self.task, nuggets=[str(nugget["nugget"]) for nugget in case.nuggets])
+        subject = {name: value for name, value in part.row.items() if value is not None}
+        trace = {"assessor": self.assessor.name, **opinion.trace}
+        return {**subject, **opinion.verdict, "assessor": self.assessor.name, "trace": trace}
+
+
 def judge_items(
     assessor: AutomaticAssessor,
     items: Iterable[Item],
@@ -98,32 +203,10 @@ def judge_items(
     *,
     nuggets: Nuggets | None = None,
     documents: Documents = lambda _: None,
-    known: Container[str] = (),
+    known: Set[str] = frozenset(),
     progress: Callable[[int], None] | None = None,
 ) -> Judged:
-    """Ask an assessor about every part of every item, except those that are judged already (`known`, by subject).
-
-    A verdict that the rules do not allow is an error of the assessor: it is refused as a person's would be.
-    """
-    rows: list[Row] = []
-    silent = skipped = 0
-    for count, item in enumerate(items, 1):
-        listed = (nuggets or {}).get(item.question, ())
-        names = [str(nugget["nugget"]) for nugget in listed]
-        for part in parts_of(item, nuggets=names, assessor=assessor.name):
-            if not part.required:
-                continue
-            if part.subject in known:
-                skipped += 1
-                continue
-            opinion = assessor.judge(Case(questions.by_id[item.question], item, part, listed, documents))
-            if opinion is None:
-                silent += 1
-                continue
-            check_verdict(part, opinion.verdict, task, nuggets=names)
-            subject = {name: value for name, value in part.row.items() if value is not None}
-            trace = {"assessor": assessor.name, **opinion.trace}
-            rows.append({**subject, **opinion.verdict, "assessor": assessor.name, "trace": trace})
-        if progress is not None:
-            progress(count)
-    return Judged(rows, silent, skipped)
+    """Ask an assessor about every part of every item, except those that are judged already (`known`, by subject)."""
+    judging = Judging(assessor, questions, task, nuggets or {}, documents, known, progress)
+    rows = list(judging.rows(items))
+    return Judged(rows, judging.silent, judging.skipped)

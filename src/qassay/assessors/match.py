@@ -1,84 +1,102 @@
 """The match assessor: an item is right where its string is a known answer.
 
-R where the string equals a known answer of the question (answers.jsonl, not withdrawn), U where it does but documents
-are known for that answer and the item's is not among them, W else. `match(normalise=true)` compares in lower case,
-without a leading article, punctuation and double blanks. A question without a known answer is not judged: nothing can
-be said.
-
-An answer in free text gets the task's best label where it equals a gold answer of its question or a known answer, and
-the worst label else.
+R where the string equals a known answer of the question (answers.jsonl, not withdrawn, or a gold answer), U where it
+does but documents are known for that answer and the item's is not among them, W else. An answer in free text gets the
+task's best label where it equals a known answer, else the worst. `match(normalise=true)` compares in lower case,
+without accents, a leading article, punctuation and double blanks; `match(contains=true)` asks whether the words of a
+known answer stand in the string, in a row. `match(judged=SET)` also takes the strings that people judged right in that
+set. A question without a known answer is not judged: nothing can be said.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qassay.assessors.base import Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.gold import STRINGS, UNSUPPORTED, right_or_wrong
+from qassay.assessors.words import normalised
 
-_ARTICLE = re.compile(r"^(?:a|an|the) (?=.)")
-_NOT_WORD = re.compile(r"[^\w]+")
 
+@dataclass(frozen=True)
+class KnownAnswer:
+    """A known answer as written, and the documents known for it."""
 
-def normalised(text: str) -> str:
-    """A string as it is compared where spelling is not the point; one without a word stays what it is.
-
-    >>> normalised("The  Eiffel-Tower."), normalised("Vitamin A"), normalised("?!")
-    ('eiffel tower', 'vitamin a', '?!')
-    """
-    words = " ".join(_NOT_WORD.sub(" ", text.casefold()).split())
-    return _ARTICLE.sub("", words) or text.casefold().strip()
+    answer: str
+    documents: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Match:
     """Judges factoid and list items, and answers in free text, by the known answers."""
 
-    # Question -> compared string -> the answer's own string and the documents known for it.
-    answers: Mapping[str, Mapping[str, tuple[str, frozenset[str]]]]
+    # Question -> compared string -> the answer.
+    answers: Mapping[str, Mapping[str, KnownAnswer]]
     normalise: bool = False
+    contains: bool = False
+    judged: str | None = None
     # The labels for free-text answers that match and that do not.
     labels: tuple[str, str] | None = None
+    # Question, document and string of what people judged right.
+    judged_items: frozenset[tuple[str, str | None, str]] = frozenset()
 
     @property
     def name(self) -> str:
         """The spelling says how it compares."""
-        return "match(normalise=true)" if self.normalise else "match"
+        given = ["normalise=true"] if self.normalise else []
+        given += ["contains=true"] if self.contains else []
+        given += [f"judged={self.judged}"] if self.judged else []
+        return f"match({','.join(given)})" if given else "match"
 
     @classmethod
     def from_rows(
-        cls, rows: Iterable[Mapping[str, Any]], *, normalise: bool = False, labels: tuple[str, str] | None = None
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        normalise: bool = False,
+        contains: bool = False,
+        judged: str | None = None,
+        judged_rows: Iterable[Mapping[str, Any]] = (),
+        labels: tuple[str, str] | None = None,
     ) -> Match:
-        """The assessor of known answers (question, answer, doc, withdrawn)."""
-        found: dict[str, dict[str, tuple[str, frozenset[str]]]] = {}
-        for row in rows:
+        """The assessor of known answers (question, answer, doc, withdrawn), and of judged ones in the same form."""
+        known: dict[str, dict[str, KnownAnswer]] = {}
+        right = list(judged_rows)
+        for row in (*rows, *right):
             if row.get("withdrawn"):
                 continue
-            compared = normalised(row["answer"]) if normalise else row["answer"]
-            own = found.setdefault(row["question"], {})
-            first, docs = own.get(compared, (row["answer"], frozenset()))
-            own[compared] = (first, docs | ({row["doc"]} if row.get("doc") else frozenset()))
-        return cls(found, normalise, labels)
+            compared = normalised(row["answer"]) if normalise or contains else row["answer"]
+            own = known.setdefault(row["question"], {})
+            before = own.get(compared, KnownAnswer(row["answer"]))
+            documents = before.documents | ({row["doc"]} if row.get("doc") else frozenset())
+            own[compared] = KnownAnswer(before.answer, documents)
+        judged_items = frozenset((row["question"], row.get("doc"), row["answer"]) for row in right)
+        return cls(known, normalise, contains, judged, labels, judged_items)
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where no answer is known or the part has no string."""
-        question, part = case.question, case.part
-        text = part.row.get("text")
-        own = self.answers.get(question.id)
-        if part.kind not in ("item", "list", "label") or text is None or not own:
+        text = case.part.row.get("text")
+        own = self.answers.get(case.question.id)
+        if case.kind not in STRINGS or text is None or not own:
             return None
-        known = own.get(normalised(str(text)) if self.normalise else str(text))
-        if part.kind == "label":
-            if self.labels is None:
-                return None
-            right, wrong = self.labels
-            return Opinion({"judgment": right if known else wrong}, {"answer": known[0] if known else None})
-        if known is None:
-            return Opinion({"judgment": "W"}, {"answer": None})
-        answer, docs = known
-        if docs and part.row.get("doc") not in docs:
-            return Opinion({"judgment": "U"}, {"answer": answer})
-        named = {"answer": answer} if part.kind == "list" else {}
-        return Opinion({"judgment": "R", **named}, {"answer": answer})
+        known = self._known(str(text), own)
+        answer = None if known is None else known.answer
+        verdict = right_or_wrong(case, self.labels, right=known is not None, answer=answer)
+        if verdict is None or known is None:
+            return None if verdict is None else Opinion(verdict, {"answer": None})
+        trace = {"answer": known.answer}
+        if self.judged and (case.question.id, case.doc, text) in self.judged_items:
+            trace[COPIED_FROM] = self.judged
+        if case.kind != "label" and known.documents and case.doc not in known.documents:
+            verdict = {"judgment": UNSUPPORTED}
+        return Opinion(verdict, trace)
+
+    def _known(self, text: str, own: Mapping[str, KnownAnswer]) -> KnownAnswer | None:
+        """The known answer that a string is, or that it contains."""
+        compared = normalised(text) if self.normalise or self.contains else text
+        known = own.get(compared)
+        if known is None and self.contains:
+            framed = f" {compared} "
+            return next((answer for string, answer in own.items() if f" {string} " in framed), None)
+        return known

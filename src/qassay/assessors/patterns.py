@@ -8,13 +8,13 @@ around it, where the task has that label. A question without a pattern is not ju
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import regex
 
-from qassay.assessors.base import Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion
 from qassay.errors import InputError, Problem
 from qassay.tasks import Task
 
@@ -38,20 +38,36 @@ class Patterns:
 
     patterns: Mapping[str, tuple[Pattern, ...]]
     exact: bool = False
+    # The set of people from whose judgments the patterns were written, where they were.
+    judged: str | None = None
+    # Question, document and string of the right answers that the patterns were written from.
+    sources: frozenset[tuple[str, str | None, str]] = frozenset()
 
     @property
     def name(self) -> str:
-        """The spelling says whether it tells exact answers from others."""
-        return "patterns(exact=true)" if self.exact else "patterns"
+        """The spelling says whether it tells exact answers from others, and where the patterns come from."""
+        given = ["exact=true"] if self.exact else []
+        given += [f"judged={self.judged}"] if self.judged else []
+        return f"patterns({','.join(given)})" if given else "patterns"
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Mapping[str, Any]], task: Task, *, exact: bool = False) -> Patterns:
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        task: Task,
+        *,
+        exact: bool = False,
+        judged: str | None = None,
+        sources: frozenset[tuple[str, str | None, str]] = frozenset(),
+    ) -> Patterns:
         """The assessor of parsed patterns (question, pattern, docs)."""
         found: dict[str, list[Pattern]] = {}
         for row in rows:
             made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
             found.setdefault(row["question"], []).append(made)
-        return cls({question: tuple(own) for question, own in found.items()}, exact and "X" in task.labels)
+        return cls(
+            {question: tuple(own) for question, own in found.items()}, exact and "X" in task.labels, judged, sources
+        )
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where the question has no pattern or the part no string."""
@@ -60,19 +76,26 @@ class Patterns:
         own = self.patterns.get(question.id)
         if part.kind not in ("item", "list") or text is None or not own:
             return None
-        matching = [pattern for pattern in own if _search(pattern, str(text), question.id)]
+        opinion = self._opinion(case, str(text), own)
+        if self.judged and (question.id, part.row.get("doc"), text) in self.sources:
+            return Opinion(opinion.verdict, {**opinion.trace, COPIED_FROM: self.judged})
+        return opinion
+
+    def _opinion(self, case: Case, text: str, own: Sequence[Pattern]) -> Opinion:
+        question, part = case.question, case.part
+        matching = [pattern for pattern in own if _search(pattern, text, question.id)]
         if not matching:
             return Opinion({"judgment": "W"}, {"pattern": None})
         doc = part.row.get("doc")
         supported = [pattern for pattern in matching if not pattern.docs or doc in pattern.docs]
         if not supported:
             return Opinion({"judgment": "U"}, {"pattern": matching[0].text})
-        bare = str(text).strip(_AROUND)
+        bare = text.strip(_AROUND)
         whole = [pattern for pattern in supported if _search(pattern, bare, question.id, whole=True)]
         if self.exact and not whole:
             return Opinion({"judgment": "X"}, {"pattern": supported[0].text})
         chosen = (whole or supported)[0]
-        answer = {"answer": bare or str(text)} if part.kind == "list" else {}
+        answer = {"answer": bare or text} if part.kind == "list" else {}
         return Opinion({"judgment": "R", **answer}, {"pattern": chosen.text})
 
 

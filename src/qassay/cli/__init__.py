@@ -34,6 +34,7 @@ VERBS = {
     "score": "Scores and leaderboard.",
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",
+    "trust": "How far an automatic assessor can be trusted.",
     "stability": "Rankings under different judgment sets.",
     "sensitivity": "Which gaps are repeatable, and error rates.",
     "compare": "Is one run better than another?",

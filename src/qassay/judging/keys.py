@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.errors import Problem
-from qassay.judging import SETTLED_SETS
+from qassay.judging import ROW_KINDS, SETTLED_SETS
 from qassay.judging.sets import JudgmentSet
 from qassay.nuggets import NUGGET_COLUMNS, pyramid_weights
 from qassay.questions import TestSet
@@ -27,6 +27,8 @@ ANSWER_COLUMNS: Mapping[str, Any] = {
     "withdrawn": pl.Boolean,
     "assessor": pl.String,  # who noted it while judging; null: from question development, or accepted since
 }
+# Between the names of the sets of a key: people's judgments where there are any, a program's elsewhere.
+MIXED = "+"
 # Keys that entailment tasks derive from their sets.
 TWO_WAY = "two-way"
 DISAGREEMENT_UNKNOWN = "disagreement-unknown"
@@ -45,6 +47,8 @@ class Key:
     pairs: Mapping[str, str] | None = None
     # Whether decisions are compared after folding UNKNOWN into NO.
     two_way: bool = False
+    # Where programs judged too: the judgments of people, from which alone known answers and NIL follow.
+    people: JudgmentSet | None = None
 
     @property
     def name(self) -> str:
@@ -74,13 +78,14 @@ class Key:
 
     def nil_is_right(self, questions: TestSet) -> NDArray[np.bool_]:
         """For each question, whether it has no known answer: none from development, no item judged R."""
-        right = self.judgments.kind("item").filter(pl.col("judgment") == "R")["question"]
+        right = (self.people or self.judgments).kind("item").filter(pl.col("judgment") == "R")["question"]
         answered = {*right, *self.developed_answers()["question"]}
         return np.array([question.id not in answered for question in questions])
 
     def answer_classes(self) -> pl.DataFrame:
         """The known answers, each class once: those from development, and those of the R items of all runs."""
-        classes = self.right_list_items().drop_nulls("class").select("question", answer="class")
+        right = right_list_items(self.people or self.judgments)
+        classes = right.drop_nulls("class").select("question", answer="class")
         return pl.concat([self.developed_answers(), classes]).unique(maintain_order=True)
 
     def known_answers(self, questions: TestSet) -> NDArray[np.int64]:
@@ -90,9 +95,52 @@ class Key:
 
     def right_list_items(self) -> pl.DataFrame:
         """R items of lists with their `class`: as named, else the string; null where only `distinct` is known."""
-        named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
-        rows = self.judgments.kind("list").filter(pl.col("judgment") == "R")
-        return rows.with_columns(named.alias("class"))
+        return right_list_items(self.judgments)
+
+
+def right_list_items(judgments: JudgmentSet) -> pl.DataFrame:
+    """The same for a judgment set."""
+    named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
+    return judgments.kind("list").filter(pl.col("judgment") == "R").with_columns(named.alias("class"))
+
+
+def mixed_key(name: str, base: Key, people: JudgmentSet, programs: Sequence[JudgmentSet]) -> Key:
+    """A key for runs that people did not judge: their rows where there are any, those of programs elsewhere (METHOD 7).
+
+    Nuggets, known answers and NIL come from people alone, and an item of a list that a program calls right counts as
+    distinct only where its class is known: so runs that people judged entirely keep their scores.
+    """
+    known = replace(base, judgments=people).answer_classes()
+    checked = [_of_known_classes(judged, known) for judged in programs]
+    return replace(base, judgments=merged(name, [people, *checked]), people=people)
+
+
+def merged(name: str, sets: Sequence[JudgmentSet]) -> JudgmentSet:
+    """One judgment set of several: of each subject the row of the first set that judges it."""
+    kinds: dict[str, pl.DataFrame] = {}
+    for judged in sets:
+        for kind, rows in judged.kinds.items():
+            # A response whose nuggets anyone has matched, as a whole or item by item, is judged.
+            subject = ["question", "run"] if kind == "match" else list(ROW_KINDS[kind].identity)
+            before = kinds.get(kind, rows.clear())
+            new = rows.join(before, on=subject, how="anti", nulls_equal=True, maintain_order="left")
+            kinds[kind] = pl.concat([before, new.select(before.columns)])
+    return JudgmentSet(name, kinds)
+
+
+def _of_known_classes(judged: JudgmentSet, known: pl.DataFrame) -> JudgmentSet:
+    """The judgments of a program, its right list items marked as not distinct where their class is not known."""
+    rows = judged.kind("list")
+    if not rows.height:
+        return judged
+    classes = {(question, answer) for question, answer in known.iter_rows()}
+    named = rows.select("question", pl.col("answer").fill_null(pl.col("text")), "judgment").iter_rows()
+    is_known = pl.Series([label != "R" or (question, answer) in classes for question, answer, label in named])
+    unnamed = rows.with_columns(
+        answer=pl.when(is_known).then("answer"),
+        distinct=pl.when(is_known).then("distinct").otherwise(pl.lit(value=False)),
+    )
+    return JudgmentSet(judged.name, {**judged.kinds, "list": unnamed})
 
 
 def current_answers(rows: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ responses and justifications are judged run by run; entailment pairs once.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +113,45 @@ def _marked(subjects: pl.DataFrame, record: Kind, judged: JudgmentSet | None) ->
         rows.unique().with_columns(judged=True), on=on, how="left", nulls_equal=True, maintain_order="left"
     )
     return marked.with_columns(pl.col("judged").fill_null(value=False))
+
+
+def judged_responses(
+    runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet, nuggets: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """The responses of which a set judges everything, as rows of question and run; NIL and empty ones need nothing."""
+    every = runs.table.select(pl.col("question", "run").cast(pl.String)).unique(maintain_order=True)
+    for record, subjects in _subjects_by_run(runs, questions, task, nuggets):
+        lacking = _marked(subjects, record, judged).filter(~pl.col("judged"))
+        every = every.join(lacking, on=["question", "run"], how="anti", maintain_order="left")
+    return every
+
+
+def judged_by(
+    runs: Runs, questions: TestSet, task: Task, sets: Sequence[JudgmentSet], nuggets: pl.DataFrame | None = None
+) -> dict[str, dict[str, int]]:
+    """For each run, how many of the things it gives to judge are judged by which set, the first that judges them."""
+    counts = {tag: {judged.name: 0 for judged in sets} for tag in runs.tags}
+    for record, subjects in _subjects_by_run(runs, questions, task, nuggets):
+        left = subjects
+        for judged in sets:
+            marked = _marked(left, record, judged)
+            for tag, number in marked.filter("judged").group_by("run").len().iter_rows():
+                counts[tag][judged.name] += number
+            left = marked.filter(~pl.col("judged")).drop("judged")
+    return counts
+
+
+def _subjects_by_run(
+    runs: Runs, questions: TestSet, task: Task, nuggets: pl.DataFrame | None
+) -> Iterator[tuple[Kind, pl.DataFrame]]:
+    """What each run gives to judge, each subject once per run, with its kind."""
+    for type_, rules in task.types.items():
+        asked = [question.id for question in questions.of_type(type_)]
+        if not asked:
+            continue
+        record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
+        rows = rows_to_judge(runs, asked)
+        if record.name == "support" and nuggets is not None:
+            listed = nuggets.select("question", "nugget")
+            rows = rows.select("question", "run").unique(maintain_order=True).join(listed, on="question", how="left")
+        yield record, rows.select(list(dict.fromkeys(("run", *record.pooled)))).unique(maintain_order=True)

@@ -98,6 +98,8 @@ class Scores(Result):
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("unit", "units")
     scale: tuple[float, float] = (0.0, 1.0)
+    # Under a key of several sets: how many judgments of each run come from each of them.
+    judged_by: Mapping[str, Mapping[str, int]] | None = None
     # Who rated the justifications, where the score is the mean of their ratings.
     judges: tuple[str, ...] = ()
 
@@ -232,6 +234,8 @@ class Scores(Result):
             names = [f"{dropped.question or dropped.unit} ({dropped.reason})" for dropped in self.dropped]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
             notes.append("Left out: " + ", ".join(names[:8]) + more + ".")
+        if self.judged_by is not None:
+            notes.append(self._judged_by_note(self.judged_by))
         if self.unjudged:
             rule, number = self.unjudged
             done = "counted as wrong" if rule == "wrong" else "left out as unjudged questions"
@@ -259,9 +263,21 @@ class Scores(Result):
             result["contingency"] = total
         if self.unjudged:
             result["unjudged"] = {"rule": self.unjudged[0], "items": self.unjudged[1]}
+        if self.judged_by is not None:
+            result["judged_by"] = {run: dict(counts) for run, counts in self.judged_by.items()}
         if self.missing:
             result["missing"] = {"rule": self.missing[0], "questions": dict(self.missing[1])}
         return result
+
+    @staticmethod
+    def _judged_by_note(judged_by: Mapping[str, Mapping[str, int]]) -> str:
+        """Who judged how much of each run: a run with more judgments by a program is measured with another ruler."""
+        groups: dict[str, list[str]] = {}
+        for run, counts in judged_by.items():
+            told = " + ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"
+            groups.setdefault(told, []).append(run)
+        named = "; ".join(f"{', '.join(runs)}: {told}" for told, runs in groups.items())
+        return f"Judgments by set, for each run (compare runs judged alike): {named}."
 
     def contingency(self) -> dict[str, dict[str, int]] | None:
         """The contingency tables of all runs, summed."""

@@ -91,13 +91,13 @@ class CommandCaller(Caller):
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self._arguments = list(arguments)
-        self._process: _Process | None = None
+        self._process: RunningCommand | None = None
         self._over = False
 
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Write one line and read one."""
         if self._process is None:
-            self._process = _Process(self._arguments)
+            self._process = RunningCommand(self._arguments)
         process = self._process
         if self._over or process is None:  # ended from another thread, perhaps just before it was started
             self._end()
@@ -127,7 +127,7 @@ class CommandCaller(Caller):
             process.kill()
 
 
-class _Process:
+class RunningCommand:
     """A started command with threads that read what it writes."""
 
     def __init__(self, arguments: list[str]) -> None:

@@ -1,0 +1,437 @@
+"""Automatic assessors beside people, on real judgments; what they can be talked into; and how fast they judge.
+
+TREC RAG 2024 (45 runs, 21 topics, 13,107 nugget decisions by NIST) and NQ-301 (12 systems, 301 questions). Every
+threshold is fitted on other topics than it is scored on: `overlap, held-out threshold` takes for each topic the one
+from which it calls as many nuggets of the other topics supported as people do. The two thresholds of `overlap` as
+shipped were set with a look at these topics, and so were the five features of `learned` for nuggets; `learned` for
+short answers was trained on TriviaQA alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import qassay
+from benchmarks.rows import Row
+from qassay.assessors import Case, Match, Overlap, judge_items, open_assessor
+from qassay.assessors.overlap import places_of, text_of
+from qassay.assessors.words import STOP_WORDS, words
+from qassay.formats.folder import open_folder
+from qassay.formats.importing import plan_import
+from qassay.judging import Item
+from qassay.judging.items import pool_items
+from qassay.questions import Question, TestSet
+from qassay.tables import Cell, Column, Table, table
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = Path(__file__).parent / ".work"
+DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
+ASSIGNMENTS = DATA / "trec_rag24" / "nugget_assignment.20241108.jl"
+NQ = DATA / "nq301"
+NEGATION = "It is not true that "
+
+Subject = tuple[str, str, str]
+Runs = Mapping[str, Mapping[str, str]]
+
+
+def quality() -> list[Table]:
+    """How near each assessor is to people; nothing where the data is not there."""
+    tables = []
+    if ASSIGNMENTS.exists():
+        folder = rag24()
+        tables.append(
+            _beside_people("TREC RAG 2024, against NIST's assessors", folder, _nugget_sets(folder), "adjudicated")
+        )
+    if NQ.exists():
+        folder = nq301()
+        tables.append(
+            _beside_people("NQ-301, against the final human label", folder, _answer_sets(folder), "adjudicated")
+        )
+        tables.append(_beside_people("NQ-301, one person against the other", folder, {"second": "second"}, "first"))
+    return tables
+
+
+def persuasion() -> list[Table]:
+    """What each assessor can be talked into: scores of answers that say nothing, beside those of the best run."""
+    tables = []
+    if ASSIGNMENTS.exists():
+        folder = rag24("rag24-attacked", attacked=_attacks_on_nuggets)
+        names = ("overlap", "overlap(near=0)", "learned", "learned(hits=true)")
+        tables.append(_persuaded("TREC RAG 2024: share of vital nuggets called supported", folder, names))
+    if NQ.exists():
+        folder = nq301("nq301-attacked", attacked=_attacks_on_answers)
+        names = ("recall", "learned", "match(normalise=true)", "match(contains=true)")
+        tables.append(_persuaded("NQ-301: share of answers called right", folder, names))
+    return tables
+
+
+def speed() -> list[Row]:
+    """A million strings by `match` and 100,000 nugget decisions by `overlap`, beside plain loops over the same."""
+    return [_match_speed(1_000_000), _overlap_speed(100_000)]
+
+
+# ---- the evaluations ------------------------------------------------------------------------------------------------
+
+
+def rag24(name: str = "rag24", attacked: Callable[[Runs, Mapping[str, str], str], Runs] | None = None) -> Path:
+    """TREC RAG 2024 as an evaluation, with attacking runs where they are asked for."""
+    folder = _new(name, "nuggets")
+    plan_import(open_folder(folder), [ASSIGNMENTS]).write_files()
+    if attacked:
+        answers: dict[str, dict[str, str]] = {}
+        asked = {}
+        for line in ASSIGNMENTS.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            answers.setdefault(row["run_id"], {})[row["qid"]] = row["answer_text"]
+            asked[row["qid"]] = row["query"]
+        best = qassay.open(folder).score(missing="skip").runs[0].run
+        _write_runs(folder, attacked(answers, asked, best))
+    return folder
+
+
+def nq301(name: str = "nq301", attacked: Callable[[Runs, Mapping[str, str], str], Runs] | None = None) -> Path:
+    """NQ-301 as a `qa` evaluation, the stored judges as sets of their own."""
+    folder = _new(name, "qa")
+    answers: dict[str, dict[str, str]] = {}
+    gold: dict[str, list[str]] = {}
+    # Answers that differ only in case were judged once; of several answers of one system the first was judged.
+    judged = {(row["Question"], row["Model answer"].casefold()): row["Model answer"] for row in _tsv("NQ301_human.tsv")}
+    for path in sorted(NQ.glob("*.jsonl")):
+        tag = path.stem.removeprefix("NQ_").removeprefix("NQ301_")
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            gold[row["question"]] = row["answer"]
+            said = row["prediction"] if isinstance(row["prediction"], str) else row["prediction"][0]
+            text = judged.get((row["question"], said.casefold()), said)
+            answers.setdefault(tag, {})[row["question"]] = text
+    ids = {text: f"q{number}" for number, text in enumerate(gold, 1)}
+    rows = [{"id": ids[text], "type": "qa", "text": text, "gold": golds} for text, golds in gold.items()]
+    _write(folder / "questions.jsonl", rows)
+    by_id = {tag: {ids[text]: answer for text, answer in own.items()} for tag, own in answers.items()}
+    _write_runs(folder, by_id)
+    _write_judges(folder, ids)
+    if attacked:
+        best = qassay.open(folder).score(unjudged="wrong").runs[0].run
+        asked = {number: text for text, number in ids.items()}
+        _write_runs(folder, attacked(by_id, asked, best))
+    return folder
+
+
+def _write_judges(folder: Path, ids: Mapping[str, str]) -> None:
+    """The labels of two people, the final one, and those of the stored programs."""
+    labels = {"Yes": "correct", "No": "incorrect"}
+    people = {"adjudicated": "Acceptable?", "first": "annotator1", "second": "annotator2"}
+    sets: dict[str, list[dict[str, Any]]] = {name: [] for name in (*people, "gpt-4", "BEM")}
+    for row in _tsv("NQ301_human.tsv"):
+        for name, column in people.items():
+            if row[column] in labels:
+                sets[name].append(_judgment(ids, row, labels[row[column]]))
+    for row in _tsv("NQ301_gpt-4.tsv"):
+        said = row["gpt-4"].strip().lower()
+        if said.startswith(("yes", "no")):
+            sets["gpt-4"].append(
+                _judgment(ids, row, "correct" if said.startswith("yes") else "incorrect", program=True)
+            )
+    for row in _tsv("NQ301_BEM.tsv"):
+        right = max(chance for _, chance in json.loads(row["BEM probs per gold answer"])) >= 0.5
+        sets["BEM"].append(_judgment(ids, row, "correct" if right else "incorrect", program=True))
+    for name, rows in sets.items():
+        _write(folder / "judgments" / f"{name}.jsonl", rows)
+
+
+def _judgment(ids: Mapping[str, str], row: Mapping[str, str], label: str, *, program: bool = False) -> dict[str, Any]:
+    trace = {"trace": {"assessor": "stored"}} if program else {}
+    return {"question": ids[row["Question"]], "text": row["Model answer"], "judgment": label, **trace}
+
+
+def _tsv(name: str) -> list[dict[str, str]]:
+    with (NQ / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def _new(name: str, task: str) -> Path:
+    folder = WORK / name
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("runs", "judgments"):
+        (folder / part).mkdir(parents=True)
+    (folder / "qassay.toml").write_text(f'task = "{task}"\n', encoding="utf-8")
+    return folder
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _write_runs(folder: Path, runs: Runs) -> None:
+    for tag, answers in runs.items():
+        rows = ({"run": tag, "question": name, "items": [{"text": text}]} for name, text in answers.items())
+        _write(folder / "runs" / f"{tag}.jsonl", rows)
+
+
+# ---- beside people --------------------------------------------------------------------------------------------------
+
+
+def _beside_people(title: str, folder: Path, sets: Mapping[str, str], people: str) -> Table:
+    columns: list[Column | str] = [
+        "assessor",
+        *(Column(name, ".3f") for name in ("kappa", "run tau", "per-question tau")),
+    ]
+    columns += [Column("RMSE", ".3f"), Column("tau, best third", ".3f")]
+    rows: list[list[Cell]] = []
+    for name, words_ in sets.items():
+        result = qassay.trust(qassay.open(folder), name, people, resamples=0)
+        runs = result.runs
+        rows.append([words_, result.kappa, runs.tau, result.questions.mean_tau, runs.rmse, runs.tau_best_third])
+    return table(title, columns, rows)
+
+
+def _nugget_sets(folder: Path) -> dict[str, str]:
+    """Judge with every assessor of nuggets; the name of each set, and what the table calls it."""
+    for name in ("overlap", "learned", "learned(hits=true)"):
+        qassay.judge(qassay.open(folder), name)
+    evaluation = qassay.open(folder)
+    people = {
+        (row["question"], row["run"], row["nugget"]): row["support"] == "full"
+        for row in evaluation.judgment_set("adjudicated").kind("support").iter_rows(named=True)
+    }
+    texts = {
+        (row["question"], row["nugget"]): row["text"]
+        for row in evaluation.nugget_list("adjudicated").iter_rows(named=True)
+    }
+    items = [item for item in pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="") if item.run]
+    overlap = Overlap.from_items(items)
+    guarded, plain, length = {}, {}, {}
+    for item in items:
+        places, spoken = places_of(text_of(item)), set(words(text_of(item)))
+        for question, nugget in texts:
+            if question == item.question:
+                shares = overlap.shares(texts[question, nugget], places)
+                said = set(words(texts[question, nugget]))
+                subject = (question, str(item.run), nugget)
+                guarded[subject] = shares.anywhere if shares.close >= overlap.near else 0.0
+                plain[subject] = len(said & spoken) / len(said)
+                length[subject] = float(len(text_of(item)))
+    for name, scores in {"held-out": guarded, "plain": plain, "length": length}.items():
+        _write_decisions(folder / "judgments" / f"{name}.jsonl", held_out(scores, people))
+    return {
+        "length": "length of the response alone",
+        "plain": "plain overlap: share of words",
+        "overlap": "overlap, as shipped",
+        "held-out": "overlap, held-out threshold",
+        "learned": "learned, from other topics",
+        "learned(hits=true)": "learned, for a new run on judged topics",
+    }
+
+
+def held_out(scores: Mapping[Subject, float], people: Mapping[Subject, bool]) -> dict[Subject, bool]:
+    """Decisions with a threshold for each question that comes from the others: it says yes as often as people there."""
+    decisions = {}
+    for question in dict.fromkeys(subject[0] for subject in scores):
+        others = [subject for subject in scores if subject[0] != question and subject in people]
+        share = np.mean([people[subject] for subject in others])
+        threshold = np.quantile([scores[subject] for subject in others], 1 - share)
+        own = (subject for subject in scores if subject[0] == question)
+        decisions.update({subject: scores[subject] >= threshold for subject in own})
+    return decisions
+
+
+def _write_decisions(path: Path, decisions: Mapping[Subject, bool]) -> None:
+    _write(
+        path,
+        (
+            {
+                "question": question,
+                "run": run,
+                "nugget": nugget,
+                "support": "full" if supported else "none",
+                "trace": {"assessor": path.stem},
+            }
+            for (question, run, nugget), supported in decisions.items()
+        ),
+    )
+
+
+def _answer_sets(folder: Path) -> dict[str, str]:
+    """Judge with every assessor of short answers."""
+    names = ("match(normalise=true)", "match(contains=true)", "recall", "learned")
+    for name in names:
+        qassay.judge(qassay.open(folder), name)
+    qassay.judge(qassay.open(folder), _as_long_as_the_gold, set_name="length")
+    qassay.judge(qassay.open(folder), _plain_overlap, set_name="plain")
+    return {
+        "length": "length: at least that of the shortest gold answer",
+        "plain": "plain overlap: half of the gold answer's words",
+        **{name: name for name in names},
+        "BEM": "BEM (stored)",
+        "gpt-4": "gpt-4 (stored)",
+    }
+
+
+def _as_long_as_the_gold(case: Case) -> str:
+    return "correct" if len(case.text) >= min(map(len, case.question.gold)) else "incorrect"
+
+
+def _plain_overlap(case: Case) -> str:
+    said = set(case.text.lower().split())
+    shares = [len(said & set(gold.lower().split())) / len(gold.split()) for gold in case.question.gold if gold.split()]
+    return "correct" if max(shares, default=0) >= 0.5 else "incorrect"
+
+
+# ---- what they can be talked into -----------------------------------------------------------------------------------
+
+
+def _attacks_on_nuggets(answers: Runs, asked: Mapping[str, str], best: str) -> Runs:
+    """Runs that say nothing, or the opposite, in the words of the others."""
+    rng = random.Random(0)
+    own = answers[best]
+    return {
+        "commonest-words": {question: _commonest(answers, question) for question in asked},
+        "words-by-alphabet": {question: _commonest(answers, question, in_order=True) for question in asked},
+        "shuffled-words": {question: _shuffled(text, rng) for question, text in own.items()},
+        "negated-sentences": {question: _negated(text) for question, text in own.items()},
+        "question-repeated": {question: f"{text}. " * 50 for question, text in asked.items()},
+        "very-long": {
+            question: " ".join(run.get(question, "") for run in list(answers.values())[:10]) for question in asked
+        },
+    }
+
+
+def _attacks_on_answers(answers: Runs, asked: Mapping[str, str], best: str) -> Runs:
+    rng = random.Random(0)
+    own = answers[best]
+    everything = " ".join(word for run in answers.values() for word in run.values())
+    common = " ".join(word for word, _ in Counter(words(everything)).most_common(400))
+    return {
+        "commonest-words": dict.fromkeys(asked, common),
+        "words-by-alphabet": dict.fromkeys(asked, " ".join(sorted(common.split()))),
+        "shuffled-words": {question: _shuffled(text, rng) for question, text in own.items()},
+        "negated-sentences": {question: NEGATION + text for question, text in own.items()},
+        "question-repeated": {question: f"{text}? " * 50 for question, text in asked.items()},
+        "very-long": {question: " or ".join(run[question] for run in answers.values()) for question in asked},
+    }
+
+
+def _commonest(answers: Runs, question: str, *, in_order: bool = False, count: int = 400) -> str:
+    """The commonest words of all responses to a question but for stop words: the commonest first, or by alphabet."""
+    spoken = Counter(
+        word for run in answers.values() for word in words(run.get(question, "")) if word not in STOP_WORDS
+    )
+    chosen = [word for word, _ in spoken.most_common(count)]
+    return " ".join(sorted(chosen) if in_order else chosen)
+
+
+def _shuffled(text: str, rng: random.Random) -> str:
+    spoken = text.split()
+    rng.shuffle(spoken)
+    return " ".join(spoken)
+
+
+def _negated(text: str) -> str:
+    return " ".join(f"{NEGATION}{sentence.strip()}." for sentence in text.split(".") if sentence.strip())
+
+
+def _persuaded(title: str, folder: Path, names: Iterable[str]) -> Table:
+    """The scores of attacking runs under each assessor, in parts of the score it gives to the best real run."""
+    attacks = [
+        "commonest-words",
+        "words-by-alphabet",
+        "shuffled-words",
+        "negated-sentences",
+        "question-repeated",
+        "very-long",
+    ]
+    rows: list[list[Cell]] = []
+    for name in names:
+        qassay.judge(qassay.open(folder), name)
+        scores = qassay.open(folder).score(name, unjudged="wrong", missing="skip")
+        of_run = {row.run: row.score or 0.0 for row in scores.runs}
+        best = max(score for run, score in of_run.items() if run not in attacks)
+        rows.append([name, best, *(of_run[attack] for attack in attacks)])
+    columns: list[Column | str] = [
+        "assessor",
+        Column("best real run", ".3f"),
+        *(Column(a.replace("-", " "), ".3f") for a in attacks),
+    ]
+    notes = [
+        "Shuffled words and negated sentences are those of the best run by people; very long answers are those of ten"
+        " runs one after the other, or all systems' answers joined by 'or'.",
+    ]
+    return table(title, columns, rows, notes)
+
+
+# ---- speed ----------------------------------------------------------------------------------------------------------
+
+
+def _match_speed(count: int) -> Row:
+    """Strings of ten thousand questions against known answers, beside a plain loop that checks nothing."""
+    questions = TestSet(
+        tuple(Question(f"q{number}", "qa", "?", gold=(f"answer {number}",)) for number in range(10_000))
+    )
+    task = qassay.open(nq301("speed")).task if NQ.exists() else None
+    if task is None:
+        return Row(f"{count:,} strings by match", None, None, None, "needs the data of NQ-301")
+    items = (
+        Item(number, f"q{number % 10_000}", "label", None, 0, {"text": f"answer {number % 20_000}", "contexts": []}, 1)
+        for number in range(count)
+    )
+    known = [{"question": asked.id, "answer": asked.gold[0]} for asked in questions]
+    assessor = Match.from_rows(known, labels=("correct", "incorrect"))
+    begin = time.perf_counter()
+    judged = judge_items(assessor, items, questions, task)
+    ours = time.perf_counter() - begin
+    gold = {asked.id: asked.gold[0] for asked in questions}
+    begin = time.perf_counter()
+    plain = [
+        {
+            "question": f"q{n % 10_000}",
+            "text": f"answer {n % 20_000}",
+            "judgment": gold[f"q{n % 10_000}"] == f"answer {n % 20_000}",
+        }
+        for n in range(count)
+    ]
+    peer = time.perf_counter() - begin
+    assert len(judged.rows) == len(plain)
+    return Row(f"{count:,} strings by match", ours, peer, peer / ours, "plain loop: no rules checked, no trace")
+
+
+def _overlap_speed(count: int) -> Row:
+    """Nugget decisions of TREC RAG 2024, over and over, beside a plain loop over sets of words without weights."""
+    if not ASSIGNMENTS.exists():
+        return Row(f"{count:,} nugget decisions by overlap", None, None, None, "needs the data of TREC RAG 2024")
+    evaluation = qassay.open(rag24("rag24-speed"))
+    listed: dict[str, list[dict[str, Any]]] = {}
+    for row in evaluation.nugget_list("adjudicated").iter_rows(named=True):
+        listed.setdefault(row["question"], []).append(row)
+    pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
+    per_pass = sum(len(listed[item.question]) for item in pool)
+    items = pool * -(-count // per_pass)
+    assessor = open_assessor("overlap", evaluation)
+    begin = time.perf_counter()
+    judged = judge_items(assessor, items, evaluation.questions, evaluation.task, nuggets=listed)
+    ours = time.perf_counter() - begin
+    begin = time.perf_counter()
+    plain = 0
+    for item in items:
+        said = set(text_of(item).lower().split())
+        for nugget in listed[item.question]:
+            own = set(nugget["text"].lower().split())
+            plain += len(own & said) / len(own) >= 0.5
+    peer = time.perf_counter() - begin
+    return Row(
+        f"{len(judged.rows):,} nugget decisions by overlap",
+        ours,
+        peer,
+        peer / ours,
+        "plain loop: no stems, weights or window",
+    )

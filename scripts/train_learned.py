@@ -1,0 +1,104 @@
+"""Train the model of the assessor `learned` on human judgments of TriviaQA answers, and write it into the package.
+
+    .venv/bin/python scripts/train_learned.py [TQ.json]
+
+The data (wangcunxiang/QA-Eval, Apache-2.0) are 1,938 questions answered by five systems, each answer judged by a
+person. What the script prints and writes down with the model comes from ten folds of questions: each is judged by a
+model that has seen none of its questions. Without a date of today (--keep-date) the file changes only where the model
+does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qassay.assessors.features import FEATURES, closest
+from qassay.assessors.logistic import Logistic, fit
+from qassay.matrix import Floats
+from qassay.meta.agreement.coefficients import cohen_kappa
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data")) / "evouna_tq" / "TQ.json"
+MODEL = ROOT / "src" / "qassay" / "assessors" / "learned.json"
+SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+FOLDS = 10
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """One row per judged answer; improper questions are left out, as their authors did."""
+    rows = []
+    for number, entry in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+        if not entry["improper"]:
+            golds = [gold.strip() for gold in entry["golden_answer"].split("/") if gold.strip()]
+            rows += [
+                {
+                    "question": number,
+                    "system": system,
+                    "right": bool(entry[f"judge_{system}"]),
+                    "features": closest(entry["question"], golds, entry[f"answer_{system}"])[1],
+                }
+                for system in SYSTEMS
+            ]
+    return rows
+
+
+def cross_validated(questions: Floats, rows: Floats, labels: Floats) -> Floats:
+    """Probabilities of answers, each by a model that has not seen the answer's question."""
+    folds = questions.astype(np.int64) * 7919 % 1009 % FOLDS
+    probabilities = np.zeros(len(labels))
+    for fold in range(FOLDS):
+        inside = folds == fold
+        probabilities[inside] = fit(FEATURES, rows[~inside], labels[~inside]).probabilities(rows[inside])
+    return probabilities
+
+
+def kappa(people: Floats, machine: Floats) -> float:
+    """Cohen's kappa of two series of 0 and 1."""
+    joint = np.zeros((2, 2))
+    np.add.at(joint, (people.astype(int), machine.astype(int)), 1)
+    return float(cohen_kappa(joint))
+
+
+def train(path: Path) -> tuple[Logistic, dict[str, Any]]:
+    """The model of all answers, and how it does on questions it has not seen."""
+    table = read(path)
+    rows = np.array([row["features"] for row in table])
+    labels = np.array([row["right"] for row in table], dtype=np.float64)
+    systems = np.array([row["system"] for row in table])
+    verdicts = (cross_validated(np.array([row["question"] for row in table]), rows, labels) >= 0.5).astype(np.float64)
+    differences = {
+        system: round(float((verdicts - labels)[systems == system].mean()), 4) for system in dict.fromkeys(systems)
+    }
+    figures = {"answers": len(table), "kappa": round(kappa(labels, verdicts), 4), "score_differences": differences}
+    return fit(FEATURES, rows, labels), figures
+
+
+def main() -> None:
+    """Train, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", type=Path, default=DATA)
+    parser.add_argument("--keep-date", action="store_true", help="keep the date of the file that is there")
+    given = parser.parse_args()
+    model, figures = train(given.data)
+    date = datetime.now(tz=UTC).date().isoformat()
+    if given.keep_date and MODEL.exists():
+        date = json.loads(MODEL.read_text(encoding="utf-8"))["date"]
+    origin = {
+        "script": "scripts/train_learned.py",
+        "source": "EVOUNA-TriviaQA, wangcunxiang/QA-Eval (Apache-2.0): human judgments of five systems' answers",
+        "date": date,
+        "cross_validation": figures,
+    }
+    MODEL.write_text(json.dumps(origin | {"model": model.as_json()}, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""Trust in an automatic assessor of an opened evaluation: its labels and scores beside those of people (METHOD 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from qassay.analysis.agreements import label_tables
+from qassay.errors import InputError, Problem, unknown
+from qassay.evaluation import Evaluation
+from qassay.formats import files
+from qassay.judging import ROW_KINDS, kind_of_row
+from qassay.judging.pool import judged_responses
+from qassay.judging.sets import JudgmentSet, check_nuggets
+from qassay.matrix import Floats
+from qassay.meta.agreement import scheme_of
+from qassay.meta.trust import Compared, ScoredTwice, Trust
+from qassay.meta.trust import trust as measure_trust
+from qassay.meta.trust.annotator import LEAST_PEOPLE, AlternativeAnnotator, alternative_annotator
+from qassay.scoring import Scores, score
+from qassay.tally import Tally, tally
+
+_COPIED_FROM = b'"copied_from"'
+# Words in names that tell a model family; a judge may favour answers of its own kind.
+FAMILIES = ("gpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek", "command-r", "phi")
+
+
+def trust(
+    evaluation: Evaluation,
+    assessor: str,
+    against: str | None = None,
+    *,
+    measure: str | None = None,
+    component: str | None = None,
+    two_people: bool = False,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Trust:
+    """How far can an automatic assessor be trusted, measured against people (the default key unless named)?
+
+    `two_people` asks for the alternative annotator test with two people too, where it gives no verdict.
+    """
+    people = _people(evaluation, assessor, against)
+    program, copied = _without_copies(evaluation, assessor, people)
+    compared, notes = _compared(evaluation, program, people, component)
+    scored = _scored(evaluation, program, people, measure, component)
+    notes += _family(assessor, evaluation.runs.tags)
+    return measure_trust(
+        assessor,
+        people,
+        compared,
+        scored,
+        alternative=_alternative(evaluation, program, assessor, two_people=two_people),
+        copied=copied,
+        seed=seed,
+        resamples=resamples,
+        notes=notes,
+    )
+
+
+def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
+    """The set to compare with, and an error where either set is not there."""
+    chosen = against or evaluation.default_key()
+    if assessor not in evaluation.sets:
+        raise unknown("judgment set", assessor, evaluation.sets)
+    if chosen is None or chosen == assessor:
+        others = [name for name in evaluation.sets if name != assessor]
+        message = f"name the judgments of people to compare {assessor} with: --against SET"
+        message += f" (there are {', '.join(others)})" if others else "; there are none yet"
+        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+    if chosen not in evaluation.sets:
+        raise unknown("judgment set", chosen, evaluation.sets)
+    return chosen
+
+
+def _without_copies(evaluation: Evaluation, assessor: str, people: str) -> tuple[JudgmentSet, int]:
+    """The assessor's judgments but for those that repeat the people's own row, and how many these are."""
+    judged = evaluation.judgment_set(assessor)
+    path = evaluation.folder.judgment_sets().get(assessor)
+    data = files.read_bytes(path) if path is not None else b""
+    if _COPIED_FROM not in data:
+        return judged, 0
+    types = {question.id: question.type for question in evaluation.questions}
+    copies: dict[str, list[dict[str, Any]]] = {}
+    for line in data.split(b"\n"):
+        if line.strip():
+            row = msgspec.json.decode(line)
+            kind = kind_of_row(row, types.get(str(row.get("question"))), evaluation.task)
+            trace = row.get("trace")
+            if kind is not None:
+                # The last row of a subject counts, so that all of them are looked at in order.
+                copied = isinstance(trace, dict) and trace.get("copied_from") == people
+                copies.setdefault(kind, []).append({**row, "copied": copied})
+    kinds = {kind: _kept(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
+    return JudgmentSet(assessor, kinds), sum(table.height - kinds[kind].height for kind, table in judged.kinds.items())
+
+
+def _kept(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    identity = list(ROW_KINDS[kind].identity)
+    schema = {name: table.schema[name] for name in identity} | {"copied": pl.Boolean}
+    listed = [{name: _as_column(row.get(name), schema[name]) for name in schema} for row in rows]
+    marks = pl.DataFrame(listed, schema=schema).unique(identity, keep="last", maintain_order=True)
+    copied = marks.filter(pl.col("copied")).select(identity)
+    return table.join(copied, on=identity, how="anti", nulls_equal=True, maintain_order="left")
+
+
+def _as_column(value: Any, kind: Any) -> Any:
+    return str(value) if kind == pl.String and value is not None else value
+
+
+# ---- labels ---------------------------------------------------------------------------------------------------------
+
+
+def _compared(
+    evaluation: Evaluation, program: JudgmentSet, people: str, component: str | None
+) -> tuple[list[Compared], list[str]]:
+    """The labels of every kind that both sets gave, with the one that counts as right."""
+    parts, notes = [], []
+    judged = {people: evaluation.judgment_set(people), program.name: program}
+    asked = [question.id for question in evaluation.questions if component in (None, question.type)]
+    for about, every in label_tables(evaluation, judged):
+        labels = every.filter(pl.col("question").is_in(asked))
+        if not {people, program.name} <= set(labels.columns):
+            continue
+        both = labels.drop_nulls([people, program.name])
+        if both.height:
+            best = _best(evaluation, about, {*both[people], *both[program.name]})
+            parts.append(Compared(about, list(both["question"]), list(both[program.name]), list(both[people]), best))
+        if labels.height > both.height:
+            notes.append(f"Judged by one of the two only, and not compared: {labels.height - both.height:,} {about}.")
+    return parts, notes
+
+
+def _best(evaluation: Evaluation, about: str, labels: set[str]) -> str:
+    """The label that counts as right: R, full, yes, YES, or the task's highest-valued one."""
+    values = evaluation.task.values
+    if about == "items" and values:
+        return max(values, key=values.__getitem__)
+    order = scheme_of(labels).order
+    best = next((label for label in ("R", "full", "yes", "YES", "supported") if label in order), None)
+    return best or order[-1]
+
+
+def _alternative(
+    evaluation: Evaluation, program: JudgmentSet, assessor: str, *, two_people: bool
+) -> AlternativeAnnotator | None:
+    """The alternative annotator test against the sets of people, where there are enough of them."""
+    names = [name for name in evaluation.assessor_sets if name != assessor]
+    if len(names) < (2 if two_people else LEAST_PEOPLE):
+        return None
+    judged = {assessor: program} | {name: evaluation.judgment_set(name) for name in names}
+    sides: dict[str, list[str | None]] = {name: [] for name in judged}
+    for _, labels in label_tables(evaluation, judged):
+        for name, side in sides.items():
+            side += list(labels[name]) if name in labels.columns else [None] * labels.height
+    said = sides.pop(assessor)
+    return alternative_annotator(said, sides)
+
+
+def _family(assessor: str, runs: Sequence[str]) -> list[str]:
+    """Runs whose names suggest the family of the judge's model."""
+    notes = []
+    for family in FAMILIES:
+        same = [run for run in runs if family in run.lower()]
+        if family in assessor.lower() and same:
+            named = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
+            notes.append(f"By its name {assessor} shares the model family {family} with {named}: look at their bias.")
+    return notes
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+def _scored(
+    evaluation: Evaluation, program: JudgmentSet, people: str, measure: str | None, component: str | None
+) -> ScoredTwice | None:
+    """Every run scored by both, on the questions of which both judged all that the run returned."""
+    if not evaluation.run_files.runs.tags or evaluation.task.has("justified"):
+        return None
+    joined = {name: _tally(evaluation, name, judged) for name, judged in ((people, None), (program.name, program))}
+    complete = [
+        judged_responses(evaluation.runs, evaluation.questions, evaluation.task, part.key.judgments, part.key.nuggets)
+        for part in joined.values()
+    ]
+    both = set(complete[0].join(complete[1], on=["question", "run"]).iter_rows())
+    if not both:
+        return None
+    scores = [_score(evaluation, _restricted(part, both), measure, component) for part in joined.values()]
+    return _twice(evaluation, joined[people], both, *scores)
+
+
+def _tally(evaluation: Evaluation, name: str, judged: JudgmentSet | None) -> Tally:
+    """The runs joined with the key of a set; `judged` stands in for its judgments where some are left out."""
+    joined = evaluation.tally(name)
+    if judged is None:
+        return joined
+    key = replace(joined.key, judgments=judged)
+    if problems := list(check_nuggets(judged, key.nuggets, file=f"judgments/{name}.jsonl")):
+        raise InputError(problems)
+    return tally(joined.runs, joined.questions, key, joined.task)
+
+
+def _restricted(joined: Tally, both: set[tuple[str, str]]) -> Tally:
+    """The tally as if runs had answered only these questions."""
+    types = {}
+    for kind, part in joined.types.items():
+        mask = np.array(
+            [[(question.id, tag) in both for question in part.questions] for tag in joined.runs.tags], dtype=bool
+        ).reshape(part.answered.shape)
+        types[kind] = replace(part, answered=part.answered & mask)
+    return replace(joined, types=types)
+
+
+def _score(evaluation: Evaluation, joined: Tally, measure: str | None, component: str | None) -> Scores:
+    configuration = evaluation.configuration
+    return score(
+        joined,
+        measure=measure,
+        component=component,
+        unjudged="wrong",
+        missing="skip",
+        drop=configuration.drop,
+        drop_from_series=configuration.drop_from_series,
+    )
+
+
+def _twice(
+    evaluation: Evaluation, joined: Tally, both: set[tuple[str, str]], people: Scores, program: Scores
+) -> ScoredTwice:
+    """Both scores on the units that both have."""
+    units = [unit for unit in people.units.ids if unit in set(program.units.ids)]
+    columns = [
+        np.array([ids.index(unit) for unit in units], dtype=np.int64) for ids in (people.units.ids, program.units.ids)
+    ]
+    tags = people.tags
+    answered = _answered(joined, people.questions)
+    by_id = joined.questions.by_id
+    are_questions = all(unit in by_id for unit in units)
+    left = dict.fromkeys(tags, 0)
+    for question, tag in answered:
+        left[tag] += (question, tag) not in both
+    has: dict[str, set[str | None]] = {tag: set() for tag in tags}
+    for question, tag in answered:
+        has[tag].add(question if are_questions else by_id[question].series)
+    low, high = people.scale
+    return ScoredTwice(
+        runs=tags,
+        units=tuple(units),
+        program=program.units.values[:, columns[1]],
+        people=people.units.values[:, columns[0]],
+        summary=people.units.summary.on_units(columns[0]),
+        units_of_run=[len(has[tag].intersection(people.units.ids)) for tag in tags],
+        left_out=left,
+        measure=people.measure,
+        reach=high - low,
+        lengths=_lengths(evaluation, tags, units) if are_questions else None,
+        types=[by_id[unit].type for unit in units] if are_questions else None,
+    )
+
+
+def _answered(joined: Tally, types: Iterable[str]) -> list[tuple[str, str]]:
+    """Every question of these types that a run has a response to."""
+    return [
+        (part.questions[column].id, joined.runs.tags[row])
+        for part in (joined.types[kind] for kind in types)
+        for row, column in np.argwhere(part.answered).tolist()
+    ]
+
+
+def _lengths(evaluation: Evaluation, tags: Sequence[str], units: Sequence[str]) -> Floats | None:
+    """Characters of each response; None where responses have no text."""
+    rows = evaluation.runs.table
+    if "text" not in rows.columns:
+        return None
+    totals = (
+        rows.with_columns(pl.col("question", "run").cast(pl.String))
+        .group_by("question", "run")
+        .agg(length=pl.col("text").str.len_chars().fill_null(0).sum())
+    )
+    lengths = np.zeros((len(tags), len(units)))
+    row, column = ({name: place for place, name in enumerate(names)} for names in (tags, units))
+    for question, run, length in totals.iter_rows():
+        if question in column:
+            lengths[row[run], column[question]] = length
+    return lengths

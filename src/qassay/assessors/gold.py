@@ -1,0 +1,67 @@
+"""What the assessors of short and free answers share: the gold answers of a question, and the labels they give.
+
+Gold answers are those of the questions file (`gold`) and of answers.jsonl, not withdrawn. These assessors say only
+whether an answer is right: R or W for items, the task's highest- and lowest-valued label for free text (METHOD 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from qassay.assessors.base import Case
+from qassay.questions import Question
+from qassay.tasks import Task
+
+RIGHT, WRONG, UNSUPPORTED = "R", "W", "U"
+# The kinds of judgment that are about one string.
+STRINGS = ("item", "list", "label")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold answers of each question, and the labels of right and wrong free-text answers."""
+
+    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    labels: tuple[str, str] | None = None
+
+    @classmethod
+    def of(cls, questions: Iterable[Question], known: Iterable[Mapping[str, Any]], task: Task) -> Gold:
+        """The gold answers of the questions and the rows of answers.jsonl."""
+        answers: dict[str, list[str]] = {}
+        for question in questions:
+            answers.setdefault(question.id, []).extend(question.gold)
+        for row in known:
+            if not row.get("withdrawn"):
+                answers.setdefault(row["question"], []).append(row["answer"])
+        unique = {question: tuple(dict.fromkeys(texts)) for question, texts in answers.items() if texts}
+        return cls(unique, best_and_worst(task))
+
+    def of_case(self, case: Case) -> Sequence[str]:
+        """The gold answers to compare with; none where the part is no string or has none."""
+        if case.kind not in STRINGS or case.part.row.get("text") is None:
+            return ()
+        return self.answers.get(case.question.id, ())
+
+    def verdict(self, case: Case, *, right: bool, answer: str | None = None) -> dict[str, Any] | None:
+        """Right or wrong as a verdict of the part's kind; a right item of a list belongs to the class `answer`."""
+        return right_or_wrong(case, self.labels, right=right, answer=answer)
+
+
+def best_and_worst(task: Task) -> tuple[str, str] | None:
+    """The labels of the highest and the lowest value; None where the task's labels have no values."""
+    values = task.values
+    if not values:
+        return None
+    return max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+
+
+def right_or_wrong(
+    case: Case, labels: tuple[str, str] | None, *, right: bool, answer: str | None = None
+) -> dict[str, Any] | None:
+    """Right or wrong as a verdict of the part's kind; None for free text whose labels have no values."""
+    if case.kind == "label":
+        return None if labels is None else {"judgment": labels[0 if right else 1]}
+    named = {"answer": answer} if case.kind == "list" and right and answer else {}
+    return {"judgment": RIGHT if right else WRONG, **named}

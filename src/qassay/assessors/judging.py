@@ -1,0 +1,282 @@
+"""An assessor judges the pool of an evaluation, into a set of its own.
+
+What it judges is written to a journal in the evaluation's folder as it comes and imported when all is judged: a job
+that was broken off, by a failure or by force, goes on where it stopped. What the set has already is not judged again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from qassay.assessors.base import BATCH, AutomaticAssessor, Documents, Judging, Nuggets
+from qassay.errors import UsageError
+from qassay.evaluation import Evaluation
+from qassay.formats.importing import Options, plan_import
+from qassay.formats.jsonl import write_rows
+from qassay.formats.names import file_name, name_fault
+from qassay.judging import SETTLED_SETS, Item, Row, kind_of_row, names_nuggets, subject
+from qassay.judging.items import pool_items
+from qassay.judging.sets import list_shown
+from qassay.nuggets import NUGGET_COLUMNS, list_of_key
+from qassay.store.places import import_plan, writable
+
+if TYPE_CHECKING:
+    from qassay.client import Client
+    from qassay.collections import Collection
+
+# Judgments wait this long at most before they are sent to a server.
+SECONDS = 5.0
+# Called with the number of decisions made.
+Progress = Callable[[int], None]
+
+
+@dataclass
+class Done:
+    """What a job came to: judgments by label, parts without an opinion, parts that were judged before."""
+
+    set_name: str
+    labels: Counter[str] = field(default_factory=Counter)
+    silent: int = 0
+    known: int = 0
+    # Judgments of an earlier job that was broken off.
+    resumed: int = 0
+
+    @property
+    def judged(self) -> int:
+        """The number of new judgments."""
+        return self.labels.total()
+
+    def add(self, row: Row) -> None:
+        """Count a judgment by its label."""
+        self.labels[str(row.get("judgment") or row.get("support") or "other")] += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `judge --json`."""
+        return {
+            "set": self.set_name,
+            "judged": self.judged,
+            "labels": dict(self.labels),
+            "known": self.known,
+            "silent": self.silent,
+            "resumed": self.resumed,
+        }
+
+
+def judge(
+    evaluation: Evaluation,
+    assessor: AutomaticAssessor,
+    *,
+    set_name: str | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> Done:
+    """Let an assessor judge the pool of an evaluation; its judgments are added to a set of its own."""
+    name = checked_name(evaluation, assessor, set_name)
+    done = Done(name)
+    known = set() if again else _known(evaluation, name)
+    nuggets = shown_nuggets(evaluation, name)
+    journal = Journal.of(evaluation, name, again=again)
+    for row in journal.rows():
+        known.add(_subject(row, evaluation))
+        done.add(row)
+        done.resumed += 1
+    judging = Judging(
+        assessor, evaluation.questions, evaluation.task, nuggets, documents_of(evaluation), known, progress
+    )
+    try:
+        journal.write(_counted(judging.rows(_items(evaluation)), done))
+    finally:
+        close(assessor)
+    done.silent, done.known = judging.silent, judging.skipped - done.resumed
+    if done.judged:
+        _import(evaluation, journal.path, name, nuggets)
+    journal.remove()
+    return done
+
+
+def judge_on_server(
+    client: Client,
+    evaluation: Evaluation,
+    assessor: AutomaticAssessor,
+    *,
+    set_name: str | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> Done:
+    """Judge the pool of a served evaluation; judgments are sent as they come, so that a broken-off job goes on."""
+    name = checked_name(evaluation, assessor, set_name)
+    served, done = client.evaluation(), Done(name)
+    known = set() if again else client.judged(name)
+    judging = Judging(
+        assessor,
+        served.questions,
+        served.task,
+        shown_nuggets(evaluation, name),
+        documents_of(evaluation),
+        known,
+        progress,
+    )
+    try:
+        rows = _counted(judging.rows(client.items()), done)
+        _sent(rows, lambda batch: client.send_judgments(name, batch))
+    finally:
+        close(assessor)
+    done.silent, done.known = judging.silent, judging.skipped
+    return done
+
+
+def checked_name(evaluation: Evaluation, assessor: AutomaticAssessor, set_name: str | None) -> str:
+    """The name of the set; a set of people is not written to."""
+    name = set_name or assessor.name
+    if fault := name_fault(name):
+        raise UsageError(f"the set name {name!r} {fault}; name the set with --set")
+    if name in SETTLED_SETS or name in evaluation.assessor_sets:
+        raise UsageError(f"the set {name} has judgments of people; name another with --set")
+    return name
+
+
+def close(assessor: AutomaticAssessor) -> None:
+    """End whatever an assessor keeps running."""
+    if callable(ending := getattr(assessor, "close", None)):
+        ending()
+
+
+@dataclass(frozen=True)
+class Journal:
+    """Judgments on their way into a set: one JSON line each, in a hidden file of the evaluation's folder."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, name: str, *, again: bool) -> Journal:
+        """The journal of a set; judging again starts a new one."""
+        journal = cls(evaluation.folder.path / f".judging-{file_name(name)}.jsonl")
+        if again:
+            journal.remove()
+        return journal
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of an earlier job; a last line that was cut off is dropped from the file."""
+        if not self.path.exists():
+            return
+        whole = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                try:
+                    row = msgspec.json.decode(line)
+                except msgspec.DecodeError:
+                    break
+                if not line.endswith(b"\n") or not isinstance(row, dict):
+                    break
+                whole += len(line)
+                yield row
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Add each row as it comes, without a buffer: what was written survives the end of this process."""
+        with contextlib.ExitStack() as stack:
+            file = None
+            for row in rows:
+                # The file is made by the first row: an assessor without an opinion leaves nothing behind.
+                file = file or stack.enter_context(self.path.open("ab", buffering=0))
+                file.write(msgspec.json.encode(row) + b"\n")
+
+    def remove(self) -> None:
+        """The judgments are in the set, or are not wanted."""
+        self.path.unlink(missing_ok=True)
+
+
+def _sent(rows: Iterable[Row], send: Callable[[list[Row]], object]) -> None:
+    """Send rows in batches, and what there is every few seconds; also what came before a failure."""
+    batch: list[Row] = []
+    last = time.monotonic()
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) >= BATCH or time.monotonic() - last >= SECONDS:
+                send(batch)
+                batch, last = [], time.monotonic()
+    finally:
+        if batch:
+            send(batch)
+
+
+def shown_nuggets(evaluation: Evaluation, name: str) -> Nuggets:
+    """The nuggets of each question, by the list that an assessor of this set would be shown."""
+    lists = sorted(evaluation.folder.nugget_lists())
+    chosen = list_shown(name, lists)
+    by_question: dict[str, list[dict[str, object]]] = {}
+    if chosen in lists:
+        for row in evaluation.nugget_list(chosen).iter_rows(named=True):
+            by_question.setdefault(row["question"], []).append(row)
+    return by_question
+
+
+def documents_of(evaluation: Evaluation) -> Documents:
+    """The texts of the collection; it is opened when the first one is asked for."""
+
+    @cache
+    def collection() -> Collection | None:
+        from qassay.collections import open_collection
+
+        place = evaluation.folder.collection
+        return open_collection(place) if place.is_dir() else None
+
+    def text(doc: str) -> str | None:
+        documents = collection()
+        return documents.document(doc).text if documents is not None and doc in documents else None
+
+    return text
+
+
+def _items(evaluation: Evaluation) -> Iterator[Item]:
+    justified = evaluation.configuration.justified
+    return pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified)
+
+
+def _counted(rows: Iterable[Row], done: Done) -> Iterator[Row]:
+    for row in rows:
+        done.add(row)
+        yield row
+
+
+def _known(evaluation: Evaluation, name: str) -> set[str]:
+    """The subjects that the set has judged already."""
+    if name not in evaluation.sets:
+        return set()
+    judged = evaluation.judgment_set(name)
+    return {subject(kind, row) for kind, table in judged.kinds.items() for row in table.iter_rows(named=True)}
+
+
+def _subject(row: Row, evaluation: Evaluation) -> str:
+    asked = evaluation.questions.by_id.get(str(row.get("question")))
+    kind = kind_of_row(row, asked.type if asked else None, evaluation.task)
+    return subject(kind, row) if kind else ""
+
+
+def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets) -> None:
+    """Add the rows of the journal to the set and, where scoring would find no list of nuggets, the one shown."""
+    opened, store = writable(evaluation.folder.path)
+    with journal.open("rb") as file:
+        by_nuggets = any(names_nuggets(msgspec.json.decode(line)) for line in file)
+    with tempfile.TemporaryDirectory() as place:
+        files = [journal]
+        if by_nuggets and list_of_key(name, opened.nugget_lists()) is None:
+            files.append(Path(place) / "nuggets.jsonl")
+            write_rows(files[-1], (_nugget_row(nugget) for listed in nuggets.values() for nugget in listed))
+        import_plan(plan_import(opened, files, options=Options(set_name=name)), store)
+
+
+def _nugget_row(nugget: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: nugget[name] for name in NUGGET_COLUMNS if nugget.get(name) is not None}

@@ -1,0 +1,176 @@
+"""Assessors of one's own: a Python function, a command, or a plug-in of the entry point group `qassay.assessors`.
+
+    module:callable    called with a Case, returns an Opinion, a verdict (a dictionary), a label, or None
+    a command          reads one JSON line per decision, writes one: a verdict, perhaps with `trace`, or null
+    a plug-in          called with the evaluation and its parameters, returns an assessor or such a function
+
+A command gets what a person sees: the question, the kind of judgment, the string or the strings of the response, its
+document, the contexts, the nuggets, the nugget in question, gold answers, and the labels it may give. It is started
+once per worker and never asked two things at a time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from qassay.assessors.base import AutomaticAssessor, Case, Opinion
+from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.questions import question_row
+from qassay.judging import KINDS
+from qassay.systems.harness.callers import RunningCommand
+from qassay.systems.harness.wire import CallError
+from qassay.tasks import Task
+
+TIMEOUT = 120.0
+WORKERS = 4
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class FunctionAssessor:
+    """A function from a case to an opinion, a verdict, a label or None."""
+
+    name: str
+    function: Callable[[Case], Any]
+    under_way: int = 1
+
+    def judge(self, case: Case) -> Opinion | None:
+        """What the function says; what it raises is shown with its name."""
+        try:
+            answer = self.function(case)
+        except Exception as error:
+            message = f"the assessor {self.name} raised {type(error).__name__}: {error}"
+            raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
+        return opinion_of(answer, case, self.name)
+
+
+@dataclass(frozen=True)
+class CommandAssessor:
+    """A command that reads decisions and writes verdicts, one process for each worker."""
+
+    name: str
+    arguments: tuple[str, ...]
+    task: Task
+    under_way: int = WORKERS
+    timeout: float = TIMEOUT
+    _local: threading.local = field(default_factory=threading.local, repr=False, compare=False)
+    _running: list[RunningCommand] = field(default_factory=list, repr=False, compare=False)
+
+    def judge(self, case: Case) -> Opinion | None:
+        """One line out, one line back."""
+        process = getattr(self._local, "process", None)
+        if process is None:
+            process = self._local.process = RunningCommand(list(self.arguments))
+            self._running.append(process)
+        line = msgspec.json.encode(as_request(case, self.task)) + b"\n"
+        try:
+            answer = process.exchange(line, self.timeout)
+        except CallError as error:
+            process.kill()
+            self._local.process = None
+            message = f"the assessor {self.name}: {error}"
+            raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
+        try:
+            said = msgspec.json.decode(answer)
+        except msgspec.DecodeError:
+            shown = answer[:_SHOWN].decode("utf-8", errors="replace").strip()
+            message = f"the assessor {self.name} wrote {shown!r}; it has to write one JSON value per line"
+            raise _failed(case, message) from None
+        return opinion_of(said, case, self.name)
+
+    def close(self) -> None:
+        """End the commands."""
+        while self._running:
+            self._running.pop().kill()
+
+
+def as_request(case: Case, task: Task) -> dict[str, Any]:
+    """What a command reads about one decision."""
+    request = {
+        "question": question_row(case.question),
+        "kind": case.kind,
+        "about": {name: value for name, value in case.part.row.items() if value is not None and name != "run"},
+        "text": case.text,
+        "document": case.document,
+        "contexts": case.shown.get("contexts") or None,
+        "nuggets": [{"nugget": nugget["nugget"], "text": nugget.get("text")} for nugget in case.nuggets] or None,
+        "gold": list(case.question.gold) or None,
+        "labels": [label.label for label in KINDS[case.kind].labels(task)] or None,
+    }
+    return {name: value for name, value in request.items() if value is not None}
+
+
+def opinion_of(answer: Any, case: Case, name: str) -> Opinion | None:
+    """The opinion that an answer stands for: a label alone is the main field of the verdict."""
+    if answer is None or isinstance(answer, Opinion):
+        return answer
+    main = next(iter(KINDS[case.kind].fields))
+    if isinstance(answer, str) or (main == "nuggets" and isinstance(answer, list)):
+        return Opinion({main: answer})
+    if not isinstance(answer, Mapping):
+        message = f"the assessor {name} gave {type(answer).__name__}; it gives a label, a verdict or nothing"
+        raise _failed(case, message)
+    verdict = dict(answer)
+    trace = verdict.pop("trace", None)
+    if trace is not None and not isinstance(trace, Mapping):
+        raise _failed(case, f"the assessor {name} gave a trace that is not an object")
+    extra = {"probability": verdict.pop("probability")} if "probability" in verdict else {}
+    return Opinion(verdict, {**(trace or {}), **extra}) if verdict else None
+
+
+def as_assessor(made: Any, name: str, workers: int | None = None) -> AutomaticAssessor:
+    """What a plug-in or a module offers, as an assessor: one already, or a function."""
+    if callable(getattr(made, "judge", None)) and isinstance(getattr(made, "name", None), str):
+        assessor: AutomaticAssessor = made
+        return assessor
+    if not callable(made):
+        raise UsageError(f"{name} is neither a function nor an assessor with a name and a method judge")
+    return FunctionAssessor(name, made, workers or 1)
+
+
+def from_module(spelling: str, workers: int | None = None) -> AutomaticAssessor:
+    """The function or assessor `module:callable`; modules of the current folder are found too."""
+    module_name, _, attribute = spelling.partition(":")
+    before = list(sys.path)
+    sys.path.insert(0, "")
+    try:
+        made: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise UsageError(f"cannot import {module_name}, of the assessor {spelling}: {error}") from None
+    finally:
+        sys.path[:] = before
+    for part in attribute.split("."):
+        if not hasattr(made, part):
+            raise UsageError(f"module {module_name} has no {attribute}, of the assessor {spelling}")
+        made = getattr(made, part)
+    return as_assessor(made, spelling, workers)
+
+
+def from_command(
+    text: str, task: Task, *, workers: int | None = None, timeout: float | None = None
+) -> CommandAssessor | None:
+    """The command in a text; None where there is no such program."""
+    try:
+        arguments = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read the command {text!r}: {error}") from None
+    if not arguments or shutil.which(arguments[0]) is None:
+        return None
+    return CommandAssessor(text, tuple(arguments), task, workers or WORKERS, timeout or TIMEOUT)
+
+
+def _failed(case: Case, message: str) -> InputError:
+    question = case.question.id
+    return InputError(Problem("configuration", f"question {question}: {message}", None, None, question))
+
+
+__all__ = ["CommandAssessor", "FunctionAssessor", "as_request", "from_command", "from_module"]

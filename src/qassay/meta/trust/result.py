@@ -1,0 +1,257 @@
+"""What trust in an assessor comes to: the answer in plain words, tables and JSON (FORMATS 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from qassay.matrix import document
+from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
+from qassay.meta.trust.bias import LEVEL, Bias
+from qassay.tables import Cell, Column, Table, table
+
+# How well two rankings have to agree to be called alike, in words.
+SAME, SIMILAR = 0.9, 0.7
+PAIRS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """Agreement on the labels before folding; `matrix` has people's labels first, then the program's."""
+
+    items: int
+    agreement: float | None
+    kappa: float | None
+    ac1: float | None
+    matrix: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrust:
+    """The runs ranked by the program beside the ranking by people; `scores` has people's score first."""
+
+    runs: int = 0
+    tau: float | None = None
+    tau_ap: float | None = None
+    swaps: int | None = None
+    pairs: int = 0
+    largest_swapped_difference: float | None = None
+    largest_swap: tuple[str, str] | None = None
+    rmse: float | None = None
+    tau_best_third: float | None = None
+    scores: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTrust:
+    """The mean over questions of tau between the runs' scores, and on how many questions it is defined."""
+
+    mean_tau: float | None = None
+    counted: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairBias:
+    """How far the program shifts the difference a - b."""
+
+    a: str
+    b: str
+    bias: float
+    interval: tuple[float, float] | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """An automatic assessor beside people."""
+
+    assessor: str
+    against: str
+    items: int
+    agreement: float | None
+    kappa: float | None
+    ac1: float | None
+    sensitivity: float | None
+    specificity: float | None
+    labels: Mapping[str, LabelAgreement]
+    runs: RunTrust
+    questions: QuestionTrust
+    bias: Mapping[str, Bias]
+    pairs: tuple[PairBias, ...]
+    by_length: Mapping[str, Bias]
+    by_type: Mapping[str, Bias]
+    left_out: Mapping[str, int]
+    copied: int
+    alternative_annotator: AlternativeAnnotator | None
+    intervals: Mapping[str, tuple[float, float] | None]
+    measure: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """The answer first: does it judge like people, and does it rank the runs like them?"""
+        if self.agreement is None:
+            return f"{self.assessor} and {self.against} have no judgment in common: nothing can be said."
+        judgments = f"{self.agreement:.0%} of {self.items:,} judgments"
+        said = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
+        if self.runs.tau is None:
+            return f"{said}; there are too few runs to compare rankings."
+        order = "in nearly the same order" if self.runs.tau >= SAME else "in a similar order"
+        if self.runs.tau < SIMILAR:
+            order = "in a different order"
+        swaps = f"it reverses {self.runs.swaps:,} of {self.runs.pairs:,} pairs of runs"
+        largest = self.runs.largest_swapped_difference
+        width = f", differences of up to {largest:.3f}" if largest else ""
+        return f"{said} and puts the runs {order}: {swaps}{width}."
+
+    def caution(self) -> str | None:
+        """Which pair of runs it shifts most, where more pairs are shifted than chance alone would shift."""
+        clear = [pair for pair in self.pairs if pair.is_clear]
+        by_chance = (1 - LEVEL) * len(self.pairs)
+        if len(clear) <= by_chance:
+            return None
+        worst = clear[0]
+        favoured, other = (worst.a, worst.b) if worst.bias > 0 else (worst.b, worst.a)
+        return (
+            f"Its errors are uneven: it favours {favoured} over {other} by {abs(worst.bias):.3f}, and clearly shifts"
+            f" {len(clear):,} of {len(self.pairs):,} pairs of runs (chance alone: about {by_chance:.0f})."
+        )
+
+    def tables(self) -> list[Table]:
+        """Agreement, rankings, bias by run and by group, the alternative annotator test."""
+        tables = [self._agreement_table()]
+        if self.runs.runs > 1:
+            tables += [self._ranking_table(), self._bias_table()]
+        groups = {**self.by_length, **(self.by_type if len(self.by_type) > 1 else {})}
+        if groups:
+            tables.append(_biases("Bias by length of the response and by type of question", "responses", groups))
+        if self.alternative_annotator is not None:
+            tables.append(self._annotator_table(self.alternative_annotator))
+        return tables
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `trust --json`."""
+        runs = document(self.runs, "tau", "tau_ap", "swaps", "largest_swapped_difference", "rmse", "tau_best_third")
+        return {
+            **document(self, "assessor", "against", "items", "agreement", "kappa", "ac1", "sensitivity", "specificity"),
+            "labels": {about: document(part) for about, part in self.labels.items()},
+            "runs": {**runs, "pairs": self.runs.pairs},
+            "questions": {"mean_tau": self.questions.mean_tau, "questions": self.questions.counted},
+            "bias": {tag: _bias_json(bias) for tag, bias in self.bias.items()},
+            "pairs": [{"a": p.a, "b": p.b, "bias": p.bias, "interval": _listed(p.interval)} for p in self.pairs],
+            "by_length": {name: _bias_json(bias) for name, bias in self.by_length.items()},
+            "by_type": {name: _bias_json(bias) for name, bias in self.by_type.items()},
+            "left_out": {tag: number for tag, number in self.left_out.items() if number},
+            "copied": self.copied,
+            "alternative_annotator": None
+            if self.alternative_annotator is None
+            else self.alternative_annotator.as_json(),
+            "intervals": {name: _listed(interval) for name, interval in self.intervals.items()},
+            "measure": self.measure,
+            "notes": [self.sentence(), *([caution] if (caution := self.caution()) else []), *self.notes],
+        }
+
+    def _agreement_table(self) -> Table:
+        names = {
+            "agreement": "same verdict",
+            "kappa": "kappa: agreement beyond chance",
+            "ac1": "AC1: the same where one label is rare",
+            "sensitivity": "of what people call right, called right",
+            "specificity": "of what people call wrong, called wrong",
+        }
+        rows: list[list[Cell]] = [
+            [words, getattr(self, name), _interval_text(self.intervals.get(name))] for name, words in names.items()
+        ]
+        notes = ["Labels are folded: the best one against the rest. Intervals: 95%, questions drawn again."]
+        for about, part in self.labels.items():
+            if any(len(row) > 1 for row in part.matrix.values()) and len(part.matrix) > 2:
+                notes.append(
+                    f"Before folding ({about}): same verdict {_number(part.agreement)}, kappa {_number(part.kappa)}."
+                )
+        if self.copied:
+            notes.append(
+                f"{self.copied:,} verdicts repeat the people's own judgment of the same answer and are left out."
+            )
+        columns: list[Column | str] = ["on what both judged", Column("value", ".3f"), "interval"]
+        return table(f"{self.assessor} beside {self.against}: {self.items:,} judgments", columns, rows, notes)
+
+    def _ranking_table(self) -> Table:
+        rows: list[list[Cell]] = [
+            ["Kendall's tau of the two rankings", self.runs.tau],
+            ["tau_AP, which weighs the top more", self.runs.tau_ap],
+            ["tau among the best third of the runs", self.runs.tau_best_third],
+            ["mean tau on single questions", self.questions.mean_tau],
+            ["pairs of runs in the other order", self.runs.swaps],
+            ["largest difference (by people) that is reversed", self.runs.largest_swapped_difference],
+            ["RMSE of the runs' scores", self.runs.rmse],
+        ]
+        left = {tag: number for tag, number in self.left_out.items() if number}
+        notes = [
+            f"{self.measure}, {self.runs.runs} runs; only questions on which both judged all that the run returned."
+        ]
+        if left:
+            named = ", ".join(f"{tag} {number}" for tag, number in list(left.items())[:6])
+            more = f" and {len(left) - 6} more runs" if len(left) > 6 else ""
+            notes.append(f"Questions left out because one of the two did not judge them: {named}{more}.")
+        return table("Rankings of the runs", ["", Column("value", ".3f")], rows, notes)
+
+    def _bias_table(self) -> Table:
+        columns: list[Column | str] = ["run", Column("people", ".3f"), Column("program", ".3f"), Column("bias", "+.3f")]
+        columns += ["interval", Column("questions")]
+        by_score = sorted(self.runs.scores.items(), key=lambda entry: (-entry[1][0], entry[0]))
+        rows: list[list[Cell]] = []
+        for tag, (people, program) in by_score:
+            bias = self.bias[tag]
+            rows.append([tag, people, program, bias.bias, _interval_text(bias.interval, "+"), bias.units])
+        clear = [pair for pair in self.pairs if pair.is_clear][:PAIRS_SHOWN]
+        notes = ["The same bias for all runs changes no ranking; an uneven one does."]
+        notes += [f"{p.a} − {p.b}: shifted by {p.bias:+.3f} ({_interval_text(p.interval, '+')})." for p in clear]
+        return table(f"Bias: {self.assessor} − {self.against}", columns, rows, notes)
+
+    def _annotator_table(self, test: AlternativeAnnotator) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                f"{kind} (epsilon {epsilon:g})",
+                test.winning_rate[kind],
+                "–" if test.passes is None else "passes" if test.passes[kind] else "does not pass",
+            ]
+            for kind, epsilon in EPSILONS.items()
+        ]
+        notes = [
+            f"Share of people whom it could replace; it passes from 0.5 on. It is at least as near to the others as a"
+            f" person in {test.advantage:.0%} of the cases.",
+            "Read it beside the shares called right and wrong above: where nearly all is right, a program that always"
+            " says right passes too.",
+            *test.notes,
+        ]
+        columns: list[Column | str] = ["where people are", Column("winning rate", ".2f"), "verdict"]
+        return table("Could it replace one of the people? (alternative annotator test)", columns, rows, notes)
+
+
+def _biases(title: str, header: str, biases: Mapping[str, Bias]) -> Table:
+    columns: list[Column | str] = [header, Column("bias", "+.3f"), "interval", Column("questions")]
+    rows: list[list[Cell]] = [
+        [name, bias.bias, _interval_text(bias.interval, "+"), bias.units] for name, bias in biases.items()
+    ]
+    return table(title, columns, rows)
+
+
+def _bias_json(bias: Bias) -> dict[str, Any]:
+    return {"bias": bias.bias, "interval": _listed(bias.interval), "questions": bias.units}
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
+
+
+def _interval_text(interval: tuple[float, float] | None, sign: str = "") -> str | None:
+    return None if interval is None else f"{interval[0]:{sign}.3f} to {interval[1]:{sign}.3f}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
