@@ -221,7 +221,7 @@ PYTHON = {
         *("scores", "open", "Evaluation", "read_matrix", "ScoreMatrix", "Scores", "leaderboard"),
     ),
     "Compare systems": ("compare", "compare_all", "sensitivity", "plan", "describe"),
-    "Examine the judgments": ("agreement", "stability", "reuse"),
+    "Examine the judgments": ("agreement", "stability", "reuse", "judge", "trust"),
     "Measures and the built-in evaluation": ("measure", "demo_folder"),
     "Errors": ("QassayError", "InputError", "UsageError"),
 }
@@ -238,6 +238,7 @@ RESULTS = (
     "qassay.meta.agreement.Agreement",
     "qassay.meta.stability.Stability",
     "qassay.meta.reuse.Reuse",
+    "qassay.meta.trust.Trust",
 )
 
 

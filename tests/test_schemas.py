@@ -145,6 +145,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "import": ("import", ["import", "series", "more.jsonl"]),
     "init": ("init", ["init", "made", "--task", "qa"]),
     "judge": ("judge", ["judge", "series", "--with", "match"]),
+    "trust": ("trust", ["trust", "series", "--assessor", "second", "--against", "first", "--resamples", "20"]),
     "look": ("look", ["look", "scores.csv", "series", "more.jsonl"]),
     "plan": ("plan", ["plan", "series"]),
     "plan table": ("plan", ["plan", "scores.csv"]),

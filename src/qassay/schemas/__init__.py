@@ -42,6 +42,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge,)),
+    "trust": ("qassay trust --json", (outputs.Trust,)),
     "plan": ("qassay plan --json", (outputs.Plan, outputs.ByMetric)),
     "pool": ("qassay pool --json", (outputs.Pool,)),
     "restore": ("qassay restore --json", (outputs.Restore,)),

@@ -468,6 +468,74 @@ class Judge(TypedDict):
     labels: dict[str, int]
     known: int
     silent: int
+    resumed: int
+
+
+class TrustedLabels(TypedDict):
+    """Agreement on the labels of one kind, before folding."""
+
+    agreement: Number
+    kappa: Number
+    matrix: dict[str, dict[str, int]]
+
+
+class TrustedRuns(TypedDict):
+    """The ranking of the runs by the program beside that by people."""
+
+    tau: Number
+    tau_ap: Number
+    swaps: int
+    pairs: int
+    largest_swapped_difference: Number
+    rmse: Number
+    tau_best_third: Number
+
+
+class TrustedQuestions(TypedDict):
+    """The rankings on single questions."""
+
+    mean_tau: Number
+    questions: int
+
+
+class TrustBias(TypedDict):
+    """How much higher the program scores than people."""
+
+    bias: Number
+    interval: Interval
+
+
+class TrustPair(TrustBias):
+    """The bias of the difference of two runs."""
+
+    a: str
+    b: str
+
+
+class Trust(TypedDict):
+    """An automatic assessor beside people."""
+
+    assessor: str
+    against: str
+    items: int
+    agreement: Number
+    kappa: Number
+    ac1: Number
+    sensitivity: Number
+    specificity: Number
+    labels: dict[str, TrustedLabels]
+    runs: TrustedRuns
+    questions: TrustedQuestions
+    bias: dict[str, TrustBias]
+    pairs: list[TrustPair]
+    by_length: dict[str, TrustBias]
+    by_type: dict[str, TrustBias]
+    left_out: dict[str, int]
+    copied: int
+    alternative_annotator: Any
+    intervals: dict[str, Interval]
+    measure: str | None
+    notes: Notes
 
 
 class Init(TypedDict):

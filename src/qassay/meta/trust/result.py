@@ -9,6 +9,7 @@ from typing import Any
 from qassay.matrix import document
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
+from qassay.results import Result
 from qassay.tables import Cell, Column, Table, table
 
 # How well two rankings have to agree to be called alike, in words.
@@ -67,8 +68,8 @@ class PairBias:
         return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
 
 
-@dataclass(frozen=True)
-class Trust:
+@dataclass(frozen=True, repr=False)
+class Trust(Result):
     """An automatic assessor beside people."""
 
     assessor: str
@@ -121,6 +122,10 @@ class Trust:
             f"Its errors are uneven: it favours {favoured} over {other} by {abs(worst.bias):.3f}, and clearly shifts"
             f" {len(clear):,} of {len(self.pairs):,} pairs of runs (chance alone: about {by_chance:.0f})."
         )
+
+    def table(self) -> Table:
+        """Agreement with people."""
+        return self._agreement_table()
 
     def tables(self) -> list[Table]:
         """Agreement, rankings, bias by run and by group, the alternative annotator test."""
