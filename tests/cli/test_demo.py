@@ -31,7 +31,7 @@ def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str]) -> No
     # README of the evaluation: the three assessors agree on 216 of the 268 factoid items.
     assert "They label 52 of 268" in " ".join(told.split())
     assert story.closest.verdict in told
-    for chapter in ("1. The scores", "2. What", "3. The ranking", "4. What difference", "What to try next"):
+    for chapter in ("1. The scores", "2. What", "3. The ranking", "4. Which gaps are repeatable", "What to try next"):
         assert f"\n{chapter}" in told
     assert max(map(len, told.splitlines())) <= 100
 

@@ -59,9 +59,9 @@ def test_the_summary_comes_first_and_top_limits_the_units(tmp_path: Path, capsys
     path.write_text("qid,A,B\n" + "".join(f"q{i},0,1\n" for i in range(30)))
     assert main(["describe", str(path)]) == 0
     out = capsys.readouterr().out
-    assert out.index("Units with a median score of 0") < out.index("Scores of 2 runs")
+    assert out.index("Questions with a median score of 0") < out.index("Scores of 2 runs")
     assert "q19" in out
     assert "q20" not in out
-    assert "10 more units (--top)" in out
+    assert "10 more questions (--top)" in out
     assert main(["describe", str(path), "--top", "0"]) == 0
     assert "Scores of 2 runs" not in capsys.readouterr().out

@@ -375,7 +375,7 @@ def test_the_sweep_averages_over_what_a_run_has(judged: Path, capsys: pytest.Cap
     # A matrix for analyses holds the units of all runs, and says that it holds no others.
     matrix = qassay.open(judged).score(measure="nugget_f(beta=2)", missing="skip").matrix
     assert matrix.units == ("2.2",)
-    assert matrix.notes[-1] == "Only the 1 of 2 units that every run has (--missing skip)."
+    assert matrix.notes[-1] == "Only the 1 of 2 questions that every run has (--missing skip)."
 
 
 @pytest.mark.parametrize("sweep", ["5-1", "x", "1-x", "-3", "", "1-1000", "1.5-2"])
@@ -415,7 +415,8 @@ def test_the_table_for_people(judged: Path, capsys: pytest.CaptureFixture[str]) 
     status, out, err = said(capsys, "score", judged, "--no-intervals")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "series2004, key adjudicated, 2 units"
+    assert lines[0] == "a scores best with 1.000 (series_score), 3 runs, 2 series, judgments: adjudicated."
+    assert lines[2] == "series2004, judgments: adjudicated, 2 series"
     rows = {line.split()[1]: line.split() for line in lines if line.strip()[:1] in "123" and line.strip()}
     # rank, tag with a star for a manual run, score, components, by type, NIL precision and recall (a dash), length
     assert rows["c*"] == ["2", "c*", "0.498", "0.500", "0.667", "0.500", "0.542", "–", "–", "2.0"]

@@ -52,7 +52,10 @@ class Scoring:
         if not runs or np.isnan(values).any():
             message = f"justifications are not all rated in the set {name}; rate them, or leave the set out with --sets"
             raise InputError(Problem("unjudged", message))
-        return ScoreMatrix(runs, tuple(units), values, measure=scale)
+        manual = frozenset(tag for tag, about in self.evaluation.information.items() if about.manual)
+        return ScoreMatrix(
+            runs, tuple(units), values, measure=scale, manual=manual.intersection(runs), unit_name=("pair", "pairs")
+        )
 
 
 def compare_sets(

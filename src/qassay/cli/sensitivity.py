@@ -19,7 +19,7 @@ from qassay.cli.inputs import (
     need_two_systems,
     takes_scoring,
 )
-from qassay.cli.output import headline, print_tables, progress, visible
+from qassay.cli.output import fold, headline, print_tables, progress, visible
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,9 +133,12 @@ def command(
 def _show(curves: SensitivityCurves) -> None:
     """The headline and the tables, for people."""
     print(visible(headline(curves.summary())))
-    if curves.tables():
+    tables = curves.tables()
+    for note in () if tables else curves.notes:
+        print(visible(fold(note)))
+    if tables:
         print()
-    print_tables(curves.tables())
+    print_tables(tables)
 
 
 def _floor(folder: Path | None, scoring: ScoringOptions) -> float | None:

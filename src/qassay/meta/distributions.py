@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Whiskers reach to the most extreme score within so many interquartile distances of the box.
 REACH = 1.5
@@ -102,6 +106,11 @@ class ScoreDistributions(Result):
         more = [f"{left:,} more {self.unit_name[left != 1]} (--top)."] if left else []
         title = f"Scores of {plural(self.runs, 'run')} on each {self.unit_name[0]}, {self.measure}"
         return table(title, columns, rows, (*more, READING, *self.notes))
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per unit, named `unit` whatever people call it."""
+        boxes = self.table().to_polars()
+        return boxes.rename({boxes.columns[0]: "unit"})
 
     def zero_table(self) -> Table:
         """Number and share of the units with a median of 0."""

@@ -195,7 +195,7 @@ def notes_on_runs(matrix: ScoreMatrix, moments: PairMoments) -> list[str]:
     """Few runs, and runs that are alike."""
     if len(matrix.runs) < 2:
         return ["An error rate needs two runs or more."]
-    notes = rests_on(matrix.pairs)
+    notes = rests_on(matrix.pairs) if matrix.pairs > 1 else []
     alike = int(np.count_nonzero((moments.variances == 0.0) & (moments.means == 0.0)))
     if alike == matrix.pairs:
         notes.append(f"All runs have the same scores on every {matrix.unit_name[0]}: there is nothing to tell apart.")

@@ -5,6 +5,7 @@ No trial is drawn: means and variances of the pairs' differences are enough.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -58,14 +59,17 @@ class Prediction:
     def _size_needed(self, k: int, error: float, furthest: int) -> int | None:
         """The smallest size at which the rate of a bin is within the error, by doubling and halving.
 
-        The curve of a bin falls. It ends where no pair is expected in the bin any more, but long after its rate has
-        become small: doubling does not step over that stretch.
+        The curve of a bin falls, and ends where no pair is expected in the bin any more: beyond its end there is
+        nothing to be wrong about, but a size there is no answer.
         """
         limits = np.array(self.limits[k : k + 2])
 
+        def rate(size: int) -> float:
+            return float(predicted_rates(self.moments, size, limits, compiled=self.compiled)[0])
+
         def is_enough(size: int) -> bool:
-            rates = predicted_rates(self.moments, size, limits, compiled=self.compiled)
-            return bool(rates[0] <= error)
+            found = rate(size)
+            return math.isnan(found) or found <= error
 
         low, high = 0, 1
         while not is_enough(high):
@@ -75,7 +79,7 @@ class Prediction:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
+        return high if rate(high) <= error else None
 
 
 def predict(matrix: ScoreMatrix) -> Prediction:
