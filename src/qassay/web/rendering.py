@@ -29,7 +29,7 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 # The look that all pages share, in the order in which its files stand over each other.
-LOOK = ("colours", "text", "frame", "parts", "forms", "media")
+LOOK = ("typeface", "colours", "text", "frame", "parts", "forms", "media")
 
 
 @functools.cache
