@@ -68,7 +68,7 @@ for (let place = 0; place < Math.min(most, 9); place += 1) {
 }
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
-register("adjudicate.undo", "z", "Take back the last ruling", undo);
+register("adjudicate.undo", "z", "Undo the last ruling", undo);
 offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
@@ -141,7 +141,7 @@ function undo() {
   const step = steps.pop();
   const one = step && all[step.index];
   if (!step || !one) {
-    notify("There is nothing to take back.");
+    notify("Nothing to undo.");
     return;
   }
   outbox.post("/api/adjudication/undo", {

@@ -46,7 +46,7 @@ export function showLock({ locked }) {
  */
 export function showProgress({ items, job }, current) {
   const at = items.findIndex((one) => one.id === current);
-  byId("position").textContent = at < 0 ? "" : `answer ${at + 1} of ${items.length}`;
+  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
@@ -61,9 +61,9 @@ export function showProgress({ items, job }, current) {
  */
 export function duration(minutes) {
   if (minutes < 60) return `${Math.max(1, minutes)} min`;
-  const rest = Math.round((minutes % 60) / 10) * 10;
-  const hours = Math.floor(minutes / 60) + (rest === 60 ? 1 : 0);
-  return rest === 0 || rest === 60 || hours >= 10 ? `${hours} h` : `${hours} h ${rest} min`;
+  const tens = Math.floor((minutes + 5) / 10) * 10;
+  const hours = Math.floor(tens / 60);
+  return tens % 60 === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${tens % 60} min`;
 }
 
 /**

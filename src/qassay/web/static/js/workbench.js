@@ -81,6 +81,8 @@ export class Workbench {
 
   /** @param {Sheet} sheet  Another question, for the screen that is open. */
   turnTo(sheet) {
+    // It may have been fetched before the last decisions.
+    sheet.job.done = this.sheet.job.done;
     this.sheet = sheet;
     this.begin();
   }
