@@ -137,7 +137,7 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
     "sign-in": Screen("/sign-in", None, "#sign-in"),
     "home": Screen("/", "organiser", "main h1"),
     "work": Screen("/work", "assessor-1", "table"),
-    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("1", "z", "4", "1"), phone=True, question="12.1"),
+    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("4", "z", "4", "1"), phone=True, question="12.1"),
     "shortcuts": Screen(JUDGE, "assessor-1", ITEM, shortcuts, question="12.1"),
     "list": Screen(JUDGE, "assessor-1", ITEM, long_list, phone=True, question="12.6"),
     "nuggets-1": Screen(

@@ -54,7 +54,7 @@ def test_a_series_is_written_and_published(olga: Any, accessible: Make) -> None:
     expect(page.get_by_role("button", name="Move 2.1 up")).to_be_focused()
     accessible(page)
     page.get_by_role("checkbox", name="Choose series 2").check()
-    page.get_by_role("button", name="Publish 1 chosen").click()
+    page.get_by_role("button", name="Publish 3 questions").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("do not answer them")
     dialog.get_by_role("button", name="Publish").click()

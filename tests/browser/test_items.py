@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved
             "address => location.href !== address || document.querySelector('.notice-done')", arg=shown[-1]
         )
         assert len(set(shown)) == len(shown)
-    expect(page.get_by_role("heading", name="This question is finished")).to_be_visible()
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
     assert (len(held), one.rows("first")) == (1, [])
     page.unroute("**/decisions")  # what was held goes on
     saved(page)
@@ -104,7 +105,7 @@ def test_an_item_whose_decision_was_refused_is_shown_again(ada: Any) -> None:
     page.keyboard.press("1")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
     expect(page.get_by_text("nothing was saved")).to_be_visible()
-    expect(page.locator("#progress-text")).to_have_text("0 of 5 judged")
+    expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
     for number in range(3, 6):
         page.keyboard.press("1")
         expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
@@ -137,7 +138,7 @@ def test_an_item_that_comes_late_is_not_shown_in_place_of_the_next(ada: Any) -> 
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
     with page.expect_response(f"**/items/{number}"):
         items[0].continue_()
-    expect(page.locator("#progress-text")).to_have_text("0 of 5 judged")
+    expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
 
 
@@ -193,7 +194,7 @@ def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
     saved(page)
     assert one.rows("first") == []
     page.goto(page.url)
-    expect(page.locator("#progress-text")).to_have_text("0 of 5 judged")
+    expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
 
 
 def test_keys_are_silent_while_typing_and_a_note_is_saved(ada: Any, saved: Make) -> None:
@@ -252,7 +253,7 @@ def test_of_two_tabs_the_second_is_told_and_shown_both(ada: Any, saved: Make) ->
     other.bring_to_front()
     other.keyboard.press("1")
     told = other.get_by_role("dialog")
-    expect(told).to_contain_text("What stands")
+    expect(told).to_contain_text("Saved")
     expect(told).to_contain_text("R")
     expect(told).to_contain_text("W")
     assert [row["judgment"] for row in one.rows("first")] == ["R"]

@@ -331,7 +331,7 @@ def judge_nuggets(one: Any, page: Page) -> None:
             page.locator(NUGGETS).nth(places.index(name)).click()
         page.locator("section[aria-label=Response] [role=listbox]").focus()
         page.keyboard.press("Enter")
-        expect(page.locator("#progress-text")).to_have_text(f"{done + 1} of {total} judged")
+        expect(page.locator("#progress-text")).to_have_text(re.compile(rf"^{done + 1} of"))
 
 
 def test_judging_here_gives_the_scores_of_the_same_judgments_from_files(

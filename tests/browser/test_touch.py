@@ -52,7 +52,7 @@ def test_items_are_walked_through_and_taken_back_by_hand(open_question: Make, sa
     expect(place).to_have_text("Item 1 of 5")
     page.get_by_role("button", name="Incorrect").tap()
     expect(place).to_have_text("Item 2 of 5")
-    page.get_by_role("button", name="Take back").tap()
+    page.get_by_role("button", name="Undo").tap()
     expect(place).to_have_text("Item 1 of 5")
     expect(page.locator("[aria-pressed=true].decision")).to_have_count(0)
     saved(page)
@@ -67,7 +67,7 @@ def test_a_nugget_is_made_of_a_string_and_taken_back_by_hand(open_question: Make
     page.get_by_role("button", name="Add", exact=True).tap()
     nuggets = page.get_by_role("listbox", name="Nuggets").get_by_role("option")
     expect(nuggets).to_have_count(1)
-    page.get_by_role("button", name="Take back").tap()
+    page.get_by_role("button", name="Undo").tap()
     expect(nuggets).to_have_count(0)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert, text
+from sqlalchemy import event, insert, select, text
 
 from acting import act
 from qassay.demo import demo_folder
@@ -92,7 +92,7 @@ def progress(client: Any, **wanted: Any) -> dict[str, Any]:
 
 
 def test_work_begins_with_a_pool(organiser: Any, site: Any, people: dict[str, int]) -> None:
-    told = organiser.post("/api/assignments", json={"assessors": 1})
+    told = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
     assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
     pool = make_pool(organiser, site)
     sizes = {(one["type"], one["judged"]): one["items"] for one in pool["types"]}
@@ -369,3 +369,17 @@ def test_many_items_are_as_quick_as_few(site: Any, questions: int, each: int) ->
         queries, rows, _ = found[address]
         assert queries <= 22, address  # as many as for few: see the test before
         assert rows <= (300 if few_rows else 300 + 3 * questions), address
+
+
+def test_an_assignment_without_names_is_explicit_and_can_be_corrected(site: Any, accounts: dict[str, int]) -> None:
+    import_folder(site.store, open_folder(site.folder))
+    organiser = site.client("organiser")
+    organiser.post("/api/assignments/pool", json={})
+    assert organiser.post("/api/assignments", json={"assessors": 1}).status_code == 422  # nobody by mistake
+    made = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []}).json()["done"]
+    assert made > 100
+    named = {"assessors": 1, "accounts": [accounts["assessor"]]}
+    assert organiser.post("/api/assignments", json=named).json()["done"] == made
+    with site.store.read() as connection:
+        assert set(connection.execute(select(assignment.c.account)).scalars()) == {accounts["assessor"]}
+    assert organiser.post("/api/assignments", json=named).json()["done"] == 0

@@ -8,11 +8,12 @@ else is compared part by part. Notes are not a part of a verdict. Everything her
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row
+from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row, subject
 from qassay.judging.items import is_allowed, parts_of
+from qassay.judging.list_item import class_of, is_right, with_class
 from qassay.tasks import Task
 
 UNANIMOUS = "unanimous"
@@ -126,6 +127,41 @@ def laid_out(units: Sequence[tuple[Item, Sequence[Part]]], sets: Sequence[str], 
         Unit(item, parts[0], tuple(parts[1:]), {name: of(name, parts) for name in sets}, of(ADJUDICATED, parts))
         for item, parts in units
     )
+
+
+def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) -> dict[tuple[str, str], str]:
+    """Names of answer classes that differ from set to set although they contain the same items: by set and name.
+
+    `rows` are all list judgments of a question by set. Compared are the items that every set calls correct; the first
+    set's name is the common one. Whether a list counts twice depends on which items are together, not on their name.
+    A class named like a `known` answer is that answer, and differs from any other.
+    """
+    classes: dict[str, dict[str, set[str]]] = {}
+    members = [{subject("list", row) for row in own if is_right(row)} for own in rows.values()]
+    shared = set.intersection(*members) if members else set()
+    for name, own in rows.items():
+        for row in own:
+            if is_right(row) and class_of(row) not in known and (named := subject("list", row)) in shared:
+                classes.setdefault(name, {}).setdefault(class_of(row), set()).add(named)
+    first = classes.get(next(iter(rows), ""), {})
+    names = {frozenset(items): name for name, items in first.items()}
+    return {
+        (set_name, name): names[frozenset(items)]
+        for set_name, own in classes.items()
+        for name, items in own.items()
+        if frozenset(items) in names and names[frozenset(items)] != name
+    }
+
+
+def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) -> Judged:
+    """The judgments, with the common name of each class."""
+    renamed = dict(judged)
+    for (set_name, named), current in judged.items():
+        if current.body is not None and is_right(current.body):
+            name = names.get((set_name, class_of(current.body)))
+            if name is not None:
+                renamed[set_name, named] = replace(current, body=with_class(current.body, name))
+    return renamed
 
 
 def states(

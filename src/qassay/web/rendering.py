@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -29,7 +30,7 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 # The look that all pages share, in the order in which its files stand over each other.
-LOOK = ("colours", "text", "frame", "parts", "forms", "media")
+LOOK = ("typeface", "colours", "text", "frame", "parts", "forms", "media")
 
 
 @functools.cache
@@ -68,6 +69,34 @@ def day(moment: str | None) -> str:
     return "" if not moment else datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def duration(minutes: int) -> str:
+    """A time for people (as in surroundings.js).
+
+    >>> duration(0), duration(59), duration(130), duration(119), duration(1234)
+    ('1 min', '59 min', '2 h 10 min', '2 h', '21 h')
+    """
+    if minutes < 60:
+        return f"{max(1, minutes)} min"
+    tens = (minutes + 5) // 10 * 10
+    hours, rest = divmod(tens, 60)
+    return f"{hours} h" if not rest or hours >= 10 else f"{hours} h {rest} min"
+
+
+# Characters that turn text around without being seen.
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def shown(text: str) -> Markup:
+    """A text of other people's in which characters that turn its direction are shown as marks (as in dom.js).
+
+    >>> shown("a<\u202eb")
+    Markup('a&lt;<span class="control">U+202E</span>b')
+    """
+    escaped = str(escape(text))
+    marked = _TURNING.sub(lambda match: f'<span class="control">U+{ord(match[0]):04X}</span>', escaped)
+    return Markup(marked)  # noqa: S704  # escaped before
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     """The templates; a name that a context does not have is an error, not an empty string."""
@@ -79,7 +108,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"static": static_url, "version": __version__, "look": LOOK}
-    made.filters |= {"script": as_script, "day": day}
+    made.filters |= {"script": as_script, "day": day, "shown": shown, "duration": duration}
     return made
 
 

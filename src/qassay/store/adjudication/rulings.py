@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qassay.errors import InputError, Problem, unknown
 from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row, Verdict, digest
 from qassay.judging.items import check_verdict, row_of, verdict_of
-from qassay.judging.settling import NewJudgment, Unit
+from qassay.judging.settling import UNANIMOUS, NewJudgment, Unit
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments
 from qassay.store.adjudication.own_lists import LISTS, side_by_side
@@ -105,7 +105,20 @@ def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: 
     row = row_of(ruled, verdict, assessor=act.name, at=act.at)
     if earlier := judgments.repeated(act, ADJUDICATED, ruled.kind, row, row):
         return earlier
+    if same := _same_ruling(act, ruled, verdict, expected):
+        return same
     return _save(act, _Ruling(item, ruled, row, row, verdict, expected), held, links=lambda _: {})
+
+
+def _same_ruling(act: Act, part: Part, verdict: Verdict, expected: int) -> Judgment | None:
+    """The current ruling, where a person gave the same verdict with the same note: ruling so again changes nothing."""
+    record = KINDS[part.kind]
+    last = next(reversed(judgments.history(act.connection, ADJUDICATED, part.subject)), None)
+    if last is None or last.body is None or last.version != expected or last.body.get("settled") == UNANIMOUS:
+        return None
+    given = {name: value for name, value in record.verdict(verdict, "note").items() if value is not None}
+    kept = {name: value for name, value in record.verdict(last.body, "note").items() if value is not None}
+    return last if given == kept else None
 
 
 def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Judgment:

@@ -20,7 +20,8 @@ from qassay.judging.settling import Current, State, Unit
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
 from qassay.store.assignment.assignments import Assignment, hold
-from qassay.store.judging.judgments import BATCH, append_entries, decoded
+from qassay.store.development.answers import known_answers
+from qassay.store.judging.judgments import BATCH, append_entries, decoded, rows_of_kind
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.schema import ASSIGNED, OPEN, UNRULED, current_judgment, judgment, question_progress
@@ -89,6 +90,10 @@ def compare(
     units = rules.units_of(items, nuggets, own_lists=own_lists)
     subjects = [part.subject for _, parts in units for part in parts] if some else None
     judged = _current(connection, question, (*sets, ADJUDICATED), subjects)
+    if any(item.kind == "list" for item in items):
+        rows = {name: [row for _, row in rows_of_kind(connection, name, question, "list")] for name in sets}
+        known = {answer.answer for answer in known_answers(connection, [question]).get(question, ())}
+        judged = rules.with_common_classes(judged, rules.common_classes(rows, known))
     return Comparison(question, tuple(sets), rules.laid_out(units, sets, judged), list_name, nuggets, own_lists)
 
 

@@ -181,10 +181,12 @@ def all_assignments(connection: Connection) -> list[Assignment]:
 
 
 def assignments_of(
-    connection: Connection, account: int, *, first: int = 0, limit: int | None = None
+    connection: Connection, account: int, *, first: int = 0, limit: int | None = None, open_first: bool = False
 ) -> list[Assignment]:
     """The work of one assessor, in order: all of it, or `limit` assignments from `first` on."""
     rows = _ROWS.where(assignment.c.account == account).offset(first).limit(limit)
+    if open_first:
+        rows = rows.order_by(None).order_by(assignment.c.closed.is_not(None), assignment.c.id)
     return [Assignment(*row) for row in connection.execute(rows)]
 
 

@@ -18,6 +18,7 @@ from qassay.store.adjudication.own_lists import LISTS, adopt, set_of_list
 from qassay.store.adjudication.rulings import Disagreement, disagreements, rule, undo_ruling
 from qassay.store.adjudication.settling import NotClosedError, next_to_rule, overview, progress
 from qassay.store.assignment.assignments import reopen
+from qassay.store.development.answers import known_answers
 from qassay.store.judging.nuggets import list_for
 from qassay.web.errors import Refusal
 from qassay.web.judging import Choices, Key, OnPart, acting, choices_of, item_of
@@ -55,6 +56,14 @@ class AdjudicationPage(Context):
     waiting: int
 
 
+class KnownView(Context):
+    """A known answer, and a document that has it; `noted` while no organiser has accepted it."""
+
+    answer: str
+    doc: str | None
+    noted: bool
+
+
 class DisagreementView(Context):
     """What assessors disagree on; `shown` is what they saw, without the run, and `rows` lays their own nuggets out."""
 
@@ -90,6 +99,7 @@ class AdjudicationSheet(Context):
     next: str | None
     assessor: int
     has_collection: bool
+    known: list[KnownView]
 
 
 class OnQuestionPart(OnPart):
@@ -161,6 +171,7 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
             raise Refusal(409, str(error)) from error
         nuggets = list_for(connection, ADJUDICATED, id)[1]
         following = next_to_rule(connection, after=id)
+        known = [answer for answer in known_answers(connection, [id]).get(id, ()) if not answer.withdrawn]
     return AdjudicationSheet(
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(one) for one in earlier_in_series(site, question)],
@@ -175,6 +186,7 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
         next=following,
         assessor=who.id,
         has_collection=site.folder.collection.is_dir(),
+        known=[KnownView.build(answer) for answer in known],
     )
 
 

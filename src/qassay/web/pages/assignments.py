@@ -284,10 +284,10 @@ class Pooling(Input):
 
 
 class Assigning(Input):
-    """Who judges, and how many of them each question; nobody: whoever asks for work."""
+    """Who judges, and how many of them each question; an empty list of accounts: anyone who asks for work."""
 
     assessors: Annotated[int, Field(ge=1, le=len(SLOTS))]
-    accounts: Numbers = Field(default_factory=list)
+    accounts: Numbers
 
 
 class Reassigning(Input):
@@ -365,7 +365,10 @@ def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
 def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
-    """Give every question to so many assessors; what is assigned stays so."""
+    """Give every question to so many assessors; what is assigned to somebody stays so.
+
+    Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
+    """
     with site.store.write() as connection:
         if pool_view(site, connection).made is None:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
@@ -377,6 +380,8 @@ def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
             assessors=sent.assessors,
             accounts=sent.accounts,
         )
+        if not made and sent.accounts:
+            made, _ = hand_over(connection, questions, None, sent.accounts, by=who.id)
     return Counted(done=made)
 
 

@@ -6,16 +6,19 @@ from typing import Annotated
 
 from fastapi import Query
 
-from qassay.store.assignment.assignments import assignments_of, first_open, is_work_waiting, take
+from qassay.store.assignment.assignments import assignments_of, first_open, is_work_waiting, own_on, take
 from qassay.store.assignment.progress import workloads
 from qassay.store.judging.decisions import locked_among
+from qassay.store.judging.flags import flags
 from qassay.web.errors import Refusal
 from qassay.web.pages.assignments import WorkProgress, progress_of
+from qassay.web.pages.flags import FlagView, flag_view
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
 
 router = Router()
 PIECES_A_PAGE = 100
+MOST_FLAGS = 100
 
 
 class Piece(Context):
@@ -27,11 +30,18 @@ class Piece(Context):
     text: str
     series: str | None
     target: str | None
+    hypothesis: str | None
     done: int
     total: int
     closed: bool
     # An adjudicator has ruled on it: it takes no decisions.
     locked: bool
+
+
+class OwnFlag(FlagView):
+    """An answer that the assessor flagged, and where it is judged; None where it is no longer theirs."""
+
+    assignment: int | None
 
 
 class WorkPage(WorkProgress):
@@ -42,6 +52,8 @@ class WorkPage(WorkProgress):
     pages: int
     next: int | None
     waiting: bool
+    # Answers that the assessor flagged, with the assignments that they are in.
+    flags: list[OwnFlag]
 
 
 class Taken(Context):
@@ -57,10 +69,20 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
         work = workloads(connection, who.id)
         pages = max(1, -(-sum(share.questions for share in work) // PIECES_A_PAGE))
         page = min(page, pages)
-        own = assignments_of(connection, who.id, first=(page - 1) * PIECES_A_PAGE, limit=PIECES_A_PAGE)
+        first = (page - 1) * PIECES_A_PAGE
+        own = assignments_of(connection, who.id, first=first, limit=PIECES_A_PAGE, open_first=True)
         following = first_open(connection, who.id)
         waiting = is_work_waiting(connection, who.id)
         questions = questions_of(site, connection).by_id
+        doubts = flags(connection, account=who.id)[:MOST_FLAGS]
+        places = own_on(connection, who.id, {flag.question for flag in doubts})
+        flagged = [
+            OwnFlag.build(
+                flag_view(connection, flag, ""),
+                assignment=places[flag.question].id if flag.question in places else None,
+            )
+            for flag in doubts
+        ]
         locked = locked_among(connection, [part.question for part in own if part.closed is not None])
     pieces = [
         Piece.build(
@@ -74,7 +96,7 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
         if part.question in questions
     ]
     progress = progress_of(work)
-    return WorkPage.build(progress, pieces=pieces, page=page, pages=pages, next=following, waiting=waiting)
+    return WorkPage.build(progress, pieces=pieces, page=page, pages=pages, next=following, waiting=waiting, flags=flagged)
 
 
 @router.action("POST", "/take", roles=ASSESSORS)

@@ -46,6 +46,7 @@ def _shell(content: Content) -> str:
         f"script-src {_hash(script)} {_hash(early)}",
         f"style-src {_hash(style)}",
         "img-src data:",
+        "font-src data:",
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -93,6 +94,8 @@ def _screen(screen: str, labels: list[str]) -> Iterator[str]:
         "total": 0,
         "done": 0,
         "locked": False,
+        "job": {"done": 0, "total": 0},
+        "sheet": True,
     }
     template = environment().get_template("judge.html")
     return template.blocks["content"](template.new_context({"page": page}))
@@ -175,8 +178,15 @@ def as_function(name: str, source: str) -> tuple[str, list[str]]:
 def styles() -> str:
     """The look of the judging screens."""
     screens = (f"screens/{name}" for name in ("responses", "choices", "lists", "nuggets"))
-    names = [*(f"look/{name}" for name in LOOK), "judge", *screens, "sheet"]
-    return inline("\n".join(_source(f"css/{name}.css") for name in names))
+    names = [*(f"look/{name}" for name in LOOK if name != "typeface"), "judge", *screens, "sheet"]
+    return inline("\n".join([_typeface(), *(_source(f"css/{name}.css") for name in names)]))
+
+
+def _typeface() -> str:
+    """The Latin letters of the typeface, within the file; others are the system's: a sheet goes through somebody's mail."""
+    face = next(face for face in _source("css/look/typeface.css").split("@font-face") if "inter-latin.woff2" in face)
+    data = base64.b64encode(static_files()["fonts/inter-latin.woff2"].read_bytes()).decode()
+    return "@font-face" + re.sub(r'url\("[^"]*"\)', f'url("data:font/woff2;base64,{data}")', face)
 
 
 def theme() -> str:

@@ -7,6 +7,7 @@ import { limitMoves, offerMoves } from "./moves.js";
 import { named, said } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
+import { recall, remember } from "./remembered.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -34,6 +35,8 @@ const steps = [];
 let at = Math.max(0, all.findIndex((one) => one.left));
 
 const ADOPT = "/api/adjudication/adopt";
+// Where the last ruling is remembered from one question to the next.
+const LAST = `qassay-ruling-${page.assessor}`;
 const STATES = /** @type {Record<string, string>} */ ({
   saved: "Saved",
   saving: "Saving…",
@@ -68,7 +71,7 @@ for (let place = 0; place < Math.min(most, 9); place += 1) {
 }
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
-register("adjudicate.undo", "z", "Take back the last ruling", undo);
+register("adjudicate.undo", "z", "Undo the last ruling", undo);
 offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
@@ -121,7 +124,9 @@ function save(one, verdict) {
   const field = document.getElementById("note");
   const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
   const said_ = note ? { ...verdict, note } : verdict;
+  if (isSame(one.ruling, said_)) return goOn(); // it says so already
   steps.push({ index: at, before: one.version, ruling: one.ruling });
+  remember(LAST, [{ question: page.question.id, item: one.item, part: one.part, version: one.version + 1, before: one.version }], { tab: true });
   outbox.post("/api/adjudication/rulings", {
     question: page.question.id,
     item: one.item,
@@ -133,15 +138,44 @@ function save(one, verdict) {
   one.version += 1;
   one.left = false;
   announce(`Ruled: ${said(verdict)}`);
+  goOn();
+}
+
+/**
+ * @param {Verdict | null} ruling
+ * @param {Verdict} verdict
+ */
+function isSame(ruling, verdict) {
+  if (ruling === null || ruling.settled) return false;
+  const bare = (/** @type {Verdict} */ given) =>
+    JSON.stringify(Object.entries(given).filter(([, value]) => value !== null && value !== undefined && value !== "").sort());
+  return bare(ruling) === bare(verdict);
+}
+
+/** On to what is left: here, else in the next question. */
+function goOn() {
   const next = all.findIndex((other, index) => other.left && index > at);
-  go(next >= 0 ? next : all.findIndex((other) => other.left) >= 0 ? all.findIndex((other) => other.left) : at);
+  const first = all.findIndex((other) => other.left);
+  if (next >= 0 || first >= 0) go(next >= 0 ? next : first);
+  else if (page.next !== null) void leave();
+  else go(at);
+}
+
+/** Undo the ruling that led from the question before to this one. */
+function undoBefore() {
+  const [last] = recall(LAST, { tab: true });
+  if (!last || last.question === page.question.id) return notify("Nothing to undo.");
+  remember(LAST, [], { tab: true });
+  const { question, item, part, version, before } = last;
+  outbox.post("/api/adjudication/undo", { question, item, part, expected: version, to: before });
+  void outbox.emptied().then(() => location.assign(`/adjudication/question?id=${encodeURIComponent(question)}`));
 }
 
 function undo() {
   const step = steps.pop();
   const one = step && all[step.index];
   if (!step || !one) {
-    notify("There is nothing to take back.");
+    undoBefore();
     return;
   }
   outbox.post("/api/adjudication/undo", {
@@ -155,7 +189,7 @@ function undo() {
   one.ruling = step.ruling;
   one.left = step.ruling === null;
   go(step.index);
-  announce("Taken back.");
+  announce("Undone.");
 }
 
 /** @param {number} index */
@@ -182,7 +216,7 @@ function draw() {
     return;
   }
   const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
-  const answer = h("div", { class: "judge-answer" }, what(one), verdicts(one));
+  const answer = h("div", { class: "judge-answer" }, what(one), knownAnswers(), verdicts(one));
   const rest = h("div", { class: "judge-answer" }, more, onward());
   const panel = one.shown.doc ? documentPanel(page.has_collection, { body: one.shown }) : contextList(one.shown.contexts ?? []);
   fill(stage, panel ? besideDocument(answer, panel, rest) : [answer, rest]);
@@ -193,12 +227,12 @@ function what(one) {
   if (one.kind === "lists") return h("p", null, `${howListsDiffer(one.rows)} Adopt one of the lists, with what was matched with it.`);
   if (one.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
   if (one.shown.elements) {
-    const strings = one.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, h("bdi", null, element.text)));
+    const strings = one.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, element.text));
     const nugget = one.part.startsWith("nugget:") ? nuggets.get(one.part.slice(7)) : null;
     return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
   }
   if (one.shown.contexts) return [answerText(one.shown.text), one.kind === "label" ? goldAnswers(page.question) : null];
-  return h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, one.shown.text ?? "The marked passage"));
+  return h("p", { class: "answer-string", dir: "auto" }, one.shown.text ?? "The marked passage");
 }
 
 /** @param {Disagreement} one */
@@ -211,6 +245,14 @@ function verdicts(one) {
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
         h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(one, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
+}
+
+/** The known answers of the question, with their documents. */
+function knownAnswers() {
+  const known = /** @type {{answer: string, doc: string | null}[]} */ (page.known);
+  if (!known.length) return null;
+  return h("p", { class: "known-answers" }, h("b", null, "Known answers"),
+    known.map(({ answer, doc }) => h("span", { class: "chip", title: doc ? `in ${doc}` : null }, h("bdi", null, answer))));
 }
 
 /** @param {{vital: boolean}[]} list */
@@ -237,7 +279,7 @@ function newRuling(one) {
     parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
     if (one.kind === "list") {
       const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
-      parts.push(h("label", null, "Class, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
+      parts.push(h("label", null, "Which answer it is, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
         h("datalist", { id: "classes" }, known.map((name) => h("option", { value: name })))));
     }
   } else if (one.kind === "holistic") {

@@ -17,7 +17,7 @@ assigning.addEventListener("submit", (event) => {
 });
 
 onClick("[data-slot]", async (button) => {
-  if (!(await confirmed("Take this set back? Only questions of which nothing was judged in it go.", "Take back"))) return;
+  if (!(await confirmed("Withdraw this set? Only questions of which nothing was judged in it are withdrawn.", "Withdraw"))) return;
   const told = (/** @type {Counted} */ { done, kept }) =>
     `${plural(done, "assignment")} taken back.${kept ? ` ${plural(kept, "assignment")} stay: something was judged of them.` : ""}`;
   await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors", told });

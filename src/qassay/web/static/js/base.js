@@ -8,11 +8,13 @@ takeOver();
 // On a phone the navigation scrolls sideways.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
 
-// Times are written in UTC; people read them in their own zone: <time datetime="...">.
+// Times are written in UTC; people read them in their own zone, in the same format: <time datetime="...">.
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.getAttribute("datetime") ?? "");
   if (Number.isNaN(moment.getTime())) continue;
-  time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(moment);
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  time.textContent = `${day} ${two(moment.getHours())}:${two(moment.getMinutes())}`;
 }
 
 // What is shown once is copied by its button: <button data-copy="#id-of-the-element">.

@@ -6,21 +6,22 @@ import { said } from "./labels.js";
 /** @typedef {import("./supply.js").Verdict} Verdict */
 
 /**
- * @param {{standing: Verdict | null, mine: Verdict | null, insist: () => void, closed: () => void}} given
+ * @param {{about: string, standing: Verdict | null, mine: Verdict | null, insist: () => void, closed: () => void}} given
  *   `insist`: the assessor's own decision is to be used; `closed`: the choice is made, either way.
  */
-export function askWhich({ standing, mine, insist, closed }) {
+export function askWhich({ about, standing, mine, insist, closed }) {
   const again = () => {
     insist();
     dialog.close();
   };
   const dialog = h("dialog", { class: "dialog", "aria-labelledby": "conflict-title" },
     h("h2", { id: "conflict-title" }, "Judged elsewhere in the meantime"),
+    h("p", { dir: "auto" }, about),
     h("dl", { class: "facts" },
-      h("dt", {}, "What stands"), h("dd", {}, said(standing)),
+      h("dt", {}, "Saved"), h("dd", {}, said(standing)),
       h("dt", {}, "Your decision here"), h("dd", {}, said(mine))),
     h("div", { class: "row end" },
-      h("button", { type: "button", onclick: () => dialog.close() }, "Keep what stands"),
+      h("button", { type: "button", onclick: () => dialog.close() }, "Keep the saved one"),
       mine ? h("button", { type: "button", class: "primary", onclick: again }, "Use my decision") : null));
   dialog.addEventListener("close", () => {
     dialog.remove();

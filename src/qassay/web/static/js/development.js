@@ -39,12 +39,15 @@ if (opened) {
 const boxes = () => /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll("input[data-choose]")]);
 const chosen = () => boxes().filter((box) => box.checked).map((box) => box.dataset.choose ?? "");
 
+/** How many questions are chosen: a series has several. */
+const questions = () => boxes().filter((box) => box.checked).reduce((sum, box) => sum + Number(box.dataset.questions ?? 1), 0);
+
 function count() {
   const button = document.getElementById("publish");
   if (!button) return;
-  const many = chosen().length;
+  const many = questions();
   button.setAttribute("aria-disabled", many ? "false" : "true");
-  button.textContent = many ? `Publish ${many} chosen` : "Publish what is chosen";
+  button.textContent = many ? `Publish ${plural(many, "question")}` : "Publish";
 }
 
 document.addEventListener("change", count);
@@ -58,7 +61,7 @@ onClick("#publish", async (button) => {
   if (!groups.length) return;
   const runs = Number(button.dataset.runs);
   const warning = runs ? ` ${runs === 1 ? "The run that is" : `The ${runs} runs that are`} here do not answer them.` : "";
-  const asked = `Put what is chosen into the test set? The questions get their numbers for good.${warning}`;
+  const asked = `Publish ${plural(questions(), "question")}? They get their numbers for good.${warning}`;
   if (!(await confirmed(asked, "Publish"))) return;
   const told = (/** @type {{questions: string[]}} */ { questions }) => {
     const few = questions.slice(0, 12).join(", ") + (questions.length > 12 ? ", …" : "");

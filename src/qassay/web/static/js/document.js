@@ -10,9 +10,9 @@ const KEPT = 40;
 
 const HOW = /** @type {Record<string, string>} */ ({
   exact: "",
-  similar: "The string is there only with other blanks, punctuation or letter case.",
-  words: "The string is not there as such; its words are marked.",
-  none: "The string does not occur in this document.",
+  similar: "Found with other spaces, punctuation or capitals.",
+  words: "Exact text not found; its words are marked.",
+  none: "Text not found in this document.",
 });
 
 /**
@@ -44,9 +44,10 @@ export function fetchDocument(doc, mark) {
  */
 export function documentPanel(hasCollection, view) {
   const { doc, text, start, length } = view.body;
-  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": `Document ${doc}` });
+  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": `Document ${doc}`, dir: "auto" });
   const remark = h("p", { class: "faint" });
-  const panel = h("section", { class: "document" }, h("h2", null, h("bdi", null, doc ?? "No document")), remark, body);
+  const title = h("h2", null, h("bdi", null, doc ?? "No document"));
+  const panel = h("section", { class: "document" }, title, remark, body);
   if (!doc || !hasCollection) {
     remark.textContent = doc ? "The evaluation has no collection, so the document cannot be shown." : "";
     body.hidden = true;
@@ -56,6 +57,7 @@ export function documentPanel(hasCollection, view) {
   fetchDocument(doc, start === undefined || start === null ? { find: text } : { start, length }).then(
     (found) => {
       const cut = found.text.length < found.length ? ` Shown from character ${found.begins + 1} of ${found.length}.` : "";
+      if (found.title && found.title !== doc) fill(title, h("bdi", null, found.title), " ", h("small", { class: "faint" }, h("bdi", null, doc)));
       remark.textContent = found.length === 0 ? "This document is empty." : (HOW[found.found ?? (text ? "none" : "exact")] ?? "") + cut;
       body.hidden = found.length === 0;
       fill(body, marked(found));

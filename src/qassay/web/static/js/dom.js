@@ -124,9 +124,36 @@ function nodes(children) {
   const found = [];
   for (const child of children.flat()) {
     if (child === null || child === undefined || child === false) continue;
-    found.push(child instanceof Node ? child : String(child));
+    if (child instanceof Node) found.push(child);
+    else found.push(...visible(String(child)));
   }
   return found;
+}
+
+// Characters that turn text around without being seen: an answer with one of them reads otherwise than it is written.
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text in which characters that turn its direction are shown as marks, and have no effect.
+ *
+ * @param {string} shown
+ * @returns {(Node | string)[]}
+ */
+function visible(shown) {
+  /** @type {(Node | string)[]} */
+  const pieces = [];
+  let at = 0;
+  for (const { 0: character, index } of shown.matchAll(TURNING)) {
+    const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    const mark = document.createElement("span");
+    mark.className = "control";
+    mark.title = `${code}, a character that changes the direction of text`;
+    mark.textContent = code;
+    pieces.push(shown.slice(at, index), mark);
+    at = index + 1;
+  }
+  pieces.push(shown.slice(at));
+  return pieces;
 }
 
 /**

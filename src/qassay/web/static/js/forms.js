@@ -128,7 +128,7 @@ export function confirmed(question, yes = "Yes") {
         "form",
         { method: "dialog" },
         h("p", { id: "confirm-question" }, question),
-        h("div", { class: "row end" }, h("button", { type: "submit", value: "" }, "No"), agree),
+        h("div", { class: "row end" }, h("button", { type: "submit", value: "" }, "Cancel"), agree),
       ),
     );
     dialog.addEventListener("close", () => {

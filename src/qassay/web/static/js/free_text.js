@@ -1,7 +1,8 @@
 // Free-text answers: the answer, the gold answers of the question and the contexts, with one key for each label.
 import { besideDocument } from "./document.js";
-import { byId, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { isFree, keyFor, register } from "./keys.js";
+import { NoteField } from "./notes.js";
 import { Workbench } from "./workbench.js";
 
 /** @typedef {import("./workbench.js").ItemView} ItemView */
@@ -15,7 +16,8 @@ import { Workbench } from "./workbench.js";
 export function freeTextScreen(screen, { gold }) {
   const bench = new Workbench({ draw });
   const { field, labels } = bench.sheet.choices ?? { field: "judgment", labels: [] };
-  register(`${screen}.note`, "m", "Write a note on this answer", () => byId("note").focus());
+  const notes = new NoteField(bench);
+  register(`${screen}.note`, "m", "Write a note on this answer", () => notes.focus());
   for (const { label, name, key } of labels) {
     register(shortcut(label), isFree(key) ? key : spareKey(), name, () => decide(label));
   }
@@ -32,8 +34,8 @@ export function freeTextScreen(screen, { gold }) {
 
   /** @param {string} label */
   function decide(label) {
-    const note = /** @type {HTMLTextAreaElement} */ (byId("note")).value.trim();
-    bench.decide("", { [field]: label, ...(note ? { note } : {}) }, { advance: true, said: label });
+    if (!bench.view || bench.moving || bench.isLocked()) return;
+    bench.decide("", { [field]: label, ...notes.taken() }, { advance: true, said: label });
   }
 
   /**
@@ -55,9 +57,8 @@ export function freeTextScreen(screen, { gold }) {
       answerText(view.body.text),
       h("div", { class: "decisions labels", role: "group", "aria-label": "Decision" }, buttons),
       gold ? goldAnswers(here.sheet.question) : null);
-    const note = h("div", { class: "judge-answer" },
-      h("label", { class: "note" }, "Note (optional, saved with the decision)",
-        h("textarea", { id: "note", rows: "2", maxlength: "2000", value: verdict?.note ?? "" })));
+    notes.show(view, view.parts[0]);
+    const note = h("div", { class: "judge-answer" }, notes.element);
     const contexts = contextList(view.body.contexts ?? []);
     fill(here.stage, contexts ? besideDocument(answer, contexts, note) : [answer, note]);
   }

@@ -16,6 +16,17 @@ export function named(label) {
 }
 
 /**
+ * The label of a verdict in words, for one line.
+ * @param {Record<string, any>} verdict
+ * @param {Choices | null} choices
+ */
+export function saidShortly(verdict, choices) {
+  const label = choices ? verdict[choices.field] : undefined;
+  const own = choices?.labels.find((one) => one.label === label);
+  return own ? own.name : label === undefined ? "Saved" : String(label);
+}
+
+/**
  * A verdict in words.
  * @param {Record<string, any> | null} verdict
  */

@@ -8,7 +8,7 @@ import { takeBack } from "./steps.js";
  * @param {import("./workbench.js").Workbench} bench
  */
 export function walkThrough(bench) {
-  register("judge.undo", "z", "Take back the last decision", () => void takeBack(bench));
+  register("judge.undo", "z", "Undo the last decision", () => void takeBack(bench));
   register("judge.next", "ArrowRight", "Next item", () => void bench.step(1));
   register("judge.previous", "ArrowLeft", "Previous item", () => void bench.step(-1));
   register("judge.open", "n", "Next item without a decision", () => void bench.advance());

@@ -11,6 +11,8 @@ import { recall, remember } from "./remembered.js";
  * @property {string} part
  * @property {number} before  The version that stood.
  * @property {import("./supply.js").Verdict | null} verdict  What stood.
+ * @property {string} [about]  What was decided on, in words.
+ * @property {string} [said]  What was decided, in words.
  * @property {boolean} [together]  It is taken back together with the one before it.
  */
 
@@ -68,7 +70,7 @@ export class Steps {
  */
 export async function takeBack(bench) {
   const step = bench.steps.pop();
-  if (!step) return notify("There is nothing to take back.");
+  if (!step) return notify("Nothing to undo.");
   const { assignment, screen, item } = step;
   let sheet = bench.sheet;
   let view;
@@ -77,7 +79,7 @@ export async function takeBack(bench) {
     view = await bench.supply.item(item, assignment);
   } catch (error) {
     bench.steps.push(step);
-    return bench.complain(`This cannot be taken back now: ${error instanceof Error ? error.message : error}`);
+    return bench.complain(`This cannot be undone now: ${error instanceof Error ? error.message : error}`);
   }
   const part = view.parts.find((one) => one.part === step.part);
   if (!part) return;
@@ -90,5 +92,5 @@ export async function takeBack(bench) {
   if (sheet !== bench.sheet) bench.turnTo(sheet);
   bench.put(view, part, step.verdict, part.version + 1);
   await bench.open(item);
-  announce("Taken back.");
+  announce("Undone.");
 }

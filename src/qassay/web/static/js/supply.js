@@ -7,7 +7,7 @@ import { firstOpen } from "./order.js";
  * @typedef {Record<string, any>} Verdict
  * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
  * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean}} ItemView
- * @typedef {{id: number, complete: boolean, kind: string, label: string}} Place
+ * @typedef {{id: number, complete: boolean, kind: string, label: string, verdict: string | null}} Place
  * @typedef {object} Sheet
  * @property {number} assignment
  * @property {string} screen
@@ -24,6 +24,9 @@ import { firstOpen } from "./order.js";
  * @property {boolean} locked  An adjudicator has ruled on it: it takes no decisions.
  * @property {number | null} next  The assignment after this one that has open work.
  * @property {{id: number, name: string}} assessor
+ * @property {{answer: string, doc: string | null}[]} known  Known answers of the question.
+ * @property {{done: number, total: number, minutes_left: number | null}} job  Everything that is assigned to the assessor.
+ * @property {Record<number, string> | null} flags  Items that the assessor flagged, with their reasons.
  */
 
 const AHEAD = 4;
@@ -90,11 +93,16 @@ export class Supply {
    * Count an item of the question shown as it stands.
    * @param {ItemView} view
    */
-  count({ id, complete }) {
+  count({ id, complete, parts }) {
     const place = this.sheet.items.find((one) => one.id === id);
-    if (!place || place.complete === complete) return;
+    if (!place) return;
+    const field = this.sheet.choices?.field;
+    place.verdict = field && parts.length === 1 ? (parts[0].verdict?.[field] ?? null) : null;
+    if (place.complete === complete) return;
     place.complete = complete;
-    this.sheet.done += complete ? 1 : -1;
+    const by = complete ? 1 : -1;
+    this.sheet.done += by;
+    this.sheet.job.done += by;
   }
 
   /**
@@ -110,6 +118,7 @@ export class Supply {
     for (const place of sheet.items) {
       const complete = underWay.has(place.id) ? this.decided.get(place.id) ?? place.complete : place.complete;
       sheet.done += Number(complete) - Number(place.complete);
+      sheet.job.done += Number(complete) - Number(place.complete);
       place.complete = complete;
     }
     return sheet;

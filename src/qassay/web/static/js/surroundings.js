@@ -1,6 +1,6 @@
 // What stands around the item that is judged: the question above it, how far the assessor is, whether all is saved.
 
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, plural } from "./dom.js";
 import { limitMoves } from "./moves.js";
 import { STATES } from "./outbox.js";
 
@@ -12,7 +12,7 @@ import { STATES } from "./outbox.js";
  */
 export function showQuestion({ question, stages, assignment, screen }) {
   byId("question-id").textContent = question.id;
-  byId("question-text").textContent = question.text || question.target || question.id;
+  fill(byId("question-text"), asks(question));
   const target = question.text && question.target;
   fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
   const tabs = document.querySelector(".judge-stages");
@@ -24,6 +24,17 @@ export function showQuestion({ question, stages, assignment, screen }) {
   }));
 }
 
+/**
+ * What a question asks, in words; an "other" question has none of its own.
+ * @param {Record<string, any>} question
+ */
+export function asks(question) {
+  if (question.type === "other" && question.target && (!question.text || question.text.toLowerCase() === "other")) {
+    return `What else is there to know about ${question.target}?`;
+  }
+  return question.text || question.target || question.id;
+}
+
 /** @param {Sheet} sheet */
 export function showLock({ locked }) {
   byId("locked").hidden = !locked;
@@ -33,14 +44,36 @@ export function showLock({ locked }) {
  * @param {Sheet} sheet
  * @param {number} current  The item shown.
  */
-export function showProgress({ items, done, total }, current) {
+export function showProgress({ items, job }, current) {
   const at = items.findIndex((one) => one.id === current);
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
-  bar.max = Math.max(total, 1);
-  bar.value = done;
-  byId("progress-text").textContent = `${done} of ${total} judged`;
+  bar.max = Math.max(job.total, 1);
+  bar.value = job.done;
+  const left = job.minutes_left === null || job.done >= job.total ? "" : `, about ${duration(job.minutes_left)} left`;
+  byId("progress-text").textContent = `${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}${left}`;
+}
+
+/**
+ * @param {number} minutes
+ * @returns {string} Such as "2 h 10 min".
+ */
+export function duration(minutes) {
+  if (minutes < 60) return `${Math.max(1, minutes)} min`;
+  const tens = Math.floor((minutes + 5) / 10) * 10;
+  const hours = Math.floor(tens / 60);
+  return tens % 60 === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${tens % 60} min`;
+}
+
+/**
+ * The last decision, beside the button that undoes it.
+ * @param {import("./steps.js").Step | undefined} step
+ */
+export function showLast(step) {
+  const shown = document.getElementById("last");
+  if (!shown) return;
+  fill(shown, step?.said ? ["Last: ", h("b", null, step.said), step.about ? [" “", h("bdi", null, step.about.slice(0, 60)), "”"] : null].flat() : null);
 }
 
 /**
@@ -70,11 +103,16 @@ export function showComplaint(message, again) {
  * @param {Sheet} sheet
  */
 export function showEnd(stage, sheet) {
-  const all = sheet.items.every((one) => one.complete);
+  const { job, flags } = sheet;
+  const open = job.total - job.done;
+  const flagged = Object.keys(flags ?? {}).length;
+  const sentence = open > 0
+    ? `${plural(open, "answer")} not judged yet.`
+    : `You have judged all ${plural(job.total, "answer")} assigned to you.`;
   fill(stage,
     h("div", { class: "notice notice-done" },
-      h("h2", {}, all ? "This question is finished" : "Nothing more to show"),
-      h("p", {}, "You can still go back to any item. ",
-        h("a", { href: "/work" }, "See all your work"))),
+      h("h2", {}, open > 0 ? "Nothing more here" : "All done"),
+      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question flagged.` : "", " You can still go back to any answer."),
+      h("p", {}, h("a", { class: "button primary", href: "/work" }, open > 0 ? "See your work" : "Look over your work"))),
   );
 }

@@ -4,13 +4,15 @@
 
 import { asked, go, show, watch } from "./address.js";
 import { askWhich } from "./conflict.js";
+import { offerFlags, showFlag } from "./flags.js";
+import { saidShortly } from "./labels.js";
 import { announce, byId, notify, pageData } from "./dom.js";
 import { walkThrough } from "./moves.js";
 import { after, firstOpen, openStage } from "./order.js";
 import { Outbox, UNSAVED } from "./outbox.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
-import { showComplaint, showEnd, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
+import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
 
 /**
  * @typedef {import("./supply.js").Verdict} Verdict
@@ -54,6 +56,7 @@ export class Workbench {
       refused: (letter, status, answer) => this.refused(letter, status, answer),
     });
     walkThrough(this);
+    offerFlags(this);
     watch();
   }
 
@@ -78,6 +81,8 @@ export class Workbench {
 
   /** @param {Sheet} sheet  Another question, for the screen that is open. */
   turnTo(sheet) {
+    // It may have been fetched before the last decisions.
+    sheet.job.done = this.sheet.job.done;
     this.sheet = sheet;
     this.begin();
   }
@@ -182,20 +187,44 @@ export class Workbench {
    */
   decide(part, verdict, options = {}) {
     if (!this.view || this.moving || this.isLocked()) return;
-    const { assignment, screen, question: { id: question } } = this.sheet;
-    const one = this.part(part);
     const view = this.view;
-    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict });
     this.said = options.said ?? "";
-    const body = { item: view.id, part, expected: one.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
-    this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
-    this.shown = Date.now();
-    this.put(view, one, verdict, one.version + 1);
+    this.decideOn(view, this.part(part), verdict);
     if (options.advance && view.complete) {
       this.moving = true;
       this.supply.trim();
       void this.advance();
     } else this.draw();
+  }
+
+  /**
+   * Have a verdict on an item saved, whatever is shown.
+   * @param {ItemView} view
+   * @param {PartView} one
+   * @param {Verdict} verdict
+   */
+  decideOn(view, one, verdict) {
+    const { assignment, screen, question: { id: question } } = this.sheet;
+    const { part } = one;
+    const about = this.aboutItem(view.id, part);
+    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict, about, said: saidShortly(verdict, this.sheet.choices) });
+    const body = { item: view.id, part, expected: one.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
+    this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
+    this.shown = Date.now();
+    this.put(view, one, verdict, one.version + 1);
+  }
+
+  /**
+   * How people call an item: its string, or its place.
+   * @param {number} id
+   * @param {string} [part]
+   */
+  aboutItem(id, part = "") {
+    const at = this.sheet.items.findIndex((one) => one.id === id);
+    const label = this.sheet.items[at]?.label;
+    const own = this.view?.id === id ? this.view : null;
+    const place = own?.parts.findIndex((one) => one.part === part) ?? -1;
+    return own?.body.elements?.[place]?.text || label || `item ${at + 1}`;
   }
 
   /**
@@ -230,6 +259,7 @@ export class Workbench {
    */
   delivered(letter, answer) {
     if (this.outbox.letters().length === 0) this.speak("saved");
+    if (letter.url.endsWith("/flags")) return;
     const here = letter.url.startsWith(`/api/judge/${this.sheet.assignment}/`);
     if (!here || !answer) return;
     this.sheet.closed = answer.closed;
@@ -249,6 +279,7 @@ export class Workbench {
    */
   refused(letter, status, answer) {
     const item = Number(letter.body.item);
+    if (letter.url.endsWith("/flags")) return false;
     this.said = "";
     this.supply.forget(item);
     this.steps.forget(item);
@@ -256,6 +287,7 @@ export class Workbench {
     if (status !== 409 || answer?.standing === undefined) return false;
     this.asking = true;
     askWhich({
+      about: `${letter.about ?? this.sheet.question.id}: “${this.aboutItem(item, String(letter.body.part ?? "")).slice(0, 120)}”`,
       standing: answer.standing,
       mine: /** @type {Verdict | null} */ (letter.body.verdict ?? null),
       insist: () => this.outbox.post(letter.url, { ...letter.body, expected: answer.version }, letter.about),
@@ -282,6 +314,8 @@ export class Workbench {
 
   tellProgress() {
     showProgress(this.sheet, this.current);
+    showLast(this.steps.last);
+    showFlag(this.sheet, this.current);
   }
 
   /**

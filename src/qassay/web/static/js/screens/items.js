@@ -1,22 +1,45 @@
 // Judging answers to factoid and passage questions: the string, its document, four decisions in their order.
 import { post } from "../api.js";
-import { announce, byId, fill, h } from "../dom.js";
+import { confirmed } from "../forms.js";
+import { announce, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { besideDocument, documentPanel } from "../document.js";
+import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
 const bench = new Workbench({ draw });
 const decisions = bench.sheet.choices?.labels ?? [];
+const notes = new NoteField(bench);
+/** @type {Set<number>} Items whose verdict against a known answer was confirmed. */
+const confirmedItems = new Set();
 
-for (const one of decisions) register(`items.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
-register("items.note", "m", "Write a note on this item", () => byId("note").focus());
+for (const one of decisions) register(`items.${one.label}`, one.key, `${one.name} (${one.label})`, () => void decide(one.label));
+register("items.note", "m", "Write a note on this item", () => notes.focus());
 
 /** @param {string} label */
-function decide(label) {
-  const note = /** @type {HTMLTextAreaElement} */ (byId("note")).value.trim();
-  bench.decide("", { judgment: label, ...(note ? { note } : {}) }, { advance: true, said: label });
+async function decide(label) {
+  const { view } = bench;
+  if (!view || bench.moving || bench.isLocked()) return;
+  const known = label === "W" ? contradicted(view) : null;
+  if (known !== null && !confirmedItems.has(view.id)) {
+    confirmedItems.add(view.id); // asked once
+    const name = decisions.find((one) => one.label === label)?.name ?? label;
+    if (!(await confirmed(`“${known}” is a known answer of this question. Judge it ${name.toLowerCase()} anyway?`, `Judge ${name.toLowerCase()}`))) return;
+    if (bench.view !== view) return;
+  }
+  bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, said: label });
+}
+
+/**
+ * The known answer that the string of an item equals, but for case, spaces and punctuation; nothing where it equals none.
+ * @param {ItemView} view
+ */
+function contradicted(view) {
+  const plain = (/** @type {string} */ text) => text.normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
+  const own = plain(String(view.body.text ?? ""));
+  return own === "" ? null : (bench.sheet.known.find((one) => plain(one.answer) === own)?.answer ?? null);
 }
 
 /**
@@ -30,37 +53,34 @@ function draw(here, view) {
       "button",
       {
         type: "button",
-        class: "decision",
+        class: `decision ${one.tone}`,
         "aria-pressed": String(verdict?.judgment === one.label),
         dataset: { label: one.label },
-        onclick: () => decide(one.label),
+        onclick: () => void decide(one.label),
       },
-      h("kbd", null, keyFor(`items.${one.label}`)),
       h("span", null, one.name),
+      h("kbd", null, keyFor(`items.${one.label}`)),
     ),
   );
   const answer = view.kind === "extract"
     ? h("p", { class: "answer-string" }, "The marked passage")
-    : h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, view.body.text));
+    : h("p", { class: "answer-string", dir: "auto" }, view.body.text);
   const judged = h(
     "div",
     { class: "judge-answer" },
     h("h2", { class: "visually-hidden" }, "Answer"),
     answer,
+    knownAnswers(here),
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" }, buttons),
   );
   const rest = h(
     "div",
     { class: "judge-answer" },
-    h(
-      "label",
-      { class: "note" },
-      "Note (optional, saved with the decision)",
-      h("textarea", { id: "note", rows: "2", maxlength: "2000", value: verdict?.note ?? "" }),
-    ),
+    notes.element,
     knownAnswer(view),
     answers(here, view),
   );
+  notes.show(view, view.parts[0]);
   fill(here.stage, besideDocument(judged, documentPanel(here.sheet.has_collection, view), rest));
 }
 
@@ -70,11 +90,11 @@ function draw(here, view) {
  */
 function knownAnswer(view) {
   const field = h("input", { type: "text", maxlength: "500", "aria-label": "Known answer", placeholder: "An answer you know of" });
-  const button = h("button", { type: "submit" }, "Note it");
+  const button = h("button", { type: "submit" }, "Add");
   return h(
     "details",
     { class: "known" },
-    h("summary", null, "Note a known answer"),
+    h("summary", null, "Add a known answer"),
     h(
       "form",
       {
@@ -84,8 +104,9 @@ function knownAnswer(view) {
           if (!field.value.trim()) return;
           try {
             await post(`/judge/${bench.sheet.assignment}/answers`, { answer: field.value.trim(), doc: view.body.doc });
-            announce("Noted.");
-            button.textContent = "Noted";
+            announce("Added.");
+            button.textContent = "Added";
+            bench.sheet.known.push({ answer: field.value.trim(), doc: view.body.doc ?? null });
             field.value = "";
           } catch (error) {
             bench.complain(error instanceof Error ? error.message : String(error));
@@ -125,14 +146,35 @@ function answers(here, view) {
               "aria-current": one.id === view.id ? "true" : null,
               onclick: () => void here.open(one.id),
             },
-            h("bdi", null, one.label || "(empty)"),
+            verdictMark(one),
+            h("span", { class: "near-text", dir: "auto" }, one.label || "(empty)"),
           ),
-          " ",
-          one.complete ? h("span", { class: "badge", title: "judged" }, "✓") : null,
         ),
       ),
     ),
   );
+}
+
+/**
+ * What was decided on an answer, as a letter; an empty circle where nothing was.
+ * @param {import("../supply.js").Place} place
+ */
+function verdictMark(place) {
+  const own = decisions.find((one) => one.label === place.verdict);
+  if (!own) return h("span", { class: "dot open", title: "not judged" }, h("span", { class: "visually-hidden" }, "not judged"));
+  return h("span", { class: `dot ${own.tone}`, title: own.name, dataset: { label: own.label } }, own.label);
+}
+
+/**
+ * The known answers of the question, with their documents.
+ * @param {Workbench} here
+ */
+function knownAnswers(here) {
+  const { known } = here.sheet;
+  if (!known.length) return null;
+  return h("p", { class: "known-answers" },
+    h("b", null, known.length === 1 ? "Known answer" : "Known answers"),
+    known.map(({ answer, doc }) => h("span", { class: "chip", title: doc ? `in ${doc}` : null }, h("bdi", null, answer))));
 }
 
 void bench.start();

@@ -5,6 +5,7 @@ import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { KnownClasses } from "../known_classes.js";
+import { NoteField } from "../notes.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
@@ -18,11 +19,11 @@ let said = [];
 const box = new Choices("Elements of the list", { current: () => turn() });
 const answer = h("p", { class: "answer-string", dir: "auto", tabindex: "0", role: "group", "aria-label": "Answer string" });
 const remark = h("p", { class: "faint small verdict" });
-const note = h("textarea", { id: "note", rows: "2", maxlength: "2000" });
 const chooserPlace = h("div", { class: "chooser-place" });
 const documentPlace = h("div", { class: "document-place" });
 
 const bench = new Workbench({ draw, begin });
+const notes = new NoteField(bench);
 const known = new KnownClasses(bench, {
   changed: async (said) => {
     answer.dataset.shown = "";
@@ -41,15 +42,15 @@ const decisions = bench.sheet.choices?.labels ?? [];
 for (const one of decisions) register(`lists.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Element before", () => box.move(-1));
-register("lists.note", "m", "Write a note on this element", () => note.focus());
+register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
-register("judge.undo", "z", "Take back the last decision", () => void undo());
+register("judge.undo", "z", "Undo the last decision", () => void undo());
 const buttons = decisions.map((one) =>
   h(
     "button",
-    { type: "button", class: "decision", dataset: { label: one.label }, onclick: () => decide(one.label) },
-    h("kbd", null, keyFor(`lists.${one.label}`)),
+    { type: "button", class: `decision ${one.tone}`, dataset: { label: one.label }, onclick: () => decide(one.label) },
     h("span", null, one.name),
+    h("kbd", null, keyFor(`lists.${one.label}`)),
   ),
 );
 
@@ -95,7 +96,7 @@ function layout() {
       h("div", { class: "decisions", role: "group", "aria-label": "Decision" }, buttons),
       chooserPlace,
       remark,
-      h("details", { class: "note-box" }, h("summary", null, "Note"), h("label", { class: "note" }, "Saved with the decision", note)),
+      h("details", { class: "note-box" }, h("summary", null, "Note"), notes.element),
       documentPlace,
     ),
     known.element,
@@ -114,7 +115,7 @@ function line(view, index) {
     "li",
     null,
     h("span", { class: "line-number faint" }, `${index + 1}`),
-    h("span", { class: "line-text" }, h("bdi", null, text || "(empty)")),
+    h("span", { class: "line-text", dir: "auto" }, text || "(empty)"),
     decision
       ? h("span", { class: `badge ${decision.tone}`, title: decision.name }, decision.label)
       : h("span", { class: "badge open", title: "not judged" }, "·"),
@@ -131,12 +132,12 @@ function turn() {
   const shown = `${drawn.id}:${box.at}`;
   buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.label === verdict?.judgment)));
   remark.textContent = verdict?.answer ? `Answer: ${verdict.answer}` : "";
+  notes.show(drawn, drawn.parts[box.at]);
   if (answer.dataset.shown === shown) return;
   answer.dataset.shown = shown;
-  fill(answer, h("bdi", null, element.text || "(empty)"));
-  note.value = verdict?.note ?? "";
-  const open = note.closest("details");
-  if (open) open.open = note.value !== "";
+  fill(answer, element.text || "(empty)");
+  const open = notes.element.closest("details");
+  if (open) open.open = notes.field.value !== "";
   fill(documentPlace, documentPanel(bench.sheet.has_collection, { body: element }));
 }
 
@@ -178,12 +179,11 @@ function save(label, name) {
   const index = box.at;
   const before = view.parts[index].verdict;
   const complete = view.complete;
-  const remarked = note.value.trim();
   closeChooser();
   answer.dataset.shown = "";
   bench.decide(
     String(index),
-    { judgment: label, ...(name === null ? {} : { answer: name }), ...(remarked ? { note: remarked } : {}) },
+    { judgment: label, ...(name === null ? {} : { answer: name }), ...notes.taken() },
     { advance: !complete, said: label },
   );
   known.count(before?.judgment === "R" ? before.answer ?? view.body.elements[index].text : null, name);
@@ -191,6 +191,12 @@ function save(label, name) {
   const open = view.parts.findIndex((one) => one.verdict === null);
   box.go(index + 1 < view.parts.length ? index + 1 : open < 0 ? index : open);
   box.focus();
+}
+
+function writeNote() {
+  const open = notes.element.closest("details");
+  if (open) open.open = true;
+  notes.focus();
 }
 
 async function undo() {

@@ -40,7 +40,7 @@ register("matches.done", "Enter", "Looked through: go on (also where no nugget w
 register("matches.found", "i", "Which nuggets are in the response already", () => showFound());
 register("matches.next", ".", "Next response", () => void bench.step(1));
 register("matches.previous", ",", "Response before", () => void bench.step(-1));
-register("judge.undo", "z", "Take back the last decision", () => void undo());
+register("judge.undo", "z", "Undo the last decision", () => void undo());
 offerMoves({ undo: "judge.undo", previous: "matches.previous", next: "matches.next" });
 for (let digit = 1; digit <= 9; digit += 1) {
   register(`matches.nugget-${digit}`, String(digit), `Link nugget ${digit}`, () => toggle(digit - 1));

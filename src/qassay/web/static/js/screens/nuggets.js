@@ -68,7 +68,7 @@ register("nuggets.take", "t", "Make a nugget from the chosen string, or from the
 register("nuggets.document", "o", "Show the document of the chosen string", () => showDocument());
 register("nuggets.filter", "f", "Filter the strings", () => filter.focus());
 for (const [name, key, , label, act] of ACTIONS) register(`nuggets.${name}`, key, label, () => withNugget(act));
-register("nuggets.undo", "z", "Take back the last change", () => undo());
+register("nuggets.undo", "z", "Undo the last change", () => undo());
 offerMoves({ undo: "nuggets.undo" });
 register("nuggets.go-on", "g", "Go on to step 2", () => void next());
 
@@ -132,7 +132,7 @@ function undo() {
   if (list.unsure) return announce("The change before is still being taken back.");
   complain("");
   if (list.undo()) announce("Taken back");
-  else notify("There is nothing to take back.");
+  else notify("Nothing to undo.");
 }
 
 /** A nugget begins as the selected words of a string, or as the whole string. */

@@ -1,7 +1,7 @@
 // What the server does for a judging screen, done here: questions, items and documents out of the file, decisions kept.
 import { ApiError } from "../api.js";
 import { byId } from "../dom.js";
-import { data, decidedOn, keep, now } from "./kept.js";
+import { data, decidedOn, keep, knownAnswers, now } from "./kept.js";
 
 /**
  * @typedef {import("./kept.js").Verdict} Verdict
@@ -89,7 +89,13 @@ export function sheetOf(number, wanted = null) {
   const here = questionOf(number);
   const decided = decidedOn(number);
   current = number;
-  const places = here.items.map(({ id, kind, label }, index) => ({ id, kind, label, complete: isComplete(here.items[index], decided) }));
+  const places = here.items.map((item) => {
+    const { id, kind, label, parts } = item;
+    const field = data.choices[data.screens[kind]]?.field;
+    const own = parts.length === 1 && field ? decided[`${id}/${parts[0].part}`]?.at(-1)?.[0]?.[field] : null;
+    return { id, kind, label, complete: isComplete(item, decided), verdict: own ?? null };
+  });
+  const added = knownAnswers().filter((one) => one.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
   const stages = [...new Set(Object.values(data.screens))]
     .map((screen) => ({ screen, own: places.filter((one) => data.screens[one.kind] === screen) }))
     .filter(({ own }) => own.length > 0)
@@ -113,6 +119,9 @@ export function sheetOf(number, wanted = null) {
     next: nextOpen(number),
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,
+    known: [...here.answers.map((answer) => ({ answer, doc: null })), ...added],
+    job: { ...wholeProgress(), minutes_left: null },
+    flags: null, // nobody but the assessor would see them
   };
 }
 

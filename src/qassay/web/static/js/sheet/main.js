@@ -4,7 +4,7 @@ import { register, unregisterAll } from "../keys.js";
 import { go, last, want } from "./address.js";
 import { ownShortcuts } from "./api.js";
 import { nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
-import { load, save } from "./files.js";
+import { load, rows, save } from "./files.js";
 import { data, isFailing, unsaved } from "./kept.js";
 import { STATES } from "./outbox.js";
 
@@ -145,8 +145,9 @@ function turning(first) {
 }
 
 function handOver() {
+  if (rows().length === 0) return say("Nothing to save yet: you have not judged anything on this sheet.", "error");
   const count = save();
-  say(`${count} decisions written to ${data.file}.`, "good");
+  say(`${plural(count, "decision")} written to ${data.file}.`, "good");
   tell();
 }
 
@@ -157,7 +158,7 @@ async function takeIn() {
   const { added, problem } = load(await file.text());
   field.value = "";
   go("/work");
-  say(problem ?? (added ? `${added} decisions loaded from ${file.name}.` : `Everything in ${file.name} is here already.`), problem ? "error" : "good");
+  say(problem ?? (added ? `${plural(added, "decision")} loaded from ${file.name}.` : `Everything in ${file.name} is here already.`), problem ? "error" : "good");
 }
 
 /**
