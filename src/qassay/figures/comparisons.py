@@ -41,12 +41,8 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
     drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, many)
-    columns: list[Column | str] = [
-        one,
-        Column(comparison.a, ".3f"),
-        Column(comparison.b, ".3f"),
-        Column("difference", "+.3f"),
-    ]
+    numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
+    columns: list[Column | str] = [one, *numbers, Column("difference", "+.3f")]
     return figure(
         "differences",
         drawn,

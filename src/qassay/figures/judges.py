@@ -9,7 +9,7 @@ from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import ACCENT, INK, MOST_ROWS, WIDTH, altair, chart, first_of, height, names, square
 from qassay.figures.figure import Figure, figure
-from qassay.tables import Column, plural, table
+from qassay.tables import Column, table
 
 if TYPE_CHECKING:
     from qassay.meta.agreement.result import PairAgreement
@@ -91,7 +91,7 @@ def rating_histogram(ratings: ScaleRatings) -> Figure:
         bars,
         title=f"Ratings of {ratings.scale}, by run",
         caption=f"How often each rating was given; best mean first.{first_of(len(shown), len(ratings.runs), 'runs')}",
-        description=f"{called(best)} has the highest mean, {ratings.mean[best]:.2f}, of {plural(len(ratings.runs), 'run')}.",
+        description=f"{called(best)} has the highest of {len(ratings.runs)} means, {ratings.mean[best]:.2f}.",
         table=table(f"Number of ratings of {ratings.scale}", ["run", Column("rating"), Column("number")], rows),
     )
 

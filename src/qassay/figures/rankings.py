@@ -90,7 +90,8 @@ def _leader(pairs: AllPairs) -> str:
     if not pairs.runs:
         return "There are no runs."
     alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
-    first = f"{called(pairs.runs[0])} is first with {pairs.scores[0]:.3f}, {called(pairs.runs[-1])} last with {pairs.scores[-1]:.3f}."
+    best, worst = (f"with {pairs.scores[place]:.3f}" for place in (0, -1))
+    first = f"{called(pairs.runs[0])} is first {best}, {called(pairs.runs[-1])} last {worst}."
     others = f" {listed(alike)} cannot be told apart from the first." if alike else " It differs from all others."
     return first if len(pairs.runs) == 1 else first + others
 
@@ -283,6 +284,6 @@ def score_by_length(scores: Scores) -> Figure:
         ),
         title="Score against the length of responses",
         caption="One dot per run. Where longer responses score higher, the measure may reward length.",
-        description=f"{called(longest[0])} has the longest responses, {longest[1]:.0f} characters, score {longest[2]:.3f}.",
+        description=f"{called(longest[0])} has the longest responses, {longest[1]:.0f} characters.",
         table=table(f"Length and score, {scores.measure}", columns, rows),
     )

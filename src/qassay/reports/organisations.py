@@ -91,8 +91,8 @@ def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
     rows = [(name, len(values[0].T), *_own_and_others(_means(values[0]), places)) for name, values in kinds.items()]
     if len(rows) < 2:
         return []
-    columns = _columns("type", own)
-    return [table("By type of question", [columns[0], Column("questions"), *columns[1:]], rows)]
+    first, *numbers = _columns("type", own)
+    return [table("By type of question", [first, Column("questions"), *numbers], rows)]
 
 
 def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
@@ -155,7 +155,7 @@ def _means(values: Floats) -> Floats:
     known = ~np.isnan(values)
     sums = np.where(known, values, 0.0).sum(axis=1)
     counts = known.sum(axis=1)
-    return np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+    return np.asarray(np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0))
 
 
 def _asked(question: Question) -> str:
