@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 # Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
 _PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
 _PICTURES |= {127: 0x2421} | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
 _PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+# A longer name would drown the sentence that it is in; tables have it whole.
+_LONGEST_NAME = 48
+# Characters that keep a name written from right to left from reordering the sentence around it.
+_ISOLATE, _END = "\u2068", "\u2069"
 
 # Text of more characters than this may break its lines.
 _UNBROKEN = 40
@@ -45,6 +51,32 @@ def safe_text(text: str) -> str:
     'a␛b\\\\u202ec'
     """
     return text.translate(_PICTURES)
+
+
+def called(name: str) -> str:
+    """A stranger's name for use in a sentence: without control characters, not too long, isolated where it must be.
+
+    >>> called("run1"), called("a" * 60) == "a" * 47 + "…"
+    ('run1', True)
+    """
+    text = safe_text(name).replace("\n", " ")
+    if len(text) > _LONGEST_NAME:
+        text = f"{text[: _LONGEST_NAME - 1]}…"
+    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
+        return f"{_ISOLATE}{text}{_END}"
+    return text
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Names as a list in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed("abcdefgh", 3), listed(["a"])
+    ('a, b and c', 'a, b, c and 5 more', 'a')
+    """
+    every = [called(name) for name in names]
+    if len(every) > most:
+        return f"{', '.join(every[:most])} and {len(every) - most:,} more"
+    return " and ".join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else "".join(every)
 
 
 def html_block(parts: Iterable[str], lead: str | None = None) -> str:

@@ -68,7 +68,8 @@ class AgreementStudy(Result):
 
     def figure(self) -> Figure:
         """The labels of the first two sets, for the first kind of judgment."""
-        return self.kinds[0].figure()
+        drawn: Figure = self.kinds[0].figure()
+        return drawn
 
     def to_polars(self) -> pl.DataFrame:
         """One row per kind of judgment and statistic, with its 95% interval."""

@@ -45,7 +45,8 @@ class Description(Result):
 
     def figure(self) -> Figure:
         """How the runs spread on each unit."""
-        return self.units.figure()
+        drawn: Figure = self.units.figure()
+        return drawn
 
     def to_polars(self) -> pl.DataFrame:
         """One row per unit."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names
 from qassay.figures.figure import Figure, figure
@@ -35,12 +36,13 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     one, many = comparison.unit_name
     ties = comparison.units - comparison.units_better - comparison.units_worse
     differing = comparison.units_better + comparison.units_worse
-    a, b = comparison.a, comparison.b
+    a, b = called(comparison.a), called(comparison.b)
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
     drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, many)
-    columns: list[Column | str] = [one, Column(a, ".3f"), Column(b, ".3f"), Column(f"{a} − {b}", "+.3f")]
+    numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
+    columns: list[Column | str] = [one, *numbers, Column("difference", "+.3f")]
     return figure(
         "differences",
         drawn,
@@ -71,8 +73,8 @@ def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> An
         chart(cells)
         .mark_bar(width=max(1.0, 0.8 * WIDTH / len(cells)))
         .encode(
-            x=alt.X("place:Q", title=f"{units}, from the best for {_short(a)} to the best for {_short(b)}", axis=axis),
-            y=alt.Y("difference:Q", title=f"{_short(a)} − {_short(b)}"),
+            x=alt.X("place:Q", title=f"{units}, from the best for {a} to the best for {b}", axis=axis),
+            y=alt.Y("difference:Q", title=f"{a} − {b}"),
             color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
         )
     )
@@ -81,11 +83,7 @@ def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> An
 
 
 def _sides(a: str, b: str) -> str:
-    return f"← {_short(b)} better   |   {_short(a)} better →"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 32 else f"{name[:31]}…"
+    return f"← {b} better   |   {a} better →"
 
 
 def error_rate_by_difference(curves: SensitivityCurves) -> Figure:

@@ -15,7 +15,7 @@ FONT: Final = "Inter, 'Source Sans 3', system-ui, 'Segoe UI', 'Liberation Sans',
 # Width of a figure, height of one row of names, and the room for a name; longer names end in dots.
 WIDTH: Final = 640
 ROW: Final = 22
-NAME_WIDTH: Final = 190
+NAME_WIDTH: Final = 230
 # Beyond this many rows a figure shows the first ones, and its table all.
 MOST_ROWS: Final = 40
 # Shades stop here, so that numbers stay readable on them in light and dark.

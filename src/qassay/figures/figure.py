@@ -48,6 +48,9 @@ NO_FIGURES: Final = "a figure needs more: pip install 'qassay[figures]'"
 IN_PAGE: Final = 1.25
 
 _COLOUR = re.compile(r"var\(--([a-z]+)\)")
+# What remains of these after control characters became their pictures.
+_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_ISOLATES = re.compile("([\u2068\u2069])")
 _SUBTITLE_WIDTH = 96
 # What the drawing library writes for scripts and screen readers; the figure has one label as a whole.
 _SUPERFLUOUS = re.compile(
@@ -132,8 +135,8 @@ class Figure(Framed):
         """The specification with title and caption inside."""
         spec = copy.deepcopy(self.spec)
         spec["title"] = {
-            "text": textwrap.wrap(safe_text(self.title), _SUBTITLE_WIDTH - 20) or "",
-            "subtitle": textwrap.wrap(safe_text(self.caption), _SUBTITLE_WIDTH),
+            "text": textwrap.wrap(_safe(self.title), _SUBTITLE_WIDTH - 20) or "",
+            "subtitle": textwrap.wrap(_safe(self.caption), _SUBTITLE_WIDTH),
         }
         return spec
 
@@ -174,13 +177,22 @@ def figure(name: str, chart: alt.TopLevelMixin, *, title: str, caption: str, des
 
 
 def _draw(spec: dict[str, Any]) -> str:
-    """The specification as SVG; control characters of names, which no XML may contain, become their pictures."""
+    """The specification as SVG."""
     try:
         import vl_convert
     except ModuleNotFoundError:
         raise UsageError(NO_FIGURES) from None
 
-    return safe_text(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.1"))
+    return str(vl_convert.vegalite_to_svg(json.dumps(_drawable(spec)), vl_version="6.1"))
+
+
+def _drawable(value: Any) -> Any:
+    """The specification without characters that no XML may contain: the drawing library ends the process at one."""
+    if isinstance(value, str):
+        return _safe(value)
+    if isinstance(value, dict):
+        return {key: _drawable(item) for key, item in value.items()}
+    return [_drawable(item) for item in value] if isinstance(value, list) else value
 
 
 def _coloured(spec: dict[str, Any], colours: dict[str, str]) -> dict[str, Any]:
@@ -195,4 +207,10 @@ def _style() -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(safe_text(text))
+    return html.escape(_safe(text))
+
+
+def _safe(text: str) -> str:
+    """Text without what XML may not contain and what reorders a line, but for the isolation of names (`called`)."""
+    parts = (part if number % 2 else safe_text(part) for number, part in enumerate(_ISOLATES.split(text)))
+    return _NOT_XML.sub("\ufffd", "".join(parts))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import ACCENT, INK, MOST_ROWS, WIDTH, altair, chart, first_of, height, names, square
 from qassay.figures.figure import Figure, figure
-from qassay.tables import Column, plural, table
+from qassay.tables import Column, table
 
 if TYPE_CHECKING:
     from qassay.meta.agreement.result import PairAgreement
@@ -22,20 +23,21 @@ MOST_HISTOGRAMS = 12
 def agreement_matrix(pair: PairAgreement) -> Figure:
     """How often each label of one judge meets each label of the other."""
     rows = [
-        (a, b, count)
-        for a, counts in zip(pair.labels, pair.matrix, strict=True)
-        for b, count in zip(pair.labels, counts, strict=True)
+        (first, second, count)
+        for first, counts in zip(pair.labels, pair.matrix, strict=True)
+        for second, count in zip(pair.labels, counts, strict=True)
     ]
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
-    told = f"{pair.a} and {pair.b} give the same label to {same:,} of {total:,}."
+    a, b = called(pair.a), called(pair.b)
+    told = f"{a} and {b} give the same label to {same:,} of {total:,}."
     return figure(
         "agreement",
         square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
-        title=f"Labels of {pair.a} (rows) and {pair.b} (columns)",
+        title=f"Labels of {a} (rows) and {b} (columns)",
         caption=f"{told} A cell is darker the larger its share of the row; on the diagonal both agree.",
         description=told,
-        table=table(f"Labels of {pair.a} and {pair.b}", [pair.a, pair.b, Column("number")], rows),
+        table=table(f"Labels of {a} and {b}", [pair.a, pair.b, Column("number")], rows),
     )
 
 
@@ -89,7 +91,7 @@ def rating_histogram(ratings: ScaleRatings) -> Figure:
         bars,
         title=f"Ratings of {ratings.scale}, by run",
         caption=f"How often each rating was given; best mean first.{first_of(len(shown), len(ratings.runs), 'runs')}",
-        description=f"{best} has the highest mean, {ratings.mean[best]:.2f}, of {plural(len(ratings.runs), 'run')}.",
+        description=f"{called(best)} has the highest of {len(ratings.runs)} means, {ratings.mean[best]:.2f}.",
         table=table(f"Number of ratings of {ratings.scale}", ["run", Column("rating"), Column("number")], rows),
     )
 
@@ -125,6 +127,6 @@ def mean_rank_by_judge(ratings: ScaleRatings) -> Figure:
         title=f"Mean rank of each run by judge, {ratings.scale}",
         caption="A shape is the rank that one judge gives; the tick is the mean of all judges."
         + first_of(len(shown), len(order), "runs"),
-        description=f"{order[0]} has the best mean rank, {ratings.mean_rank[order[0]]:.2f}.",
+        description=f"{called(order[0])} has the best mean rank, {ratings.mean_rank[order[0]]:.2f}.",
         table=table(f"Mean rank by judge, {ratings.scale}", ["run", "judge", Column("mean rank", ".2f")], rows),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qassay.errors import UsageError, few
+from qassay.display import called, listed
+from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
     CARD,
@@ -89,8 +90,9 @@ def _leader(pairs: AllPairs) -> str:
     if not pairs.runs:
         return "There are no runs."
     alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
-    first = f"{pairs.runs[0]} is first with {pairs.scores[0]:.3f}, {pairs.runs[-1]} last with {pairs.scores[-1]:.3f}."
-    others = f" {few(alike, 5)} cannot be told apart from the first." if alike else " It differs from all others."
+    best, worst = (f"with {pairs.scores[place]:.3f}" for place in (0, -1))
+    first = f"{called(pairs.runs[0])} is first {best}, {called(pairs.runs[-1])} last {worst}."
+    others = f" {listed(alike)} cannot be told apart from the first." if alike else " It differs from all others."
     return first if len(pairs.runs) == 1 else first + others
 
 
@@ -151,7 +153,7 @@ def ranks_by_set(measure: MeasureStability) -> Figure:
         drawn,
         title="Rank of each run under each set of judgments",
         caption="A thick line is a run whose rank changes." + first_of(len(shown), len(order), "runs"),
-        description=f"{changed} between {few(sets, 6)}: {few([measure.runs[run] for run in moved], 8) or 'none'}.",
+        description=f"{changed} between {listed(sets)}: {listed(measure.runs[run] for run in moved) or 'none'}.",
         table=table(f"Rank under each set, {measure.measure}", columns, rows),
     )
 
@@ -282,6 +284,6 @@ def score_by_length(scores: Scores) -> Figure:
         ),
         title="Score against the length of responses",
         caption="One dot per run. Where longer responses score higher, the measure may reward length.",
-        description=f"{longest[0]} has the longest responses, {longest[1]:.0f} characters, score {longest[2]:.3f}.",
+        description=f"{called(longest[0])} has the longest responses, {longest[1]:.0f} characters.",
         table=table(f"Length and score, {scores.measure}", columns, rows),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
@@ -90,7 +91,7 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
         title=f"Score of every run on every {one}",
         caption=f"Each column is {each}; a darker cell is a higher score, from {low:.3g} to {high:.3g}."
         + first_of(len(shown), len(ordered.runs), "runs"),
-        description=f"The easiest {one} is {easiest}, the hardest {hardest}.",
+        description=f"The easiest {one} is {called(easiest)}, the hardest {called(hardest)}.",
         table=table(f"Scores on each {one}, easiest first, {matrix.measure}", columns, rows),
     )
 

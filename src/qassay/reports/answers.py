@@ -76,9 +76,11 @@ def repeatable(material: Material) -> list[str]:
     if curves is None:
         return []
     gap = curves.minimum_difference().predicted
-    if gap is None:
-        return ["No gap between two runs is expected to keep its sign in 95 of 100 repetitions with new questions."]
     share = f"{100 * (1 - curves.error):g} of 100 repetitions"
+    if gap is None:
+        return [
+            f"No gap below {curves.limits[-1]:g} is expected to keep its sign in {share} with as many new questions."
+        ]
     return [f"A gap of {gap:g} or more is repeatable: it keeps its sign in {share} with as many new questions."]
 
 
@@ -126,7 +128,9 @@ def facts(material: Material) -> tuple[Fact, ...]:
     if curves is not None:
         gap = curves.minimum_difference().predicted
         meaning = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
-        cards.append(Fact("Repeatable gap", "none" if gap is None else f"{gap:g}", meaning))
+        cards.append(
+            Fact("Repeatable gap", f"none below {curves.limits[-1]:g}" if gap is None else f"{gap:g}", meaning)
+        )
     if material.stability is not None:
         cards += _ranking_fact(material)
     elif material.agreement and material.agreement[0].raw is not None:

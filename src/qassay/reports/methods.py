@@ -58,7 +58,7 @@ def _judgments(material: Material) -> str:
 def _left_out(material: Material) -> Iterator[str]:
     """What was left out, counted as wrong or passed over; the scores say it themselves."""
     notes = material.scores.notes_for_output() if material.scores is not None else material.matrix.notes
-    yield from dict.fromkeys(notes)
+    yield from dict.fromkeys(note for note in notes if not note.startswith("*"))
 
 
 def _intervals(material: Material) -> str:

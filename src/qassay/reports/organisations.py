@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from qassay.matrix import Floats
+from qassay.questions import Question
 from qassay.reports.page import table_html, text, whole_page
 from qassay.reports.words import called, score
 from qassay.scoring import Scores
@@ -73,7 +74,9 @@ def _overall(scores: Scores, own: Sequence[str]) -> Table:
     for name in (scores.measure, *names):
         values = [value for of_run in parts.values() if (value := of_run.get(name)) is not None]
         rows.append((name, *(parts[run].get(name) for run in own), *_middle_and_best(np.array(values))))
-    return table("Overall and by component", _columns("", own), rows, scores.notes_for_output())
+    # What is said of missing responses names the runs of others.
+    notes = [note for note in replace(scores, missing=None).notes_for_output() if not note.startswith("*")]
+    return table("Overall and by component", _columns("", own), rows, notes)
 
 
 def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
@@ -88,17 +91,25 @@ def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
     rows = [(name, len(values[0].T), *_own_and_others(_means(values[0]), places)) for name, values in kinds.items()]
     if len(rows) < 2:
         return []
-    columns = _columns("type", own)
-    return [table("By type of question", [columns[0], Column("questions"), *columns[1:]], rows)]
+    first, *numbers = _columns("type", own)
+    return [table("By type of question", [first, Column("questions"), *numbers], rows)]
 
 
 def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
-    """Every unit that was scored."""
+    """Every unit that was scored, a question with its text and a series with its target."""
     places = [scores.tags.index(run) for run in own]
+    about: dict[str, str] = {}
+    for questions, _ in scores.questions.values():
+        for question in questions:
+            about[question.id] = _asked(question)
+            if question.series is not None:
+                about.setdefault(question.series, question.target or "")
     rows = [
-        (unit, *_own_and_others(scores.units.values[:, place], places)) for place, unit in enumerate(scores.units.ids)
+        (unit, _shortened(about.get(unit, "")), *_own_and_others(scores.units.values[:, place], places))
+        for place, unit in enumerate(scores.units.ids)
     ]
-    return table(f"By {scores.unit_name[0]}", _columns(scores.unit_name[0], own), rows)
+    columns = _columns(scores.unit_name[0], own)
+    return table(f"By {scores.unit_name[0]}", [columns[0], Column("", left=True), *columns[1:]], rows)
 
 
 def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
@@ -115,7 +126,7 @@ def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
     for name in scores.asked:
         if name in asked:
             question, values = asked[name]
-            rows.append((name, question.type, _shortened(question.text), *_own_and_others(values, places)))
+            rows.append((name, question.type, _shortened(_asked(question)), *_own_and_others(values, places)))
     columns = _columns("question", own)
     return [
         table("By question", [columns[0], Column("type", left=True), Column("text", left=True), *columns[1:]], rows)
@@ -144,7 +155,14 @@ def _means(values: Floats) -> Floats:
     known = ~np.isnan(values)
     sums = np.where(known, values, 0.0).sum(axis=1)
     counts = known.sum(axis=1)
-    return np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+    return np.asarray(np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0))
+
+
+def _asked(question: Question) -> str:
+    """The text of a question; one that asks for the rest about a target has none of its own."""
+    if not question.text and question.target:
+        return f"What else is there to know about {question.target}?"
+    return question.hypothesis or question.text
 
 
 def _shortened(prose: str) -> str:

@@ -104,9 +104,9 @@ def _exhibit(exhibit: Exhibit) -> str:
     link = _download(exhibit)
     if drawn is not None:
         picture = (
-            f'<figure><h3>{text(safe_text(drawn.title))}</h3><div class="wide" tabindex="0" role="group" '
-            f'aria-label="{text(safe_text(drawn.title))}">{drawn.svg(alone=False)}</div>'
-            f"<figcaption>{text(safe_text(drawn.caption))}</figcaption></figure>"
+            f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
+            f'aria-label="{text(drawn.title)}">{drawn.svg(alone=False)}</div>'
+            f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
         )
         return f'<div class="card">{picture}<details><summary>Table</summary>{shown}{link}</details></div>'
     if exhibit.folded:

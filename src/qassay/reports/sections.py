@@ -154,8 +154,10 @@ def _judges(material: Material) -> Section | None:
     ranks = material.stability
     if ranks is not None and len(ranks.sets) > 1:
         exhibits += _drawn(lambda: figures.ranks_by_set(ranks))
-        exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
-        exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
+        if len(ranks.sets) > 2:
+            exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
+        if ranks.swaps_with_reference:
+            exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
     for scale in () if material.ratings is None else material.ratings.scales.values():
         exhibits += _drawn(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
         exhibits += _drawn(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]

@@ -38,6 +38,7 @@ figure{margin:0}
 .wide{overflow-x:auto}
 .wide:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 figure svg{display:block;max-width:100%;height:auto}
+figcaption,summary,.note,li,dd{overflow-wrap:anywhere}
 figcaption{margin-top:.5rem;max-width:46rem}
 table{border-collapse:collapse;font-size:.9375rem;width:100%}
 caption{text-align:left;font-weight:600;padding-bottom:.5rem;overflow-wrap:anywhere}
@@ -61,6 +62,7 @@ figure svg{max-width:none;min-width:29rem}.lead{font-size:1.125rem}th,td{padding
 @media print{:root{color-scheme:light}html{font-size:11pt}body{background:none}header,.contents,.download{display:none}
 main{max-width:none;padding:0}.card{border:0;padding:0;border-radius:0}.facts .card{border:1px solid var(--line);
 padding:.5rem .75rem;border-radius:.4rem}figure,.facts,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
-table,tbody th{font-size:.75rem}th{font-size:.7rem}th,td{padding:.25rem .4rem}.wide{overflow:visible}details:not([open]){display:none}pre{white-space:pre-wrap}a{color:inherit;text-decoration:none}}
+table,tbody th{font-size:.75rem}th{font-size:.7rem}th,td{padding:.25rem .4rem}.wide{overflow:visible}
+details:not([open]){display:none}pre{white-space:pre-wrap}a{color:inherit;text-decoration:none}}
 """
 )
