@@ -213,7 +213,7 @@ def test_a_store_is_scored_where_it_cannot_be_written(small: Path, left: str) ->
 def test_a_full_disk_leaves_the_store_as_it_was(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = fill(small)
+    fill(small)
     new = tmp_path / "c.txt"
     new.write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c D1 " + "x" * 200_000 + "\n")
     with closing(open_store(small)) as store, store.read() as connection:

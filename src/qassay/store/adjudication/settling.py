@@ -89,7 +89,7 @@ def compare(
     nuggets = tuple(nugget.nugget for nugget in listed)
     units = rules.units_of(items, nuggets, own_lists=own_lists)
     subjects = [part.subject for _, parts in units for part in parts] if some else None
-    judged = _current(connection, question, (*sets, ADJUDICATED), subjects)
+    judged: Mapping[tuple[str, str], Current] = _current(connection, question, (*sets, ADJUDICATED), subjects)
     if any(item.kind == "list" for item in items):
         rows = {name: [row for _, row in rows_of_kind(connection, name, question, "list")] for name in sets}
         known = {answer.answer for answer in known_answers(connection, [question]).get(question, ())}
