@@ -5,7 +5,7 @@ What settling found is kept by question, and summed up: pages say how much is le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
