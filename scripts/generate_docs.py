@@ -221,6 +221,7 @@ PYTHON = {
     "Compare systems": ("compare", "compare_all", "sensitivity", "plan", "describe"),
     "Examine the judgments": ("agreement", "stability", "reuse"),
     "Measures and the built-in evaluation": ("measure", "demo_folder"),
+    "Reports": ("report",),
     "Errors": ("QassayError", "InputError", "UsageError"),
 }
 RESULTS = (
@@ -236,6 +237,8 @@ RESULTS = (
     "qassay.meta.agreement.Agreement",
     "qassay.meta.stability.Stability",
     "qassay.meta.reuse.Reuse",
+    "qassay.figures.Figure",
+    "qassay.reports.Report",
 )
 
 
