@@ -103,4 +103,5 @@ def test_figures_follow_the_colours_of_the_page(pages: dict[str, Path], open_pag
         page = open_page(pages["report"], color_scheme=scheme)
         label = page.locator("figure svg text").first
         colours[scheme] = label.evaluate("element => getComputedStyle(element).fill")
-    assert colours == {"light": "rgb(22, 32, 43)", "dark": "rgb(232, 237, 242)"}
+    # The colour `soft` of axes.
+    assert colours == {"light": "rgb(85, 99, 111)", "dark": "rgb(159, 176, 191)"}
