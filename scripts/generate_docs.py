@@ -223,6 +223,7 @@ PYTHON = {
     "Compare systems": ("compare", "compare_all", "sensitivity", "plan", "describe"),
     "Examine the judgments": ("agreement", "stability", "reuse", "judge", "trust"),
     "Measures and the built-in evaluation": ("measure", "demo_folder"),
+    "Reports": ("report",),
     "Errors": ("QassayError", "InputError", "UsageError"),
 }
 RESULTS = (
@@ -239,6 +240,8 @@ RESULTS = (
     "qassay.meta.stability.Stability",
     "qassay.meta.reuse.Reuse",
     "qassay.meta.trust.Trust",
+    "qassay.figures.Figure",
+    "qassay.reports.Report",
 )
 
 

@@ -1,6 +1,7 @@
 """Pictures of the terminal: commands run on the built-in evaluation, drawn as SVG in a light and a dark variant.
 
-The pictures hold text in whatever monospaced font the viewer has; they fetch nothing.
+The pictures hold text in whatever monospaced font the viewer has; they fetch nothing. Beside them the figures of the
+report of the built-in evaluation, as `qassay report --format csv` writes them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+import qassay
 from sessions import WIDTH, Session, environment
 
 # Name of the picture: the commands in it. `demo` is the copy of the built-in evaluation.
@@ -23,6 +25,9 @@ PICTURES = {
     "score": "qassay score demo",
     "sensitivity": "qassay sensitivity demo",
 }
+
+# Figures of the report that the pages show.
+FIGURES = ("leaderboard", "differences", "error-rate", "scores-by-unit", "ranks-by-set", "power")
 
 # Background, text, and the eight colours of a terminal.
 THEMES = {
@@ -116,4 +121,11 @@ def pictures() -> dict[str, str]:
             output = terminal_output(command, folder)
             for theme in THEMES:
                 found[f"{name}-{theme}.svg"] = draw(name, command, output, theme)
-    return found
+    return found | figures()
+
+
+def figures() -> dict[str, str]:
+    """The figures of the report of the built-in evaluation."""
+    report = qassay.report(qassay.open(qassay.demo_folder()))
+    drawn = {exhibit.name: exhibit.figure for exhibit in report.exhibits() if exhibit.figure is not None}
+    return {f"figure-{name}.svg": drawn[name].svg() for name in FIGURES}

@@ -79,7 +79,7 @@ HARMLESS = {
         "types",
         "typing",
     ),
-    *("copy", "json", "statistics", "unicodedata", "warnings"),
+    *("base64", "contextlib", "copy", "json", "statistics", "unicodedata", "warnings"),
     *("altair", "msgspec", "numba", "numpy", "pandas", "polars", "scipy", "vl_convert"),
 }
 # Exceptions, each with its reason: what they use of these modules, and nothing more.

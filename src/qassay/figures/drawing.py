@@ -10,7 +10,9 @@ from qassay.figures.figure import NO_FIGURES
 
 INK, SOFT, LINE, CARD = "var(--ink)", "var(--soft)", "var(--line)", "var(--card)"
 ACCENT, WASH, OTHER = "var(--accent)", "var(--wash)", "var(--other)"
-FONT: Final = "Inter, 'Source Sans 3', system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
+# The drawing library brings this typeface: figures have the same measures on every machine. What a reader sees is the
+# typeface of the page, or `FONTS` of `figure`.
+FONT: Final = "Liberation Sans"
 
 # Width of a figure, height of one row of names, and the room for a name; longer names end in dots.
 WIDTH: Final = 640
@@ -24,7 +26,7 @@ DARKEST: Final = 0.5
 _TEXT = {"font": FONT, "fontSize": 12}
 CONFIGURATION: Final[Mapping[str, Any]] = {
     "aria": False,
-    "background": None,
+    "background": "transparent",
     "font": FONT,
     "view": {"stroke": None},
     "padding": 6,

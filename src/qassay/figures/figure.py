@@ -44,6 +44,7 @@ DARK: Final = {
 }
 NO_FIGURES: Final = "a figure needs more: pip install 'qassay[figures]'"
 
+FONTS: Final = "Inter,'Source Sans 3',system-ui,'Segoe UI','Liberation Sans',Arial,sans-serif"
 # Letters of a figure have 12 pixels; those of a page have 15.
 IN_PAGE: Final = 1.25
 
@@ -54,7 +55,8 @@ _ISOLATES = re.compile("([\u2068\u2069])")
 _SUBTITLE_WIDTH = 96
 # What the drawing library writes for scripts and screen readers; the figure has one label as a whole.
 _SUPERFLUOUS = re.compile(
-    r' (?:class|role|aria-hidden|aria-roledescription|pointer-events)="[^"]*"| opacity="1"| fill-opacity="1"'
+    r' (?:class|role|aria-hidden|aria-roledescription|pointer-events|font-family)="[^"]*"'
+    r'| opacity="1"| fill-opacity="1"'
 )
 _EMPTY = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>')
 _ROOT = re.compile(r"<svg[^>]*?width=\"([\d.]+)\" height=\"([\d.]+)\"[^>]*>")
@@ -150,10 +152,10 @@ class Figure(Framed):
         match = _ROOT.match(drawn)
         assert match is not None, "the drawing library writes its size"
         width, height = map(float, match.groups())
-        scale = 1.0 if alone else IN_PAGE
+        scale, typeface = (1.0, f' font-family="{FONTS}"') if alone else (IN_PAGE, "")
         title, description = f"{self.name}-title", f"{self.name}-description"
         root = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{title} {description}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{title} {description}"{typeface} '
             f'width="{scale * width:g}" height="{scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
         )
         labels = (

@@ -45,6 +45,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "trust": ("qassay trust --json", (outputs.Trust,)),
     "plan": ("qassay plan --json", (outputs.Plan, outputs.ByMetric)),
     "pool": ("qassay pool --json", (outputs.Pool,)),
+    "report": ("qassay report --json", (outputs.Report, outputs.ResultPages)),
     "restore": ("qassay restore --json", (outputs.Restore,)),
     "reuse": ("qassay reuse --json", (outputs.Reuse,)),
     "run": ("qassay run --json", (outputs.Run,)),

@@ -576,6 +576,34 @@ class Export(Written):
     notes: Notes
 
 
+class Fact(TypedDict):
+    """One number of a report: what it is called, its value as text, and what it means."""
+
+    label: str
+    value: str
+    meaning: str
+
+
+class Report(TypedDict):
+    """The report that was written: its answer in paragraphs, and why an analysis is missing from it."""
+
+    to: str
+    format: Literal["html", "markdown", "latex", "csv"]
+    files: list[str]
+    bytes: int
+    answer: list[str]
+    facts: list[Fact]
+    missing: Notes
+
+
+class ResultPages(TypedDict):
+    """The result pages that were written, by file with their organisation (`--by organisation`)."""
+
+    to: str
+    pages: dict[str, str]
+    runs_without_organisation: list[str]
+
+
 class Backup(TypedDict):
     """The backup that was written."""
 

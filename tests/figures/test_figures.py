@@ -1,0 +1,362 @@
+"""Figures: every number comes from its record; the form of each is approved."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import qassay
+from qassay import figures
+from qassay.errors import UsageError
+from qassay.extras import MissingExtraError
+from qassay.figures.drawing import spread_out
+from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
+from qassay.matrix import ScoreMatrix
+from qassay.meta.fidelity import beta_sweep
+from qassay.meta.intervals import score_intervals
+from qassay.meta.significance import compare_all, power
+
+APPROVED = Path(__file__).parent / "approved"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@cache
+def evaluation() -> qassay.Evaluation:
+    return qassay.open(qassay.demo_folder())
+
+
+@cache
+def records() -> dict[str, Any]:
+    scores = evaluation().score()
+    ratings = qassay.agreement(qassay.open(qassay.demo_folder("entailment")), resamples=0).ratings
+    return {
+        "scores": scores,
+        "board": qassay.leaderboard(scores),
+        "pair": qassay.compare(scores, "hobby", "egret", top=100),
+        "curves": qassay.sensitivity(scores, intervals=0),
+        "plan": qassay.plan(scores),
+        "ranks": next(iter(qassay.stability(evaluation()).measures.values())),
+        "agreement": qassay.agreement(evaluation(), resamples=0),
+        "spread": qassay.describe(evaluation()).units,
+        "sweep": beta_sweep(
+            {beta: evaluation().score(measure=f"nugget_f(beta={beta:g})").matrix for beta in (1.0, 5.0)}
+        ),
+        "rated": ratings.scales["correctness"],
+    }
+
+
+@cache
+def drawn() -> dict[str, Figure]:
+    made = records()
+    every = [
+        made["board"].figure(),
+        made["pair"].figure(),
+        made["curves"].figure(),
+        made["plan"].figure(),
+        figures.ranks_by_set(made["ranks"]),
+        figures.tau_heat_map(made["ranks"]),
+        made["agreement"].figure(),
+        made["scores"].figure(),
+        made["spread"].figure(),
+        figures.score_by_beta(made["sweep"]),
+        figures.score_by_length(made["scores"]),
+        figures.contingency({"YES": {"YES": 3, "NO": 1}, "NO": {"YES": 0, "NO": 2}}),
+        figures.rating_histogram(made["rated"]),
+        figures.mean_rank_by_judge(made["rated"]),
+    ]
+    return {figure.name: figure for figure in every}
+
+
+NAMES = (
+    *("leaderboard", "differences", "error-rate", "power", "ranks-by-set", "tau", "agreement", "scores-by-unit"),
+    *("spread-by-unit", "score-by-beta", "score-by-length", "contingency", "histogram-correctness"),
+    "mean-rank-correctness",
+)
+
+
+def cells(figure: Figure, *fields: str) -> set[tuple[Any, ...]]:
+    """The rows of the specification that have these fields."""
+    rows = (row for values in _data(figure.spec) for row in values)
+    return {tuple(row[field] for field in fields) for row in rows if set(fields) <= set(row)}
+
+
+def _data(spec: Any) -> Iterator[list[dict[str, Any]]]:
+    if isinstance(spec, Mapping):
+        if isinstance(spec.get("values"), list) and all(isinstance(row, dict) for row in spec["values"]):
+            yield spec["values"]
+        for key, part in spec.items():
+            if key == "datasets":
+                yield from part.values()
+            else:
+                yield from _data(part)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from _data(part)
+
+
+# Every number from its record
+
+
+def test_the_leaderboard_shows_scores_intervals_and_groups() -> None:
+    board = records()["board"]
+    expected = {(row.run, row.score, *board.intervals.interval(row.run)) for row in board.scores.runs}
+    assert cells(drawn()["leaderboard"], "run", "score", "low", "high") == expected
+    alike = {run for run, letters in board.letters.items() if "a" in letters}
+    assert {run for run, same in cells(drawn()["leaderboard"], "run", "alike") if same} == alike
+    members = cells(drawn()["leaderboard"], "run", "group")
+    groups = {(run, place) for place, group in enumerate(board.pairs.groups, start=1) for run in group}
+    assert groups <= members
+
+
+def test_differences_are_those_of_the_units() -> None:
+    matrix = records()["scores"].matrix
+    difference = matrix.values[matrix.index("hobby")] - matrix.values[matrix.index("egret")]
+    shown = dict(cells(drawn()["differences"], "unit", "difference"))
+    assert shown == pytest.approx(dict(zip(matrix.units, difference.tolist(), strict=True)))
+    figure = drawn()["differences"]
+    assert f"ahead on {(difference > 0).sum()}, behind on {(difference < 0).sum()}" in figure.caption
+
+
+def test_a_comparison_with_few_units_says_that_it_shows_the_largest() -> None:
+    figure = qassay.compare(records()["scores"], "hobby", "egret", top=3).figure()
+    assert "The 3 largest of 16 differences." in figure.caption
+    assert len(figure.table.rows) == 3
+
+
+def test_error_rates_are_the_expected_ones_and_the_gap_is_marked() -> None:
+    curves = records()["curves"]
+    expected = {(curve.low, curve.predicted_at_target) for curve in curves.bins if curve.high is not None}
+    assert expected <= cells(drawn()["error-rate"], "difference", "rate")
+    gap = curves.minimum_difference().predicted
+    assert cells(drawn()["error-rate"], "difference", "text") == {(gap, f"repeatable from {gap:g} on")}
+
+
+def test_power_is_that_of_the_paired_t_test() -> None:
+    plan = records()["plan"]
+    for difference, units, shown in cells(drawn()["power"], "difference", "units", "power"):
+        assert shown == power(float(difference) / plan.deviation, units, alpha=plan.wanted.alpha)
+    assert cells(drawn()["power"], "units", "text") == {(16, "16 units now")}
+
+
+def test_power_with_series_counts_questions() -> None:
+    rng = np.random.default_rng(3)
+    clusters = tuple(str(unit // 4) for unit in range(40))
+    matrix = ScoreMatrix(("A", "B", "C"), tuple(map(str, range(40))), rng.random((3, 40)).round(2), clusters=clusters)
+    plan = qassay.plan(matrix, differences=[0.2])
+    assert plan.block == 4
+    reached = {units: found for _, units, found in cells(plan.figure(), "difference", "units", "power")}
+    enough = min(units for units, found in reached.items() if found >= 0.8)
+    assert enough >= plan.differences[0].power - plan.block
+
+
+def test_ranks_are_those_of_each_set() -> None:
+    ranks = records()["ranks"]
+    shown = cells(drawn()["ranks-by-set"], "run", "set", "rank", "moved")
+    document = ranks.as_json()["ranks"]
+    assert {(run, name, rank) for run, name, rank, _ in shown} == {
+        (run, name, rank) for name, of_set in document.items() for run, rank in of_set.items()
+    }
+    moved = {run for run in ranks.runs if len({document[name][run] for name in ranks.sets}) > 1}
+    assert {run for run, _, _, is_moved in shown if is_moved} == moved
+
+
+def test_taus_are_those_of_the_comparisons() -> None:
+    ranks = records()["ranks"]
+    taus = {
+        (a, b, ranks.comparisons[i][j].tau)
+        for i, a in enumerate(ranks.sets)
+        for j, b in enumerate(ranks.sets)
+        if i != j
+    }
+    assert cells(drawn()["tau"], "row", "column", "value") == taus
+
+
+def test_labels_are_counted_as_in_the_agreement() -> None:
+    pair = records()["agreement"][0].pairs[0]
+    counts = {(a, b, pair.matrix[i][j]) for i, a in enumerate(pair.labels) for j, b in enumerate(pair.labels)}
+    assert cells(drawn()["agreement"], "row", "column", "value") == counts
+
+
+def test_the_heat_map_has_every_score() -> None:
+    matrix = records()["scores"].matrix
+    shown = {(run, unit): score for run, unit, score in cells(drawn()["scores-by-unit"], "run", "unit", "score")}
+    for i, run in enumerate(matrix.runs):
+        for j, unit in enumerate(matrix.units):
+            assert shown[run, unit] == pytest.approx(matrix.values[i, j], abs=6e-5)
+
+
+def test_a_heat_map_of_many_units_averages_neighbours() -> None:
+    values = np.linspace(1, 0, 600).reshape(1, 600).round(4)
+    figure = ScoreMatrix(("A",), tuple(map(str, range(600))), values).figure()
+    shown = sorted(cells(figure, "place", "score"))
+    assert len(shown) == 60
+    assert [score for _, score in shown] == pytest.approx(values.reshape(60, 10).mean(axis=1).tolist(), abs=1e-4)
+    assert "the mean of 10 units" in figure.caption
+
+
+def test_boxes_are_those_of_the_distributions() -> None:
+    spread = records()["spread"]
+    boxes = {(box.unit, box.low, box.q1, box.median, box.q3, box.high) for box in spread.boxes}
+    assert cells(drawn()["spread-by-unit"], "unit", "low", "q1", "median", "q3", "high") == boxes
+    outliers = {(box.unit, outlier.score) for box in spread.boxes for outlier in box.outliers}
+    assert cells(drawn()["spread-by-unit"], "unit", "score") == outliers
+
+
+def test_beta_length_and_ratings_come_from_their_records() -> None:
+    sweep, rated = records()["sweep"], records()["rated"]
+    expected = {
+        (run, beta, sweep.scores[i][j]) for i, run in enumerate(sweep.runs) for j, beta in enumerate(sweep.betas)
+    }
+    assert expected <= cells(drawn()["score-by-beta"], "run", "beta", "score")
+    lengths = {(row.run, row.mean_length, row.score) for row in records()["scores"].runs}
+    assert cells(drawn()["score-by-length"], "run", "length", "score") == lengths
+    counts = {(run, value, number) for run, own in rated.histogram.items() for value, number in own.items()}
+    assert cells(drawn()["histogram-correctness"], "run", "rating", "number") == counts
+    ranks = {(run, judge, rank) for judge, own in rated.judge_ranks.items() for run, rank in own.items()}
+    assert cells(drawn()["mean-rank-correctness"], "run", "judge", "rank") == ranks
+
+
+def test_decisions_are_counted() -> None:
+    figure = drawn()["contingency"]
+    assert ("YES", "NO", 1) in cells(figure, "row", "column", "value")
+    assert "5 of 6 decisions" in figure.caption
+
+
+# The form
+
+
+def outline(spec: Any) -> Any:
+    """The specification without its data: of a table only the names of its fields."""
+    if isinstance(spec, Mapping):
+        if isinstance(spec.get("values"), list) and all(isinstance(row, dict) for row in spec["values"]):
+            return {"fields": sorted({field for row in spec["values"] for field in row})}
+        kept = {
+            key: part for key, part in spec.items() if key not in ("config", "datasets", "height", "sort", "domain")
+        }
+        return {key: outline(part) for key, part in kept.items()}
+    return [outline(part) for part in spec] if isinstance(spec, list) else spec
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_form_is_the_approved_one(name: str) -> None:
+    """After a wanted change, and a look at the picture: QASSAY_APPROVE=1 pytest tests/figures."""
+    path = APPROVED / f"{name}.json"
+    form = json.dumps(outline(drawn()[name].spec), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if os.environ.get("QASSAY_APPROVE"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(form, encoding="utf-8")
+    assert form == path.read_text(encoding="utf-8")
+
+
+def test_every_figure_is_approved() -> None:
+    assert set(NAMES) == set(drawn()) == {path.stem for path in APPROVED.glob("*.json")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_is_static_labelled_and_coloured_by_name(name: str) -> None:
+    figure = drawn()[name]
+    inside, alone = figure.svg(alone=False), figure.svg()
+    for picture in (inside, alone):
+        root = ElementTree.fromstring(picture)
+        labels = (root.attrib["aria-labelledby"]).split()
+        texts = {
+            element.attrib.get("id"): element.text for element in root if element.tag in (SVG + "title", SVG + "desc")
+        }
+        assert [texts[label] for label in labels] == [figure.title, figure.description]
+        assert not re.search(r"<script|href|url\(|onload|style=", picture.replace("<style>", ""))
+    assert "<style>" not in inside
+    # Colours of marks are names: a page gives them, light or dark.
+    colours = set(re.findall(r'(?:fill|stroke)="([^"]+)"', inside))
+    assert all(colour in ("none", "transparent") or colour.startswith("var(--") for colour in colours), colours
+    assert {colour[6:-1] for colour in colours if colour.startswith("var")} <= set(LIGHT) == set(DARK)
+    assert "prefers-color-scheme:dark" in alone
+
+
+def test_a_picture_for_print_has_no_names_of_colours() -> None:
+    figure = drawn()["leaderboard"]
+    assert figure.png().startswith(b"\x89PNG")
+    assert figure.pdf().startswith(b"%PDF")
+    assert "var(--" not in json.dumps(figure.chart().to_dict())
+
+
+def test_a_figure_has_its_table() -> None:
+    for name, figure in drawn().items():
+        assert figure.to_polars().height > 0, name
+        assert figure.csv().count("\n") == figure.to_polars().height + 1
+        assert figure.caption.endswith(".")
+        assert figure.description.endswith(".")
+
+
+def test_a_notebook_shows_the_figure() -> None:
+    shown = drawn()["leaderboard"]._repr_html_()
+    assert "<svg" in shown
+    assert drawn()["leaderboard"].caption in shown
+    assert repr(drawn()["leaderboard"]) == "Figure leaderboard: Scores of 10 runs with 95% intervals"
+
+
+# Odd input
+
+
+HOSTILE = ("</title><script>alert(1)</script>", "x\x1b\x00\x9b", "\ufffe", "a\u202eb", "שלום עולם", "n" * 200, "\"&'")
+
+
+def test_hostile_names_stay_text() -> None:
+    rng = np.random.default_rng(0)
+    matrix = ScoreMatrix(HOSTILE, tuple(f"<b>{unit}\x07" for unit in range(8)), rng.random((len(HOSTILE), 8)).round(2))
+    board = figures.leaderboard(compare_all(matrix), score_intervals(matrix))
+    pair = qassay.compare(matrix, HOSTILE[0], HOSTILE[1]).figure()
+    for figure in (board, pair, matrix.figure(), qassay.describe(matrix).figure()):
+        for picture in (figure.svg(), figure.svg(alone=False)):
+            ElementTree.fromstring(picture)
+            assert "<script" not in picture
+            assert "\u202e" not in picture
+        assert figure.png()
+    assert {run for (run,) in cells(board, "run")} == set(HOSTILE)
+
+
+def test_one_run_and_equal_runs_are_drawn() -> None:
+    alone = ScoreMatrix(("A",), ("q1", "q2"), np.array([[0.5, 0.5]]))
+    equal = ScoreMatrix(("A", "B", "C"), ("q1", "q2"), np.zeros((3, 2)))
+    for matrix in (alone, equal):
+        assert figures.leaderboard(compare_all(matrix), score_intervals(matrix)).svg()
+        assert matrix.figure().svg()
+        assert qassay.describe(matrix).figure().svg()
+
+
+def test_a_leaderboard_of_many_runs_shows_the_first_and_has_all_in_its_table() -> None:
+    rng = np.random.default_rng(1)
+    matrix = ScoreMatrix(tuple(f"run{run}" for run in range(60)), tuple("abcdefgh"), rng.random((60, 8)).round(2))
+    figure = compare_all(matrix).figure()
+    assert len({run for (run,) in cells(figure, "run")}) == 40
+    assert "The first 40 of 60 runs" in figure.caption
+    assert len(figure.table.rows) == 60
+
+
+def test_a_result_without_a_figure_says_so() -> None:
+    with pytest.raises(UsageError, match="Reuse has no figure"):
+        qassay.reuse(evaluation(), component="factoid").figure()
+
+
+def test_figures_without_the_extra_say_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = records()["scores"]
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(UsageError) as failure:
+        scores.figure()
+    assert str(failure.value) == NO_FIGURES == str(MissingExtraError("figures", "a figure"))
+
+
+def test_names_beside_lines_do_not_cover_each_other() -> None:
+    moved = spread_out([0.5, 0.5, 0.52, 0.9], 0.1)
+    assert np.diff(sorted(moved)).min() >= 0.1 - 1e-9
+    assert moved[3] == 0.9
+    assert np.mean(moved[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.52]))

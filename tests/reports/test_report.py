@@ -1,0 +1,360 @@
+"""Reports: the answer follows from the records; every form is right for few and for odd input."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import qassay
+from qassay.analysis.reporting import Scored, of_evaluation, of_matrix, scores_of
+from qassay.matrix import ScoreMatrix
+from qassay.reports import Material, Report, build_report
+from qassay.reports.latex import escape
+from qassay.reports.organisations import organisation_page, organisations
+from qassay.runs import RunInformation
+
+
+@cache
+def material() -> Material:
+    evaluation = qassay.open(qassay.demo_folder())
+    return of_evaluation(evaluation, Scored(), sources=["my eval"], options=["--key", "adjudicated"])
+
+
+@cache
+def report() -> Report:
+    return build_report(material())
+
+
+def of(runs: tuple[str, ...], values: np.ndarray) -> Report:
+    units = tuple(f"q{unit}" for unit in range(values.shape[1]))
+    matrix = ScoreMatrix(runs, units, values, unit_name=("question", "questions"))
+    return build_report(of_matrix(matrix, name="trial"))
+
+
+class Texts(HTMLParser):
+    """The elements of a page, and the texts of some of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.cells: list[str] = []
+        self.ids: list[str] = []
+        self._open = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self._open = tag == "td"
+        if self._open:
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.cells[-1] += data
+
+
+def parsed(page: str) -> Texts:
+    texts = Texts()
+    texts.feed(page)
+    return texts
+
+
+# The answer
+
+
+def test_the_answer_is_that_of_the_analyses() -> None:
+    """Compared with the analyses as a user calls them."""
+    scores = qassay.open(qassay.demo_folder()).score()
+    board = qassay.leaderboard(scores)
+    alike = [run for run in board.pairs.runs[1:] if set(board.letters[run]) & set(board.letters["hobby"])]
+    lead, significant, repeatable, judges = report().answer
+    assert (
+        lead == f"hobby leads with 0.541, but 6 other runs could be as good: {', '.join(alike[:-1])} and {alike[-1]}."
+    )
+    assert f"{qassay.compare_all(scores).different} of 45 pairs of runs differ significantly." in significant
+    gap = qassay.sensitivity(scores, intervals=0).minimum_difference().predicted
+    assert f"A gap of {gap:g} or more is repeatable" in repeatable
+    needed = qassay.compare(scores, "hobby", "egret").units_needed
+    assert (
+        f"A test of {needed} series would find a lead of this size with 80% probability; this one has 16" in repeatable
+    )
+    study = qassay.agreement(qassay.open(qassay.demo_folder()), resamples=0)
+    assert f"agree on {study[0].raw:.1%} of {study[0].items:,} judgments" in judges
+
+
+def test_the_facts_are_those_of_the_answer() -> None:
+    values = {fact.label: fact.value for fact in report().facts}
+    assert values == {
+        "Significant pairs": "17 of 45",
+        "Repeatable gap": "0.07",
+        "Ranking under other judgments": "τ 0.87–0.96",
+        "To separate 1 and 2": "432",
+    }
+
+
+def test_a_clear_lead_is_called_one() -> None:
+    rng = np.random.default_rng(0)
+    values = np.vstack([rng.random(60) * 0.1 + 0.9, rng.random(60) * 0.1])
+    clear = of(("A", "B"), values.round(3))
+    assert clear.answer[0].startswith("A leads with 0.9")
+    assert clear.answer[0].endswith("chance alone does not explain its lead over any other run.")
+    assert not any("would find" in paragraph for paragraph in clear.answer)
+
+
+def test_numbers_that_need_no_trials_are_those_of_the_whole_study() -> None:
+    """The report asks for the expected error rates alone, with one trial per size."""
+    curves = material().curves
+    assert curves is not None
+    whole = qassay.sensitivity(qassay.open(qassay.demo_folder()), intervals=0)
+    assert [curve.predicted_at_target for curve in curves.bins] == [curve.predicted_at_target for curve in whole.bins]
+    sizes = {limit: both.predicted for limit, both in whole.size_needed(every=True).items()}
+    assert {limit: both.predicted for limit, both in curves.size_needed(every=True).items()} == sizes
+
+
+# Few and equal
+
+
+def test_one_run_is_compared_with_nothing() -> None:
+    alone = of(("A",), np.array([[1.0, 0.0, 1.0]]))
+    assert alone.answer == ("The only run, A, scores 0.667; it is compared with nothing.",)
+    assert [section.name for section in alone.sections] == ["best", "where"]
+    assert parsed(alone.html()).tags
+
+
+def test_two_questions_separate_nothing() -> None:
+    two = of(("A", "B"), np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert two.answer[0] == "A leads with 0.500, but B could be as good."
+    assert "chance could explain it" in two.answer[1]
+
+
+def test_all_ties_are_no_ranking() -> None:
+    for value in (0.0, 0.5):
+        tied = of(("A", "B", "C"), np.full((3, 12), value))
+        assert tied.answer[0] == f"All 3 runs score {value:.3f}: none is ahead."
+        assert tied.markdown()
+        assert tied.latex()
+        assert "nan" not in tied.html().lower().replace("finance", "")
+
+
+def test_a_shared_first_place_is_named() -> None:
+    shared = of(("A", "B", "C"), np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=float))
+    assert shared.answer[0] == "A and B share first place with 0.750."
+
+
+# Odd names
+
+
+HOSTILE = (
+    "</style><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "x\x1b[2J\x00\u202egnp",
+    "שלום עולם",
+    "n" * 200,
+    "a|b`c*_[x](javascript:1)",
+    "\\input{/etc/passwd} $ % #",
+)
+
+
+@cache
+def hostile() -> Report:
+    rng = np.random.default_rng(4)
+    units = tuple(f"<i>{unit}</i>|\x07" for unit in range(9))
+    matrix = ScoreMatrix(HOSTILE, units, rng.random((len(HOSTILE), 9)).round(2))
+    return build_report(of_matrix(matrix, name="<title>", sources=["a b;rm -rf ~", "-x"]))
+
+
+def test_strings_of_strangers_stay_text_in_html() -> None:
+    page = hostile().html()
+    texts = parsed(page)
+    assert not {"script", "img", "i", "iframe", "link"} & set(texts.tags)
+    assert not [name for name, _ in texts.attributes if name.startswith("on")]
+    assert not set("\x1b\x00\u202e\x07") & set(page)
+    assert HOSTILE[0] in texts.cells
+    assert HOSTILE[4] in texts.cells
+    assert all(len(paragraph) < 1500 for paragraph in hostile().answer)
+
+
+def test_strings_of_strangers_stay_text_in_markdown_and_latex() -> None:
+    text = re.sub(r"(?s)```.*?```", "", hostile().markdown())
+    assert not re.search(r"(?<!\\)<", text)
+    assert "\\](javascript" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} <= set(range(3, 18))
+    latex = hostile().latex()
+    assert "\\input{" not in latex
+    assert escape(HOSTILE[6]) in latex
+
+
+def test_commands_are_quoted() -> None:
+    commands = list(hostile().commands.values())
+    assert commands[0] == "qassay compare -- 'a b;rm -rf ~' -x"
+
+
+def test_names_from_right_to_left_do_not_reorder_the_sentence() -> None:
+    values = np.array([[1.0, 1.0, 1.0], [0.0, 0.5, 0.5]])
+    assert of(("שלום", "B"), values).answer[0].startswith("\u2068שלום\u2069 leads with 1.000")
+    assert 'dir="auto">שלום<' in of(("שלום", "B"), values).html()
+
+
+# The page
+
+
+def test_the_page_needs_nothing_and_allows_nothing() -> None:
+    page = report().html()
+    texts = parsed(page)
+    addresses = [value or "" for name, value in texts.attributes if name in ("href", "src", "action", "xlink:href")]
+    assert all(address.startswith(("#", "data:text/csv")) for address in addresses)
+    assert not {"script", "link", "img", "iframe", "object"} & set(texts.tags)
+    assert "style" not in {name for name, _ in texts.attributes}
+    policy = next(
+        value or "" for name, value in texts.attributes if name == "content" and "default-src" in (value or "")
+    )
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert len(texts.ids) == len(set(texts.ids))
+    # Links of the page lead somewhere.
+    assert {address[1:] for address in addresses if address.startswith("#")} <= set(texts.ids)
+
+
+def test_the_page_has_its_sections_in_the_order_of_questions() -> None:
+    titles = [
+        "Who is best?",
+        "Is it real?",
+        "Where do they differ?",
+        "Do the judges agree?",
+        "How many more questions?",
+    ]
+    assert [section.title for section in report().sections] == titles
+    page = report().html()
+    places = [page.index(f">{html.escape(title)}</h2>") for title in [*titles, "How was it done?", "Do it again"]]
+    assert places == sorted(places)
+    assert page.index("hobby leads with 0.541") < places[0]
+
+
+def test_every_figure_of_the_page_has_its_table() -> None:
+    for exhibit in report().exhibits():
+        assert exhibit.table.rows, exhibit.name
+    names = [exhibit.name for exhibit in report().exhibits()]
+    assert len(names) == len(set(names))
+    assert {"leaderboard", "scores", "differences", "error-rate", "pairs", "power", "ranks-by-set", "tau"} <= set(names)
+
+
+def test_a_report_is_the_same_each_time() -> None:
+    assert report().html() == build_report(material()).html()
+
+
+def test_large_tables_are_named_and_not_shown() -> None:
+    rng = np.random.default_rng(2)
+    large = of(tuple(f"run{run}" for run in range(50)), rng.random((50, 300)).round(2))
+    page = large.html()
+    assert "300 rows, 51 columns" in page
+    assert len(page) < 1_000_000
+
+
+def test_methods_say_what_was_done() -> None:
+    text = " ".join(report().methods)
+    for part in (
+        "Task: series2004",
+        "10 runs on 16 series",
+        "Judgments: adjudicated. Other judgments in the evaluation: first, second and third.",
+        "bootstrap (BCa) at 95%, over 16 series",
+        "randomised Tukey",
+        "20,000 permutations",
+        f"Qassay {qassay.__version__}, seed 0",
+    ):
+        assert part in text
+
+
+def test_methods_say_what_was_left_out_and_what_is_missing() -> None:
+    evaluation = qassay.open(qassay.demo_folder())
+    scores = evaluation.score()
+    dropped = replace(scores, notes=("Left out: series 3 (withdrawn).",))
+    built = build_report(replace(material(), scores=dropped))
+    assert "Left out: series 3 (withdrawn)." in built.methods
+    few = of(("A", "B"), np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
+    assert "No repeatable gap: it takes 3 runs or more." in few.methods
+
+
+def test_commands_name_sources_and_options() -> None:
+    commands = report().commands
+    assert commands["Scores, intervals and groups"] == "qassay score 'my eval' --key adjudicated"
+    assert commands["The first two runs"] == "qassay compare 'my eval' hobby egret --key adjudicated"
+    assert commands["The ranking under other judgments"] == "qassay stability 'my eval'"
+    assert qassay.report(qassay.open(qassay.demo_folder())).commands == {}
+
+
+# LaTeX
+
+
+def test_latex_has_the_tables_of_an_overview() -> None:
+    latex = report().latex(top=3)
+    first, second = latex.split(r"\end{table}")[:2]
+    assert r"Submitter & Run & Score & factoid & list & other \\" in first
+    assert first.count(r"\\") == 4
+    assert r"team E & hobby & 0.541 & 0.714 & 0.465 & 0.256 \\" in first
+    rows = re.findall(r"(?m)^(team \w) & (\w+)", second)
+    scores = qassay.open(qassay.demo_folder()).score().best_per_organisation()
+    assert rows == [(scores.information[row.run].organisation, row.run) for row in scores.runs[:3]]
+    for rule in ("toprule", "midrule", "bottomrule"):
+        assert latex.count(rule) == 2
+
+
+def test_latex_of_scores_without_organisations_has_one_table() -> None:
+    latex = of(("A", "B"), np.array([[1.0, 0.5], [0.0, 0.5]])).latex()
+    assert latex.count(r"\begin{table}") == 1
+    assert "A & 0.750" in latex
+
+
+# Result pages
+
+
+def test_a_result_page_shows_own_scores_the_median_and_the_best() -> None:
+    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    page = organisation_page(scores, "team B")
+    values = sorted(row.score for row in scores.runs if row.score is not None)
+    middle = (values[4] + values[5]) / 2
+    assert page.sentences[0] == (
+        f"egret scores 0.526, rank 2 of 10; the median run scores {middle:.3f}, the best {values[-1]:.3f}."
+    )
+    by_unit = next(shown for shown in page.tables if shown.title == "By series")
+    place = scores.units.ids.index("5")
+    column = scores.units.values[:, place]
+    own = [column[scores.tags.index(run)] for run in ("egret", "dunlin")]
+    row = next(row for row in by_unit.rows if row[0] == "5")
+    assert row[2:] == pytest.approx((*own, np.median(column), column.max()))
+    kinds = {
+        row[0]: row[1] for row in next(shown for shown in page.tables if shown.title == "By type of question").rows
+    }
+    assert kinds["factoid"] == 77
+    assert sum(number for kind, number in kinds.items() if kind.startswith("factoid, target")) == 77
+
+
+def test_a_result_page_names_no_other_run() -> None:
+    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    gaps = replace(scores, missing=("zero", {"ibis": 3}))
+    for organisation in organisations(scores):
+        page = organisation_page(gaps, organisation).html()
+        others = [run for run in scores.tags if scores.information[run].organisation != organisation]
+        teams = [name for name in organisations(scores) if name != organisation]
+        assert not [name for name in (*others, *teams) if re.search(rf"\b{name}\b", page)]
+
+
+def test_organisations_without_a_name_have_no_page() -> None:
+    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    nameless = dict.fromkeys(scores.information, RunInformation())
+    assert organisations(replace(scores, information=nameless)) == []
+
+
+def test_a_notebook_shows_the_answer_and_the_leaderboard() -> None:
+    shown = report()._repr_html_()
+    assert "hobby leads with 0.541" in shown
+    assert "<table" in shown
+    assert repr(report()).startswith("Report: hobby leads")
