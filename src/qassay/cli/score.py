@@ -96,6 +96,9 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Table:
         raise UsageError(
             "--intervals needs runs scored on the same questions; --missing skip averages over different ones"
         )
+    if few := scores.too_few_for_intervals():
+        plain = scores.leaderboard()
+        return replace(plain, notes=(*plain.notes, few))
     if intervals is False or skipped or (intervals is None and not quick):
         return scores.leaderboard()
     from qassay.analysis import leaderboard
