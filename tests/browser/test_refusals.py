@@ -54,7 +54,7 @@ def test_a_decision_is_taken_back_after_another_page(ada: Any, saved: Make) -> N
     one, server, sit_down = ada
     page = sit_down()
     page.keyboard.press("z")
-    expect(page.locator("#notified")).to_have_text("There is nothing to take back.")
+    expect(page.locator("#notified")).to_have_text("Nothing to undo.")
     page.keyboard.press("4")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
     saved(page)

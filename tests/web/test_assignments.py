@@ -372,6 +372,7 @@ def test_many_items_are_as_quick_as_few(site: Any, questions: int, each: int) ->
 
 
 def test_an_assignment_without_names_is_explicit_and_can_be_corrected(site: Any, accounts: dict[str, int]) -> None:
+    shutil.rmtree(site.folder / "judgments")
     import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
     organiser.post("/api/assignments/pool", json={})

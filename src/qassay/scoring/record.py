@@ -185,8 +185,12 @@ class Scores(Result):
         columns += [Column(name, left=True) for name in beside or ()]
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
+<<<<<<< HEAD
         ranks, count = self.ranks(), len(self.units.ids)
         manual = [tag for tag, about in self.information.items() if about.manual]
+=======
+        ranks, count = self.places(), len(self.units.ids)
+>>>>>>> app18
         for row in self.runs:
             texts = [column.get(row.run) for column in (beside or {}).values()]
             rows.append([ranks[row.run], starred(row.run, manual), row.score, *texts, *self._figures(row, names, more)])
@@ -217,6 +221,22 @@ class Scores(Result):
             shared = len(ranks) + (len(group) + 1) / 2
             ranks |= {row.run: None if row.score is None else shared for row in group}
         return ranks
+
+    def places(self) -> dict[str, int | str | None]:
+        """Place of every run as people write it: 1, 2=, 2=, 4; a run without a score has none."""
+        places: dict[str, int | str | None] = {}
+        for group in _tied(self.runs):
+            place = len(places) + 1
+            shown = place if len(group) == 1 else f"{place}="
+            places |= {row.run: None if row.score is None else shown for row in group}
+        return places
+
+    def too_few_for_intervals(self) -> str | None:
+        """Why scores have no intervals, where there are too few units for them."""
+        count = len(self.units.ids)
+        if count >= FEWEST_FOR_INTERVALS:
+            return None
+        return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and there are {count}."
 
     def best_per_organisation(self) -> Scores:
         """The same with the best run of each organisation only; a run without one stands for itself."""
@@ -319,6 +339,8 @@ def _tied(rows: Iterable[RunScore]) -> list[list[RunScore]]:
     return tied
 
 
+# With fewer units an interval promises more than is known.
+FEWEST_FOR_INTERVALS = 5
 _EXTRAS: dict[str, tuple[str, str]] = {
     "by_type": ("by type", ".3f"),
     "nil_precision": ("NIL prec.", ".3f"),

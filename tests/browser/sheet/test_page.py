@@ -249,3 +249,26 @@ def test_many_questions_are_turned_over(tmp_path: Path, sheet: Make) -> None:
     expect(page.locator("#question-id")).to_have_text("1")
     page.keyboard.press("o")
     expect(page.locator("#sheet-progress")).to_have_text("1 of 502 judged")
+
+
+def test_nothing_judged_is_no_file(folder: Path, sheet: Make) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    downloads: list[Any] = []
+    page.on("download", downloads.append)
+    page.get_by_role("button", name="Save judgments").click()
+    expect(page.locator("#told")).to_have_text("Nothing to save yet: you have not judged anything on this sheet.")
+    page.wait_for_timeout(300)
+    assert downloads == []
+
+
+def test_notes_on_a_sheet_outlive_the_page(folder: Path, sheet: Make) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    page.get_by_role("link", name="Begin judging").click()
+    page.keyboard.press("m")
+    page.keyboard.type("look again")
+    page.keyboard.press("Tab")
+    page.keyboard.press("n")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    page.reload()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#note")).to_have_value("look again")

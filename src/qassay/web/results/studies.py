@@ -75,6 +75,9 @@ def _leaderboard(scores: Scores, intervals: str) -> Table:
     skipped = scores.missing is not None and scores.missing[0] == "skip"
     if skipped and intervals == "yes":
         raise UsageError("intervals need runs scored on the same questions; skipping averages over different ones")
+    if few := scores.too_few_for_intervals():
+        plain = scores.leaderboard()
+        return replace(plain, notes=(*plain.notes, few))
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1

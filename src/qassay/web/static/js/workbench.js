@@ -264,6 +264,7 @@ export class Workbench {
     if (!here || !answer) return;
     this.sheet.closed = answer.closed;
     if (this.outbox.letters().length === 0) {
+      this.sheet.job.done += answer.done - this.sheet.done;
       this.sheet.done = answer.done;
       this.sheet.total = answer.total;
     }
