@@ -107,18 +107,14 @@ def _leaderboard(scores: Scores, intervals: bool | None) -> Scores | Leaderboard
         raise UsageError(
             "--intervals needs runs scored on the same questions; --missing skip averages over different ones"
         )
-<<<<<<< HEAD
     if scores.judged_by is not None:
         if intervals:
             raise UsageError(
                 "--intervals does not apply to a key with judgments of programs: their errors are not in the interval"
             )
         return scores
-=======
     if few := scores.too_few_for_intervals():
-        plain = scores.leaderboard()
-        return replace(plain, notes=(*plain.notes, few))
->>>>>>> app18
+        return replace(scores, notes=(*scores.notes, few))
     if intervals is False or skipped or (intervals is None and not quick):
         return scores
     from qassay.analysis import leaderboard

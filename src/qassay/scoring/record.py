@@ -185,12 +185,8 @@ class Scores(Result):
         columns += [Column(name, left=True) for name in beside or ()]
         columns += [Column(name, ".3f") for name in names] + [Column(*_EXTRAS[name]) for name in more]
         rows: list[list[Cell]] = []
-<<<<<<< HEAD
-        ranks, count = self.ranks(), len(self.units.ids)
-        manual = [tag for tag, about in self.information.items() if about.manual]
-=======
         ranks, count = self.places(), len(self.units.ids)
->>>>>>> app18
+        manual = [tag for tag, about in self.information.items() if about.manual]
         for row in self.runs:
             texts = [column.get(row.run) for column in (beside or {}).values()]
             rows.append([ranks[row.run], starred(row.run, manual), row.score, *texts, *self._figures(row, names, more)])
