@@ -121,6 +121,26 @@ def test_the_best_number_of_repeats_is_the_cheapest() -> None:
         price = {r: (given.question + given.rest / r) * costs.of(1, r) for r in range(1, 200)}
         assert best == min(price, key=price.__getitem__)
     assert Variances(0.02, 0.01, 0.08).best_repeats(Costs(1, 1)) is None
+    assert Variances(0.0, 0.0, 0.08).best_repeats(Costs(1, 1)) is None
+
+
+def test_what_running_again_shifts_is_in_what_questions_show() -> None:
+    rng = np.random.default_rng(4)
+    values = tuple(
+        rng.normal(0.5, 0.1, (60, 1)) + shift + rng.normal(0, 0.05, (60, 3))
+        for shift in (np.array([[0.0, 0.1, 0.2]]), np.array([[0.1, 0.0, -0.1]]))
+    )
+    means = np.stack([scores.mean(axis=1) for scores in values])
+    result = plan(matrix_of(means, repeats=Repeats(values)), wanted=Wanted((0.05,)))
+    again = result.running_again
+    assert again is not None
+    assert again.repeat_variance == pytest.approx(2 * 0.1**2, rel=0.2)
+    # No number of questions averages out what three repeats leave.
+    assert result.recommendation is not None
+    assert result.recommendation.units is None
+    assert result.sentence() == "no number of units is enough for a difference of 0.05 (power 0.8); you have 60"
+    least = 2.8 * math.sqrt(again.repeat_variance / 3)
+    assert all(row.detectable is not None and row.detectable > least for row in result.shown)
 
 
 def test_variances_of_repeats_are_found_again() -> None:

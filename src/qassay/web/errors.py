@@ -48,6 +48,9 @@ MESSAGES = {
 _ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
 # From what a command's user has to do to what there is to do here.
 _WAYS = {
+    "`qassay score` and `qassay compare`": "the pages Leaderboard and Compare",
+    "`qassay compare`": "the page Compare",
+    "`qassay sensitivity`": "the page Sensitivity",
     "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
     "score with --missing zero or --missing skip": "choose above what questions without a response count",
     # A run that is sent to the application has to be complete.

@@ -124,7 +124,22 @@ def _with_repeats(made: Plan, again: RunningAgain) -> Plan:
     """The plan, with a recommendation that counts what running again changes."""
     assert made.recommendation is not None
     recommended = replace(made.recommendation, units=again.units_with(again.at_hand))
-    return replace(made, recommendation=recommended, running_again=again)
+    made = replace(made, recommendation=recommended, running_again=again)
+    if again.repeat_variance <= 0:
+        return made
+    # What a repeat shifts on all questions at once is not in the deviations of single questions.
+    wanted = made.wanted
+    shown = tuple(
+        replace(
+            row,
+            detectable=again.detectable(row.units, power=wanted.power, alpha=wanted.alpha),
+            detectable_hard=None,
+        )
+        for row in made.shown
+    )
+    now = next((row.detectable for row in shown if row.units == made.units), None)
+    note = "Questions needed for a difference leave out what running again shifts on all questions at once."
+    return replace(made, shown=shown, detectable=now, notes=(*made.notes, note))
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:

@@ -192,7 +192,11 @@ class Plan(Result):
                 f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
                 f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
             )
-        own = () if self.details else (*self.notes, "Alternatives, and where the scores vary: --details.")
+        own = (
+            ()
+            if self.details
+            else (*self.notes, "Alternatives, and where the scores vary: in the details (--details).")
+        )
         title = f"What more or fewer {units} can show ({self.measure})"
         return table(title, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows], (*notes, *own))
 

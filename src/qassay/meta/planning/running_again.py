@@ -22,9 +22,6 @@ from qassay.tables import Cell, Column, Table, table
 # The repeats that are weighed, beside those at hand and the best.
 REPEATS = (1, 2, 3, 5, 10)
 
-# More repeats than this are never proposed.
-MOST_REPEATS = 1000
-
 
 @dataclass(frozen=True, slots=True)
 class Costs:
@@ -56,8 +53,8 @@ class WithRepeats:
 class RunningAgain:
     """The variance of the difference of a typical pair by source, and the questions that repeats save.
 
-    `best_repeats` is the cheapest number of repeats; None without costs, and where a repeat shifts all questions at
-    once, which more questions do not average out.
+    `best_repeats` is the cheapest number of repeats; None without costs, where a repeat shifts all questions at once,
+    which more questions do not average out, and where questions vary no more than single answers do.
     """
 
     difference: float
@@ -67,6 +64,12 @@ class RunningAgain:
     at_hand: int
     best_repeats: int | None
     rows: tuple[WithRepeats, ...]
+
+    def detectable(self, units: int, *, power: float, alpha: float) -> float:
+        """The difference that a test on so many questions finds with this power, with the repeats at hand."""
+        per_question = self.question_variance + self.rest_variance / self.at_hand
+        variance = per_question / units + self.repeat_variance / self.at_hand
+        return (ndtri(1 - alpha / 2) + ndtri(power)) * math.sqrt(variance)
 
     def units_with(self, repeats: int) -> int | None:
         """The questions needed with so many repeats, where these were weighed."""
@@ -107,8 +110,10 @@ class RunningAgain:
                 f"Running again shifts all {unit_name[1]} at once: more {unit_name[1]} do not average that out, more "
                 "repeats do."
             )
+        elif self.question_variance <= 0:
+            notes.append(f"The {unit_name[1]} vary no more than single answers: there is no best number of repeats.")
         elif self.best_repeats is None:
-            notes.append("With --cost-question and --cost-answer the best number of repeats is shown.")
+            notes.append("The costs of a question and of an answer show the best number of repeats.")
         return notes
 
     def as_json(self) -> dict[str, object]:
@@ -139,12 +144,10 @@ class Variances:
 
     def best_repeats(self, costs: Costs) -> int | None:
         """The cheapest repeats: sqrt(s_e^2 * cost of a question / (s_q^2 * cost of an answer)), from 1 up."""
-        if self.repeat > 0:
+        if self.repeat > 0 or self.question <= 0:
             return None
-        if self.question <= 0:
-            return MOST_REPEATS if self.rest > 0 else 1
         best = math.sqrt(self.rest * costs.question / (self.question * costs.answer))
-        lower = max(1, min(math.floor(best), MOST_REPEATS))
+        lower = max(1, math.floor(best))
         # The variance times the cost is what a repeat more or less changes; the better neighbour wins.
         return min((lower, lower + 1), key=lambda r: (self.question + self.rest / r) * costs.of(1, r))
 

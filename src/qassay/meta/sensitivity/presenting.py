@@ -111,7 +111,9 @@ def expected_rates(curves: SensitivityCurves) -> Table:
     if spoiling is not None and curves.pairs > 1:
         notes.append(_spoiled(curves, *spoiling))
     if not curves.with_fits:
-        notes.append("Rates measured on halves, with a fitted curve (as in the TREC studies), need 20 runs: see --fit.")
+        notes.append(
+            "The study of the TREC papers, with a fitted curve, is shown from 20 runs up, or when asked for (--fit)."
+        )
     notes += curves.notes
     title = f"How often a comparison is wrong, by the difference seen ({curves.measure})"
     return table(title, columns, rows, notes)

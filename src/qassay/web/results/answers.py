@@ -112,7 +112,7 @@ def _about(scores: Scores, run: str) -> Table:
     named = [column.header for column in board.columns]
     rows += [[name, value] for name, value in zip(named, shown, strict=True) if name != "run"]
     kept = [row for row in rows if row[1] is not None]
-    title = f"{run}, key {scores.key}, among {plural(len(scores.runs), 'run')}"
+    title = f"{run}, judgments: {scores.key}, among {plural(len(scores.runs), 'run')}"
     return table(title, ["", Column("value", left=True)], kept, scores.notes_for_output())
 
 
@@ -284,7 +284,7 @@ def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Par
     cells = {tag: float(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
     rows = [(row.run, defined(cells[row.run])) for row in scores.runs]
     rows.sort(key=lambda row: (row[1] is None, -(row[1] or 0.0)))
-    title = f"Scores of the runs on this question, key {scores.key}"
+    title = f"Scores of the runs on this question, judgments: {scores.key}"
     made = table(title, ["run", Column("score", ".3f")], rows)
     return [Part("scores", made, "run", tuple(run for run, _ in rows))]
 

@@ -264,7 +264,7 @@ def units(
         for i in rows
     ]
     what = scores.measure if by == "unit" else "Scores"
-    title = f"{what} of every run on every {grid.about}, key {scores.key}"
+    title = f"{what} of every run on every {grid.about}, judgments: {scores.key}"
     shown = table(title, columns, body, scores.notes_for_output())
     counted = "series" if grid.about == "series" else "questions"
     window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
