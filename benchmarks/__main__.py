@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "peers": ("benchmarks.scoring", ("peers",)),
     "sensitivity": ("benchmarks.sensitivity", ("graded", "confidence", "large")),
     "significance": ("benchmarks.significance", ("significance",)),
+    "reports": ("benchmarks.reports", ("reports",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
