@@ -1,4 +1,4 @@
-"""What one faulty file does to the rest: `import` leaves nothing that `serve` refuses, `score` names other faulty sets."""
+"""One faulty file and the rest: `import` leaves nothing that `serve` refuses, `score` names other faulty sets."""
 
 from __future__ import annotations
 

@@ -42,5 +42,7 @@ def test_intervals_need_five_questions(
 
 def test_tied_runs_share_a_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(write(tmp_path / "eval", 2))]) == 0
-    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.split()[1:2] in (["a"], ["b"], ["c"])]
+    rows = [
+        line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.split()[1:2] in (["a"], ["b"], ["c"])
+    ]
     assert rows == [["1", "a"], ["2=", "b"], ["2=", "c"]]

@@ -50,7 +50,12 @@ def test_a_database_outside_the_folder_is_not_touched(
         (small / "inside.db").symlink_to(target)
     toml = small / "qassay.toml"
     toml.write_text(f'database = "{address}"\n' + toml.read_text())
-    for command in (["score", str(small)], ["check", str(small)], ["backup", str(small)], ["serve", str(small), "--port", "0"]):
+    for command in (
+        ["score", str(small)],
+        ["check", str(small)],
+        ["backup", str(small)],
+        ["serve", str(small), "--port", "0"],
+    ):
         assert main(command) == 1
         shown = capsys.readouterr().err
         assert "outside the folder" in shown
@@ -205,8 +210,10 @@ def test_a_store_is_scored_where_it_cannot_be_written(small: Path, left: str) ->
         writer.close()
 
 
-def test_a_full_disk_leaves_the_store_as_it_was(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = fill(small)
+def test_a_full_disk_leaves_the_store_as_it_was(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(small)
     new = tmp_path / "c.txt"
     new.write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c D1 " + "x" * 200_000 + "\n")
     with closing(open_store(small)) as store, store.read() as connection:

@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
-from qassay.errors import UsageError
-from qassay.formats.folder import open_folder
 import qassay
 from qassay import questions
+from qassay.errors import UsageError
+from qassay.formats.folder import open_folder
 from qassay.store.development import answers
 from qassay.store.folder.importing import import_folder
 from qassay.store.people import RESET, add_account, invite
@@ -96,7 +96,9 @@ def test_a_reset_link_binds_an_account_to_the_name_of_the_proxy(site, accounts) 
     assert browser.post("/api/welcome", json={"token": token_of(second)}, headers=header).status_code == 400
 
 
-@pytest.mark.parametrize("name", ["Sоme organiser", "Some  organiser", "Sóme organiser", "Ｓome organiser", "Some 0rganlser"])
+@pytest.mark.parametrize(
+    "name", ["Sоme organiser", "Some  organiser", "Sóme organiser", "Ｓome organiser", "Some 0rganlser"]
+)
 def test_names_that_look_like_an_account_are_refused(site, name: str) -> None:
     with pytest.raises(UsageError, match="looks like that of another account"), site.store.write() as connection:
         add_account(connection, name, "reader")
@@ -316,7 +318,10 @@ def test_an_organiser_accepts_an_answer_that_an_assessor_added(judging, organise
     assert assessor.post(f"/api/judge/{number}/answers", json={"answer": "a new one"}).status_code == 200
     page = organiser.get("/development/question", params={"id": "1.1"}).text
     assert "added while judging" in page
-    assert organiser.post("/api/development/question/answers", json={"id": "1.1", "answer": "a new one"}).status_code == 201
+    assert (
+        organiser.post("/api/development/question/answers", json={"id": "1.1", "answer": "a new one"}).status_code
+        == 201
+    )
     assert "added while judging" not in organiser.get("/development/question", params={"id": "1.1"}).text
 
 

@@ -314,7 +314,10 @@ def test_many_questions_cost_no_more_queries_than_few(organiser: Any, site: Any)
 def test_the_search_for_an_answer_names_the_target(site: Any) -> None:
     import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
-    for question, search in (("1.2", "Marie Curie In what year did she move to Paris?"), ("1.1", "In what city was Marie Curie born?")):
+    for question, search in (
+        ("1.2", "Marie Curie In what year did she move to Paris?"),
+        ("1.1", "In what city was Marie Curie born?"),
+    ):
         page = organiser.get("/api/development/question", params={"id": question}).json()
         assert page["search"] == search
         assert f'value="{search}"' in organiser.get("/development/question", params={"id": question}).text

@@ -227,7 +227,9 @@ NAMED = {"X-Remote-User": "Some organiser"}
 def proxied(site, address: str = "127.0.0.1"):
     served = site.with_settings(trusted_header="X-Remote-User", trusted_proxies=("127.0.0.1", "10.0.0.0/24"))
     with site.store.write() as connection:
-        connection.execute(update(account).where(account.c.name == NAMED["X-Remote-User"]).values(subject=account.c.name))
+        connection.execute(
+            update(account).where(account.c.name == NAMED["X-Remote-User"]).values(subject=account.c.name)
+        )
     return served.client(client=(address, 1))
 
 

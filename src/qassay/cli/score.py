@@ -72,7 +72,9 @@ def command(
         return
     scores = scoring.scores(evaluation)
     for name, fault in evaluation.unreadable_sets(scores.key).items():
-        message = f"warning: the judgment set {name} cannot be read ({fault}). These scores do not need it; qassay check"
+        message = (
+            f"warning: the judgment set {name} cannot be read ({fault}). These scores do not need it; qassay check"
+        )
         print(visible(f"{message} lists all faults."), file=sys.stderr)
     if best_per_organisation:
         scores = scores.best_per_organisation()

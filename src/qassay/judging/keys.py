@@ -102,7 +102,9 @@ def current_answers(rows: pl.DataFrame) -> pl.DataFrame:
     """
     same = ("question", "answer", "doc")
     settled = pl.col("assessor").is_null().any().over(*same)
-    return rows.filter(~settled | pl.col("assessor").is_null()).unique([*same, "assessor"], keep="last", maintain_order=True)
+    return rows.filter(~settled | pl.col("assessor").is_null()).unique(
+        [*same, "assessor"], keep="last", maintain_order=True
+    )
 
 
 def default_key(sets: Sequence[str]) -> str | None:

@@ -403,5 +403,7 @@ def foreign_objects(connection: Connection, version: str) -> list[str]:
 
 def _objects(connection: Connection) -> dict[tuple[str, str], str]:
     """What a SQLite database is made of: the statement that made each object, in one spelling."""
-    rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    rows = connection.exec_driver_sql(
+        "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
     return {(kind, name): re.sub(r"[\s\"]+", "", sql or "").lower() for kind, name, sql in rows}

@@ -154,7 +154,7 @@ class Checker:
             self._process = process
             process.start()
             other.close()
-        assert self._pipe is not None  # noqa: S101  # set above
+        assert self._pipe is not None  # set above
         return self._pipe
 
 

@@ -155,7 +155,9 @@ def _as_refusal(error: Exception) -> Refusal | None:
         return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
     if _cannot_be_written(error):
         log.error("the store cannot be written: %s", error)
-        return Refusal(507, "the server cannot save: its disk is full or read-only. Nothing was changed; tell the organiser")
+        return Refusal(
+            507, "the server cannot save: its disk is full or read-only. Nothing was changed; tell the organiser"
+        )
     return None
 
 

@@ -297,7 +297,9 @@ def take_upload(
             checked = _checked(site, checker, plain, called)
             if checked.tag is not None:
                 with site.store.write() as connection:
-                    keep_run(connection, checked.tag, data.read_bytes(), called=called, information=about, account=account)
+                    keep_run(
+                        connection, checked.tag, data.read_bytes(), called=called, information=about, account=account
+                    )
         except InputError as error:
             checked = Checked(None, error.problems, len(error.problems))
     report = Report(called, checked.tag, checked.problems, checked.faults)

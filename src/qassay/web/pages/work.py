@@ -96,7 +96,9 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
         if part.question in questions
     ]
     progress = progress_of(work)
-    return WorkPage.build(progress, pieces=pieces, page=page, pages=pages, next=following, waiting=waiting, flags=flagged)
+    return WorkPage.build(
+        progress, pieces=pieces, page=page, pages=pages, next=following, waiting=waiting, flags=flagged
+    )
 
 
 @router.action("POST", "/take", roles=ASSESSORS)
