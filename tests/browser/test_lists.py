@@ -33,7 +33,7 @@ def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[
 
 def current(page: Page) -> str:
     """The string of the current element, once the screen shows it."""
-    line = page.locator(f"{LINES}.current bdi").first.text_content()
+    line = page.locator(f"{LINES}.current .line-text").first.text_content()
     expect(page.locator(".answer-string")).to_have_text(str(line))
     return str(line)
 

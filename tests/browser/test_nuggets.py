@@ -215,8 +215,8 @@ def test_nuggets_are_matched_by_keyboard_and_count_once_a_response(ada: Any, sav
     expect(page.locator(f"{NUGGETS} >> text=linked")).to_have_count(2)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("1")
-    expect(page.locator("footer #notified")).to_contain_text("moved here from string 1")
-    expect(page.locator("footer")).to_have_css("position", "sticky")
+    expect(page.locator(".judge-bar #notified")).to_contain_text("moved here from string 1")
+    expect(page.locator(".judge-bar")).to_have_css("position", "sticky")
     page.get_by_role("button", name="Looked through").click(trial=True, timeout=2_000)
     saved(page)
     assert {row["item"]: row["nuggets"] for row in one.rows("first")} == {0: ["2"], 1: ["1"]}
@@ -324,6 +324,7 @@ def judge_nuggets(one: Any, page: Page) -> None:
     said = {row["run"]: row["nuggets"] for row in rows_of("judgments", "1.7")}
     places = [row["nugget"] for row in listed]
     total = page.evaluate("JSON.parse(document.getElementById('page-data').textContent).items.length")
+    before = int(page.locator("#progress-text").inner_text().split()[0])  # of the questions before this one
     for done in range(total):
         expect(page.locator("#position")).to_have_text(f"Item {done + 1} of {total}")
         expect(page.locator(NUGGETS)).to_have_count(len(listed))
@@ -331,7 +332,7 @@ def judge_nuggets(one: Any, page: Page) -> None:
             page.locator(NUGGETS).nth(places.index(name)).click()
         page.locator("section[aria-label=Response] [role=listbox]").focus()
         page.keyboard.press("Enter")
-        expect(page.locator("#progress-text")).to_have_text(re.compile(rf"^{done + 1} of"))
+        expect(page.locator("#progress-text")).to_have_text(re.compile(rf"^{before + done + 1} of"))
 
 
 def test_judging_here_gives_the_scores_of_the_same_judgments_from_files(

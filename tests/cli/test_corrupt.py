@@ -1,4 +1,4 @@
-"""One faulty file among others: `import` leaves nothing that `serve` refuses, `score` names other faulty sets."""
+"""One faulty file and the rest: `import` leaves nothing that `serve` refuses, `score` names other faulty sets."""
 
 from __future__ import annotations
 

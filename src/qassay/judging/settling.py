@@ -153,7 +153,7 @@ def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) ->
     }
 
 
-def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) -> Judged:
+def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], Current]:
     """The judgments, with the common name of each class."""
     renamed = dict(judged)
     for (set_name, named), current in judged.items():

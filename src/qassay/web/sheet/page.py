@@ -183,7 +183,7 @@ def styles() -> str:
 
 
 def _typeface() -> str:
-    """The Latin letters of the typeface, within the file; the others are the system's, since sheets are mailed."""
+    """The Latin letters of the typeface, within the file; others are the system's: the file has to stay small."""
     face = next(face for face in _source("css/look/typeface.css").split("@font-face") if "inter-latin.woff2" in face)
     data = base64.b64encode(static_files()["fonts/inter-latin.woff2"].read_bytes()).decode()
     return "@font-face" + re.sub(r'url\("[^"]*"\)', f'url("data:font/woff2;base64,{data}")', face)

@@ -4,6 +4,7 @@ import { besideDocument, documentPanel } from "./document.js";
 import { answerText, contextList, goldAnswers } from "./free_text.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
+import { knownAnswerList } from "./known_answers.js";
 import { named, said } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
@@ -249,10 +250,7 @@ function verdicts(one) {
 
 /** The known answers of the question, with their documents. */
 function knownAnswers() {
-  const known = /** @type {{answer: string, doc: string | null}[]} */ (page.known);
-  if (!known.length) return null;
-  return h("p", { class: "known-answers" }, h("b", null, "Known answers"),
-    known.map(({ answer, doc }) => h("span", { class: "chip", title: doc ? `in ${doc}` : null }, h("bdi", null, answer))));
+  return knownAnswerList(page.known);
 }
 
 /** @param {{vital: boolean}[]} list */

@@ -3,6 +3,7 @@ import { post } from "../api.js";
 import { confirmed } from "../forms.js";
 import { announce, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
+import { knownAnswerList } from "../known_answers.js";
 import { besideDocument, documentPanel } from "../document.js";
 import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
@@ -70,7 +71,7 @@ function draw(here, view) {
     { class: "judge-answer" },
     h("h2", { class: "visually-hidden" }, "Answer"),
     answer,
-    knownAnswers(here),
+    knownAnswerList(here.sheet.known),
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" }, buttons),
   );
   const rest = h(
@@ -163,18 +164,6 @@ function verdictMark(place) {
   const own = decisions.find((one) => one.label === place.verdict);
   if (!own) return h("span", { class: "dot open", title: "not judged" }, h("span", { class: "visually-hidden" }, "not judged"));
   return h("span", { class: `dot ${own.tone}`, title: own.name, dataset: { label: own.label } }, own.label);
-}
-
-/**
- * The known answers of the question, with their documents.
- * @param {Workbench} here
- */
-function knownAnswers(here) {
-  const { known } = here.sheet;
-  if (!known.length) return null;
-  return h("p", { class: "known-answers" },
-    h("b", null, known.length === 1 ? "Known answer" : "Known answers"),
-    known.map(({ answer, doc }) => h("span", { class: "chip", title: doc ? `in ${doc}` : null }, h("bdi", null, answer))));
 }
 
 void bench.start();
