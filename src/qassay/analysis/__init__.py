@@ -81,7 +81,7 @@ def compare(
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.compare(scores, "hobby", "ibis")
-    PairComparison: hobby is better than ibis on these 16 units: chance alone does not explain the difference
+    PairComparison: hobby is better than ibis on these 16 series: chance alone does not explain the difference
     >>> qassay.compare(scores, "badger", "crane").verdict
     'cannot tell'
     """
