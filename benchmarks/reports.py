@@ -19,7 +19,7 @@ def reports() -> list[Row]:
     """Every row of this file."""
     with tempfile.TemporaryDirectory(prefix="qassay-report-") as place:
         folder = Path(place)
-        write_matrix(folder / "scores.csv", simulated(RUNS, QUESTIONS))
+        write_matrix(simulated(RUNS, QUESTIONS), folder / "scores.csv")
         begin = time.perf_counter()
         subprocess.run([QASSAY, "report", "scores.csv"], cwd=folder, check=True, capture_output=True)
         seconds = time.perf_counter() - begin
