@@ -291,6 +291,31 @@ def test_commands_name_sources_and_options() -> None:
     assert qassay.report(qassay.open(qassay.demo_folder())).commands == {}
 
 
+def test_runs_that_lack_questions_are_compared_on_shared_ones() -> None:
+    """Where gaps are passed over, table, figure and sentences are about the same units."""
+    scores = qassay.open(qassay.demo_folder()).score()
+    values = scores.units.values.copy()
+    values[scores.tags.index("hobby"), :3] = np.nan
+    gaps = replace(scores, units=replace(scores.units, values=values), missing=("skip", {"hobby": 3}))
+    built = build_report(replace(of_matrix(gaps.matrix, name="gaps"), scores=gaps))
+    board = next(exhibit.table for exhibit in built.exhibits() if exhibit.name == "scores")
+    shared = dict(zip(gaps.matrix.runs, gaps.matrix.scores().tolist(), strict=True))
+    assert {row[1]: row[2] for row in board.rows} == pytest.approx(shared)
+    assert any("13 of 16 units that every run has" in note for note in built.methods)
+
+
+def test_repeats_are_named_in_the_methods() -> None:
+    rows = [
+        {"question": f"q{q}", "system": system, "repeat": r, "score": (q * 7 + r * 3 + len(system)) % 5 / 4}
+        for q in range(12)
+        for system in ("A", "BB", "CCC")
+        for r in range(4)
+    ]
+    built = qassay.report(qassay.scores(rows).matrix)
+    assert any("running the systems again, uncorrected p" in paragraph for paragraph in built.methods)
+    assert any("by Holm" in paragraph for paragraph in built.methods)
+
+
 # LaTeX
 
 

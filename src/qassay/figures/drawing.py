@@ -104,8 +104,8 @@ def shade(field: str, highest: float, lowest: float = 0.0) -> Any:
 def span(lowest: float, highest: float) -> tuple[float, float]:
     """The ends of an axis of scores: from 0 where that wastes no more than half of it, with some room beyond.
 
-    >>> span(0.2, 0.6), tuple(round(end, 3) for end in span(0.8, 0.9))
-    ((0.0, 0.66), (0.785, 0.915))
+    >>> [tuple(round(end, 3) for end in span(*ends)) for ends in ((0.2, 0.6), (0.8, 0.9))]
+    [(0.0, 0.66), (0.785, 0.915)]
     """
     start = 0.0 if 0.0 <= lowest <= highest / 2 else lowest
     room = 0.1 * highest if start == 0.0 else 0.15 * (highest - lowest)

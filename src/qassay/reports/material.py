@@ -45,3 +45,8 @@ class Material:
     missing: tuple[str, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
+
+    @property
+    def on_shared_units(self) -> bool:
+        """Whether gaps of runs were passed over: the analyses then use the units that all runs have."""
+        return self.scores is not None and self.scores.missing is not None and self.scores.missing[0] == "skip"

@@ -57,7 +57,9 @@ def _judgments(material: Material) -> str:
 
 def _left_out(material: Material) -> Iterator[str]:
     """What was left out, counted as wrong or passed over; the scores say it themselves."""
-    notes = material.scores.notes_for_output() if material.scores is not None else material.matrix.notes
+    notes = material.matrix.notes
+    if material.scores is not None and not material.on_shared_units:
+        notes = material.scores.notes_for_output()
     yield from dict.fromkeys(note for note in notes if not note.startswith("*"))
 
 
@@ -94,8 +96,11 @@ def _first_two(material: Material) -> str:
     flips = "all sign flips"
     if first_two.permutations is not None and not first_two.exact:
         flips = f"{first_two.permutations:,} random sign flips"
+    test = f"paired randomisation test ({flips})"
+    if first_two.p_repeats is not None:
+        test = "test with new questions and running the systems again"
     return (
-        f"The first two runs by themselves: paired randomisation test ({flips}), uncorrected {_p(first_two.p)}; the "
+        f"The first two runs by themselves: {test}, uncorrected {_p(first_two.p)}; the "
         f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
         "difference of the observed size."
     )

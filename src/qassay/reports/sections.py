@@ -67,7 +67,7 @@ def _board(material: Material) -> Exhibit:
     texts = {run: f"{limit[0]:.3f} – {limit[1]:.3f}" if limit else None for run, limit in limits.items()}
     letters = dict(zip(material.pairs.runs, material.pairs.letters, strict=True))
     level = f"{intervals.level:.0%} interval"
-    if material.scores is not None:
+    if material.scores is not None and not material.on_shared_units:
         shown = material.scores.leaderboard({level: texts, "group": letters})
     else:
         rows: list[tuple[Cell, ...]] = [

@@ -57,7 +57,7 @@ li{margin:.4rem 0;overflow-wrap:anywhere}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem;margin:.25rem 0 1rem;
 overflow-x:auto;font:.875rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
 @media (max-width:40rem){main{padding:1rem 1rem 3rem}header{padding:.75rem 1rem}.card{padding:1rem;border-radius:.6rem}
-figure svg{max-width:none;min-width:29rem}.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
+figure svg{max-width:29rem}.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
 .facts{grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem}}
 @media print{:root{color-scheme:light}html{font-size:11pt}body{background:none}header,.contents,.download{display:none}
 main{max-width:none;padding:0}.card{border:0;padding:0;border-radius:0}.facts .card{border:1px solid var(--line);
