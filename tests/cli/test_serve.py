@@ -93,6 +93,15 @@ def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> Non
     assert "another organiser" in told
 
 
+@pytest.mark.parametrize("insecure", [True, False])
+def test_insecure_says_so_at_start(folder: Path, start: Start, insecure: bool) -> None:
+    options = ("--host", "0.0.0.0", "--insecure") if insecure else ()  # noqa: S104  # the test is about that
+    process, _ = start(folder, "--log", "none", *options)
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert ("passwords and judgments cross the network unencrypted" in log) is insecure
+
+
 def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
     process, told = start(folder, until="/welcome#")
     assert ask(told, "GET", "/health")[0] == 200

@@ -147,7 +147,7 @@ def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, p
     told = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
     assert told == {"done": 105, "kept": 0}
     page = progress(organiser, person="nobody")
-    assert (page["found"], page["people"][-1]["name"]) == (105, "open to whoever asks")
+    assert (page["found"], page["people"][-1]["name"]) == (105, "open to anyone who asks")
     told = organiser.post(
         "/api/assignments/hand-over", json={"source": None, "accounts": [people["Ada"], people["Ben"]]}
     ).json()

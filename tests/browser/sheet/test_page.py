@@ -255,7 +255,7 @@ def test_many_questions_are_turned_over(tmp_path: Path, sheet: Make) -> None:
 def test_nothing_judged_is_no_file(folder: Path, sheet: Make) -> None:
     page = sheet(folder, "--questions", "1.1")
     downloads: list[Any] = []
-    page.on("download", downloads.append)
+    page.on("download", lambda download: downloads.append(download))
     page.get_by_role("button", name="Save judgments").click()
     expect(page.locator("#told")).to_have_text("Nothing to save yet: you have not judged anything on this sheet.")
     page.wait_for_timeout(300)

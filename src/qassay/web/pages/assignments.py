@@ -169,7 +169,7 @@ def people_rows(work: Sequence[Workload], everybody: Sequence[Account]) -> list[
         rows.append(
             PersonRow(
                 account=number,
-                name=person.name if person else "open to whoever asks",
+                name=person.name if person else "open to anyone who asks",
                 active=person.active if person else True,
                 left=sum(share.left for share in parts),
                 minutes_left=minutes_left(parts, common),

@@ -117,7 +117,7 @@ def next_steps(site: Site, connection: Connection) -> list[Step]:
         steps += [_pool(pool), _assignment(connection, work, pool)]
         steps += [_judging(work, settled), _adjudication(work, settled)]
     ready = all(step.state == "done" for step in steps)
-    says = "Scores, and what they are worth." if ready else "They come when what is above is done."
+    says = "Scores, and what they are worth." if ready else "Available when the steps above are finished."
     steps.append(_step("Results", says, "See the results", "/results", done=False))
     next(step for step in steps if step.state != "done").state = "next"
     return steps
@@ -160,7 +160,7 @@ def _assignment(connection: Connection, work: Sequence[Workload], pool: PoolView
     label, lacking = "Assignment", unassigned_questions(connection)
     judges = len({share.account for share in work if share.account})
     if work:
-        says = f"{plural(judges, 'assessor')} at work" if judges else "Open to whoever asks for work"
+        says = f"{plural(judges, 'assessor')} at work" if judges else "Open to anyone who asks for work"
         says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
         return _step(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
     if pool.made and not any(account.active and account.role == "assessor" for account in accounts(connection)):

@@ -20,7 +20,7 @@ from qassay.web.errors import Refusal, on_page
 from qassay.web.results.finding import About, Part, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import Publication
-from qassay.web.results.views import VIEWS, Parameters, View, query
+from qassay.web.results.views import Parameters, View, query, tabs
 from qassay.web.routing import Context
 from qassay.web.site import Site
 
@@ -133,6 +133,8 @@ class ResultsPage(Context):
     asked: dict[str, Any] = Field(default_factory=dict)
     choice: dict[str, str] = Field(default_factory=dict)
     tabs: list[Tab] = Field(default_factory=list)
+    # The pages of the same tab, this one among them.
+    beside: list[Tab] = Field(default_factory=list)
     gate: GateView | None = None
     # Why what there is to judge is not what the runs returned; empty where it is.
     pool: str = ""
@@ -208,7 +210,13 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         state="closed",
         asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
         choice=parameters.choice().changed(),
-        tabs=[Tab(label=tab.label, address=tab.path + common, current=tab is view) for tab in VIEWS if tab.tab],
+        tabs=[
+            Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()
+        ],
+        beside=[
+            Tab(label=other.label, address=other.path + common, current=other is view)
+            for other in tabs().get(view.tab or "", ())
+        ],
         gate=GateView.model_validate(now.gate),
         pool=now.pool,
     )

@@ -53,7 +53,8 @@ def leaderboard(
     scores = scored(evaluation, choice)
     if best:
         scores = scores.best_per_organisation()
-    parts = [Part("leaderboard", _leaderboard(scores, intervals), "run", tuple(row.run for row in scores.runs), 1)]
+    shown, answer = _leaderboard(scores, intervals)
+    parts = [Part("leaderboard", shown, "run", tuple(row.run for row in scores.runs), 1)]
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
         parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
@@ -65,10 +66,11 @@ def leaderboard(
     if cells > DOCUMENT_CELLS:
         del document["matrix"], document["questions"]
         left_out = f"matrix and questions: {cells:,} scores, which the CSV of the units has"
-    return Finding(tuple(parts), document, left_out=left_out)
+    return Finding(tuple(parts), document, answer, left_out)
 
 
-def _leaderboard(scores: Scores, intervals: str) -> Table:
+def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:
+    """The table, and who leads and whether chance could explain it in a sentence."""
     from qassay.analysis import leaderboard as with_intervals
 
     quick = len(scores.runs) > 1 and scores.units.values.size <= QUICK_CELLS
@@ -77,12 +79,13 @@ def _leaderboard(scores: Scores, intervals: str) -> Table:
         raise UsageError("intervals need runs scored on the same questions; skipping averages over different ones")
     if few := scores.too_few_for_intervals():
         plain = scores.leaderboard()
-        return replace(plain, notes=(*plain.notes, few))
+        return replace(plain, notes=(*plain.notes, few)), ""
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
-        return replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
-    return with_intervals(scores).table()
+        return (replace(plain, notes=(*plain.notes, SLOW)) if slow else plain), ""
+    board = with_intervals(scores)
+    return board.table(), board.sentence()
 
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:

@@ -89,7 +89,8 @@ class View:
     about: str = ""
     checked: type[Parameters] | None = None
     template: str = "results.html"
-    tab: bool = True
+    # The question that its tab asks; pages with the same one are beside each other below the tab. None: it has no tab.
+    tab: str | None = None
     slow: bool = False
 
     @property
@@ -141,7 +142,14 @@ class LeaderboardParameters(Parameters):
     best: bool = False
 
 
-LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters)
+BEST, REAL, WHERE, JUDGES, MORE = (
+    "Who is best?",
+    "Is it real?",
+    "Where do they differ?",
+    "Do the judges agree?",
+    "How many more questions?",
+)
+LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters, tab=BEST)
 
 
 UNITS = View(
@@ -150,6 +158,7 @@ UNITS = View(
     heading="Scores on every unit",
     about="Every run on every unit or question.",
     template="results_units.html",
+    tab=WHERE,
 )
 
 SPREAD = View(
@@ -157,6 +166,7 @@ SPREAD = View(
     label="Spread",
     heading="How scores spread",
     about="Box statistics, zero medians, and what the ranking owes to weights.",
+    tab=WHERE,
 )
 
 
@@ -166,6 +176,7 @@ COMPARE = View(
     heading="Compare runs",
     about="Two runs, or all pairs.",
     template="results_compare.html",
+    tab=REAL,
     slow=True,
 )
 
@@ -197,6 +208,7 @@ SENSITIVITY = View(
     about="From which gap on new questions would rank two runs the same way.",
     checked=SensitivityParameters,
     template="results_sensitivity.html",
+    tab=MORE,
     slow=True,
 )
 
@@ -207,6 +219,7 @@ STABILITY = View(
     heading="Would other judgments change the ranking?",
     about="Rankings under different judgment sets.",
     template="results_sets.html",
+    tab=JUDGES,
     slow=True,
 )
 AGREEMENT = View(
@@ -215,6 +228,7 @@ AGREEMENT = View(
     heading="How far do the assessors agree?",
     about="Disagreement tables and agreement statistics.",
     template="results_sets.html",
+    tab=JUDGES,
     slow=True,
 )
 
@@ -225,7 +239,6 @@ RUN = View(
     heading="Run {run}",
     about="What one run got right and wrong.",
     template="results_run.html",
-    tab=False,
 )
 
 
@@ -234,8 +247,13 @@ QUESTION = View(
     label="Question",
     heading="Question {question}",
     about="All answers to one question, and all judgments of them.",
-    tab=False,
 )
 
 # In the order of the tabs.
-VIEWS = (LEADERBOARD, UNITS, SPREAD, COMPARE, SENSITIVITY, STABILITY, AGREEMENT, RUN, QUESTION)
+VIEWS = (LEADERBOARD, COMPARE, UNITS, SPREAD, AGREEMENT, STABILITY, SENSITIVITY, RUN, QUESTION)
+
+
+def tabs() -> dict[str, tuple[View, ...]]:
+    """The pages of each tab, in order."""
+    named = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
+    return {name: tuple(view for view in VIEWS if view.tab == name) for name in named}
