@@ -23,7 +23,7 @@ class Material:
 
     `scores` are there where an evaluation was scored, `first_two` where there are two runs. `missing` says, in
     sentences, why an analysis is not in the report; `commands` are what reproduces each part. `judged_by` are the
-    judgment sets of people, `unused_sets` those that were not scored with.
+    judgment sets of the evaluation.
     """
 
     name: str
