@@ -210,9 +210,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         state="closed",
         asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
         choice=parameters.choice().changed(),
-        tabs=[
-            Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()
-        ],
+        tabs=[Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()],
         beside=[
             Tab(label=other.label, address=other.path + common, current=other is view)
             for other in tabs().get(view.tab or "", ())
