@@ -95,7 +95,7 @@ def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> Non
 
 @pytest.mark.parametrize("insecure", [True, False])
 def test_insecure_says_so_at_start(folder: Path, start: Start, insecure: bool) -> None:
-    options = ("--host", "0.0.0.0", "--insecure") if insecure else ()  # noqa: S104  # the test is about that
+    options = ("--host", "0.0.0.0", "--insecure") if insecure else ()  # the test is about that
     process, _ = start(folder, "--log", "none", *options)
     process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=30)
