@@ -62,7 +62,7 @@ class MadeUp:
     def on_duty(self, token: str) -> Iterator[None]:
         """Have `qassay judge` take this assessor, whatever it is asked for, to judge with a token for a server."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(assessors, "open_assessor", lambda *_: self)
+            patch.setattr(assessors, "open_assessor", lambda *_, **__: self)
             patch.setenv("QASSAY_TOKEN", token)
             yield
 

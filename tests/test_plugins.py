@@ -141,7 +141,7 @@ def test_a_task_of_another_package_is_a_task(installed: Path, tmp_path: Path, ca
     [
         (["judge", "COPY", "--with", "absent"], "ModuleNotFoundError: No module named 'plugged_elsewhere'"),
         (["judge", "COPY", "--with", "number"], "it is int, which cannot be called"),
-        (["judge", "COPY", "--with", "nothing"], "what it makes has no name and no method judge"),
+        (["judge", "COPY", "--with", "nothing"], "what it makes is neither a function nor has a method judge"),
         (["run", "COPY", "--system", "number"], "it is int, which cannot be called"),
         (["init", "NEW", "--task", "number"], "it is int, not the table of a task"),
         (["init", "NEW", "--task", "broken"], "measure: is missing"),

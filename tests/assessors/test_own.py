@@ -18,6 +18,7 @@ import pytest
 import qassay
 from qassay.assessors import Case, Opinion, own
 from qassay.cli import main
+from qassay.plugins import plugins
 
 WORDS = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
 
@@ -219,9 +220,11 @@ def test_a_plug_in_is_opened_by_its_name(folder: Path, monkeypatch: pytest.Monke
         assert group == "qassay.assessors"
         return EntryPoints([EntryPoint("house", f"{__name__}:plugged", group)])
 
-    monkeypatch.setattr(own, "entry_points", points)
+    monkeypatch.setattr("importlib.metadata.entry_points", points)
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    plugins.cache_clear()
     assert main(["judge", str(folder), "--with", "house(label=incorrect)", "--set", "house"]) == 0
+    plugins.cache_clear()
     assert {row["judgment"] for row in rows(folder, "house")} == {"incorrect"}
 
 

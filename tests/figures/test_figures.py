@@ -145,7 +145,7 @@ def test_power_is_that_of_the_paired_t_test() -> None:
     plan = records()["plan"]
     for difference, units, shown in cells(drawn()["power"], "difference", "units", "power"):
         assert shown == power(float(difference) / plan.deviation, units, alpha=plan.wanted.alpha)
-    assert cells(drawn()["power"], "units", "text") == {(16, "16 units now")}
+    assert cells(drawn()["power"], "units", "text") == {(16, "16 series now")}
 
 
 def test_power_with_series_counts_questions() -> None:

@@ -179,7 +179,7 @@ def test_all_pairs_with_repeats_are_corrected_with_running_again() -> None:
     assert found["A", "B"] == pytest.approx(difference_uncertainty(*three.repeats.values[:2]).p(p_difference(three)))
     assert p[0, 1] == found["A", "B"]
     assert result.as_json()["repeats"]["per_question"] == {"A": 3, "B": 3, "C": 2}  # type: ignore[index]
-    assert any("--method holm" in note for note in compare_all(three, method="tukey").notes)
+    assert any("The method holm" in note for note in compare_all(three, method="tukey").notes)
 
 
 def p_difference(three: ScoreMatrix) -> float:

@@ -115,8 +115,8 @@ def test_numbers_that_need_no_trials_are_those_of_the_whole_study() -> None:
     assert curves is not None
     whole = qassay.sensitivity(qassay.open(qassay.demo_folder()), intervals=0)
     assert [curve.predicted_at_target for curve in curves.bins] == [curve.predicted_at_target for curve in whole.bins]
-    sizes = {limit: both.predicted for limit, both in whole.size_needed(every=True).items()}
-    assert {limit: both.predicted for limit, both in curves.size_needed(every=True).items()} == sizes
+    sizes = {limit: both.predicted for limit, both in whole.size_needed().items()}
+    assert {limit: both.predicted for limit, both in curves.size_needed().items()} == sizes
 
 
 # Few and equal

@@ -285,6 +285,8 @@ def test_known_answers_of_an_assessor_count_under_their_own_judgments_alone(tmp_
 def judging(site: Any, organiser: Any, accounts: dict[str, int]) -> tuple[Any, int]:
     """An assessor at work, and the number of an assignment."""
     organiser.post("/api/assignments/pool", json={})
+    while organiser.get("/api/assignments/pool").json()["state"] == "running":
+        time.sleep(0.05)
     assigned = organiser.post("/api/assignments", json={"accounts": [accounts["assessor"]], "assessors": 1})
     assert assigned.status_code in (200, 201), assigned.text
     assessor = site.client("assessor")

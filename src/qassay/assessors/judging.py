@@ -275,7 +275,7 @@ def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets) 
         if by_nuggets and list_of_key(name, opened.nugget_lists()) is None:
             files.append(Path(place) / "nuggets.jsonl")
             write_rows(files[-1], (_nugget_row(nugget) for listed in nuggets.values() for nugget in listed))
-        import_plan(plan_import(opened, files, options=Options(set_name=name)), store)
+        import_plan(plan_import(opened, files, options=Options(set_name=name)), store, own=True)
 
 
 def _nugget_row(nugget: Mapping[str, Any]) -> dict[str, Any]:

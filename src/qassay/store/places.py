@@ -41,10 +41,13 @@ def writable(path: Path) -> tuple[Folder, Store | None]:
         store.close()  # no connection waits while files are read; writing opens one again
 
 
-def import_plan(plan: Plan, store: Store | None) -> None:
-    """Carry out an import: into the store where there is one, else into the files of the folder."""
+def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:
+    """Carry out an import: into the store where there is one, else into the files of the folder.
+
+    Judgments of Qassay's `own` assessors are checked already; anything else must be what `serve` takes, too.
+    """
     if store is None:
-        if installed("serve"):
+        if installed("serve") and not own:
             _refuse_what_serve_refuses(plan)
         plan.write_files()
         return

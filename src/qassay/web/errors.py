@@ -55,7 +55,10 @@ _WAYS = {
     "score with --missing zero or --missing skip": "choose above what questions without a response count",
     # A run that is sent to the application has to be complete.
     " (to score it all the same: qassay score --missing zero or skip)": "",
-    " --method holm does.": " Holm's method includes it.",
+    ": --against SET": "",
+    "Alternatives, and where the scores vary: --details.": "",
+    "With --cost-question and --cost-answer the best number of repeats is shown.": "",
+    "need 20 runs: see --fit.": "need 20 runs, or the choice above.",
     "leave the set out with --sets": "choose the other sets above",
     "name any two with --sets": "choose any two sets above",
     "name them with --sets": "choose them above",

@@ -112,12 +112,12 @@ def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: 
 
 def _same_ruling(act: Act, part: Part, verdict: Verdict, expected: int) -> Judgment | None:
     """The current ruling, where a person gave the same verdict with the same note: ruling so again changes nothing."""
-    record = KINDS[part.kind]
     last = next(reversed(judgments.history(act.connection, ADJUDICATED, part.subject)), None)
     if last is None or last.body is None or last.version != expected or last.body.get("settled") == UNANIMOUS:
         return None
-    given = {name: value for name, value in record.verdict(verdict, "note").items() if value is not None}
-    kept = {name: value for name, value in record.verdict(last.body, "note").items() if value is not None}
+    beside = {*part.row, "assessor", "at", "settled"}
+    kept = {name: value for name, value in last.body.items() if name not in beside}
+    given = {name: value for name, value in verdict.items() if name != "note" or value is not None}
     return last if given == kept else None
 
 
