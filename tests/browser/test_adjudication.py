@@ -69,7 +69,7 @@ def test_lists_side_by_side_and_on_to_the_next_question(cleo: Make, accessible: 
     page.keyboard.press("1")
     expect(page.locator("#onward")).to_have_text("Go on with 1.7")
     page.keyboard.press("g")
-    expect(page.locator(".judge-where .badge")).to_have_text("1.7")
+    expect(page.locator("#question-id")).to_have_text("1.7")
     page.keyboard.press("2")
     expect(page.locator("#onward")).to_have_text("Back to all questions")
     page.keyboard.press("g")

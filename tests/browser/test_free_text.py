@@ -65,7 +65,7 @@ def test_two_stages_two_assessors_and_an_adjudicator(
             expect(page.locator(".verdict")).to_have_count(2)
             accessible(page)
             support = page.locator(".said", has_text="supported").count()
-            has_gold = page.locator(".judge-where .badge").inner_text() != "q3" and not support
+            has_gold = page.locator("#question-id").inner_text() != "q3" and not support
             expect(page.locator(".gold")).to_have_count(int(has_gold))
             before = page.locator("#position").text_content()
             ruled.append("u" if support else {"partly": "p", "wrong": "x"}[_settled(page)])

@@ -93,7 +93,7 @@ def _rule_on_everything(
         page.locator("#go-on").click()
         expect(page.locator(".verdict").first).to_be_visible()
         accessible(page)
-        question = str(page.locator(".judge-where .badge").text_content())
+        question = str(page.locator("#question-id").text_content())
         while not page.locator("#onward").count():
             text = str(page.locator(".answer-string").text_content())
             doc = str(page.locator(".document h2").text_content())

@@ -6,7 +6,9 @@ const EVERY_MILLISECONDS = 1000;
 const AWAY_MILLISECONDS = 5000;
 
 // On a phone the tabs are wider than the page.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const showTab = () => document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+showTab();
+void document.fonts.ready.then(showTab); // the typeface changes the widths
 
 const waiting = document.getElementById("computing");
 if (waiting?.dataset.job) void ask(waiting.dataset.job);
