@@ -87,14 +87,14 @@ def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit:
     page.get_by_label("Key", exact=True).select_option("first")
     page.get_by_label("Measure", exact=True).select_option("all_strict")
     page.get_by_role("button", name="Apply").click()
-    expect(page.locator("caption").first).to_have_text("nuggets, key first, 10 units", timeout=60_000)
+    expect(page.locator("caption").first).to_have_text("nuggets, judgments: first, 10 questions", timeout=60_000)
     # The choice goes along to the other pages, and to a run and back.
     page.get_by_role("link", name="Where do they differ?").click()
-    expect(page.locator("caption").first).to_contain_text("key first", timeout=60_000)
+    expect(page.locator("caption").first).to_contain_text("judgments: first", timeout=60_000)
     with page.expect_download() as kept:
         page.get_by_role("link", name="CSV of").first.click()
     assert kept.value.suggested_filename == "units.csv"
     page.get_by_role("link", name="Who is best?").click()
     page.get_by_role("link", name="meadow*").click()
     expect(page.get_by_role("heading", name="Run meadow")).to_be_visible(timeout=60_000)
-    expect(page.locator("caption").first).to_contain_text("key first", timeout=60_000)
+    expect(page.locator("caption").first).to_contain_text("judgments: first", timeout=60_000)

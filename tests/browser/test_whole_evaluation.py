@@ -36,7 +36,7 @@ def _judge_everything(page: Page, url: str, labels: dict[tuple[str, str, str], s
             break
         question = str(page.locator("#question-id").text_content())
         text = str(page.locator(".answer-string").text_content())
-        doc = str(page.locator(".document h2").text_content())
+        doc = str(page.locator(".document h2").text_content()).split()[-1]  # after its title
         before = page.url
         page.keyboard.press(KEYS[labels[question, doc, text]])
         page.wait_for_function(
@@ -93,10 +93,11 @@ def _rule_on_everything(
         page.locator("#go-on").click()
         expect(page.locator(".verdict").first).to_be_visible()
         accessible(page)
-        question = str(page.locator("#question-id").text_content())
         while not page.locator("#onward").count():
+            # With the last ruling of a question the page goes on to the next one.
+            question = str(page.locator("#question-id").text_content())
             text = str(page.locator(".answer-string").text_content())
-            doc = str(page.locator(".document h2").text_content())
+            doc = str(page.locator(".document h2").text_content()).split()[-1]  # after its title
             before = page.locator("#position").text_content()
             page.keyboard.press(settled[question, doc, text].lower())
             page.wait_for_function(
