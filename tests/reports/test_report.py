@@ -301,7 +301,7 @@ def test_runs_that_lack_questions_are_compared_on_shared_ones() -> None:
     board = next(exhibit.table for exhibit in built.exhibits() if exhibit.name == "scores")
     shared = dict(zip(gaps.matrix.runs, gaps.matrix.scores().tolist(), strict=True))
     assert {row[1]: row[2] for row in board.rows} == pytest.approx(shared)
-    assert any("13 of 16 units that every run has" in note for note in built.methods)
+    assert any("13 of 16 series that every run has" in note for note in built.methods)
 
 
 def test_repeats_are_named_in_the_methods() -> None:

@@ -183,8 +183,10 @@ def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pyt
     assert [len(page["pieces"]) for page in (first, second)] == [100, 70]
     for sums in ("done", "total", "next", "pages"):
         assert first[sums] == second[sums]
-    # The first question that is open stands on the second page.
-    assert first["next"] in [piece["assignment"] for piece in second["pieces"]]
+    # Open work comes first, and finished work last.
+    assert first["next"] == first["pieces"][0]["assignment"]
+    assert not first["pieces"][0]["closed"]
+    assert second["pieces"][-1]["closed"]
     first, second = (one.client("adjudicator").get(f"/api/adjudication?page={page}").json() for page in (1, 9))
     assert [len(page["questions"]) for page in (first, second)] == [100, 70]
     assert (first["left"], first["waiting"], first["next"]) == (SMALL.judged, 50, "q0")

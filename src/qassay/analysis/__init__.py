@@ -249,7 +249,7 @@ def describe(
 
     >>> import qassay
     >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")
-    Description: at least half of the 10 runs score 0 on 4 of 16 units (list_f)
+    Description: at least half of the 10 runs score 0 on 4 of 16 questions (list_f)
     """
     from qassay.analysis.descriptions import Description, describe_evaluation
     from qassay.meta.distributions import score_distributions

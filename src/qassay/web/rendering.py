@@ -73,7 +73,7 @@ def duration(minutes: int) -> str:
     """A time for people (as in surroundings.js).
 
     >>> duration(0), duration(59), duration(130), duration(119), duration(1234)
-    ('1 min', '59 min', '2 h 10 min', '2 h', '21 h')
+    ('1 min', '59 min', '2 h 10 min', '2 h', '20 h')
     """
     if minutes < 60:
         return f"{max(1, minutes)} min"

@@ -98,7 +98,7 @@ def alternative_annotator(
 def significant(p_values: Sequence[float], rate: float) -> list[bool]:
     """Benjamini-Yekutieli: which p-values are significant at this false discovery rate, whatever their dependence.
 
-    >>> significant([0.001, 0.9, 0.02], 0.05)
+    >>> significant([0.001, 0.9, 0.01], 0.05)
     [True, False, True]
     >>> significant([0.03, 0.9, 0.02], 0.05)
     [False, False, False]

@@ -270,11 +270,18 @@ def look_at_invitation(connection: Connection, token: str) -> Invitation:
 
 
 def accept_invitation(
-    connection: Connection, token: str, *, name: str | None, password: str | None = None, subject: str | None = None
+    connection: Connection,
+    token: str,
+    *,
+    name: str | None,
+    password: str | None = None,
+    subject: str | None = None,
+    by_proxy: bool = False,
 ) -> Account:
-    """Use an invitation up: make its account, or give the account it names a new password or identity.
+    """Use an invitation up: make its account, or give the account it names a new password.
 
-    `password` is a hash; `subject` is who a trusted proxy or an identity provider says that it is.
+    `password` is a hash; `subject` is who a trusted proxy or an identity provider says that it is. A link for a new
+    password binds an account to an identity only where a trusted proxy vouches for it (`by_proxy`).
     """
     offered = look_at_invitation(connection, token)
     unused = update(invitation).where(invitation.c.id == offered.id, invitation.c.used.is_(None))
@@ -283,11 +290,11 @@ def accept_invitation(
     if offered.role != RESET:
         return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
     known, _ = find_account(connection, offered.name or "")
-    if known is None or not known.active or (password is None and subject is None):
+    if known is None or not known.active or (password is None and not by_proxy):
         raise UsageError(SPENT)
     if password is not None:
         change_password(connection, known.id, password)
-    if subject is not None:
+    if subject is not None and by_proxy:
         _bind(connection, known, subject)
     end_access(connection, known.id)
     end_resets(connection, known.name)

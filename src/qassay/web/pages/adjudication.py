@@ -56,7 +56,7 @@ class AdjudicationPage(Context):
     waiting: int
 
 
-class KnownView(Context):
+class KnownAnswerView(Context):
     """A known answer, and a document that has it; `noted` while no organiser has accepted it."""
 
     answer: str
@@ -99,7 +99,7 @@ class AdjudicationSheet(Context):
     next: str | None
     assessor: int
     has_collection: bool
-    known: list[KnownView]
+    known: list[KnownAnswerView]
 
 
 class OnQuestionPart(OnPart):
@@ -186,7 +186,7 @@ def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  
         next=following,
         assessor=who.id,
         has_collection=site.folder.collection.is_dir(),
-        known=[KnownView.build(answer) for answer in known],
+        known=[KnownAnswerView.build(answer) for answer in known],
     )
 
 

@@ -165,7 +165,14 @@ def accept(site: TheSite, request: Request, response: Response, sent: Accepting)
         look_at_invitation(connection, sent.token)  # before the work of hashing
     hashed = None if sent.password is None else hash_password(sent.password)
     with site.store.write() as connection:
-        account = accept_invitation(connection, sent.token, name=sent.name or vouched, password=hashed, subject=vouched)
+        account = accept_invitation(
+            connection,
+            sent.token,
+            name=sent.name or vouched,
+            password=hashed,
+            subject=vouched,
+            by_proxy=vouched is not None,
+        )
     begin(site, request, response, account.id)
     return SignedIn(name=account.name, role=account.role)
 
