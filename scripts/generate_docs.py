@@ -240,6 +240,8 @@ RESULTS = (
     "qassay.meta.stability.Stability",
     "qassay.meta.reuse.Reuse",
     "qassay.meta.trust.Trust",
+    "qassay.formats.scores.ScoreTables",
+    "qassay.assessors.judging.Done",
     "qassay.figures.Figure",
     "qassay.reports.Report",
 )
