@@ -103,7 +103,7 @@ def _assessors(evaluation: Evaluation) -> list[str]:
     # Two-way keys of assessors are compared too; a settled set is nobody's own, whatever its labels.
     names = [name for name in evaluation.human_sets if name not in SETTLED_SETS]
     if len(names) < 2:
-        sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there is no judgment set at all"
+        sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there are none"
         message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     return names
