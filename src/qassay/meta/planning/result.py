@@ -140,8 +140,8 @@ class Plan(Result):
         again = "" if self.running_again is None else f" with {plural(self.running_again.at_hand, 'repeat')} each"
         if best.units is not None:
             sentences.append(
-                f"With that number, two systems that truly differ by {best.difference:g} are found to differ significantly "
-                f"in {self.wanted.power * 100:g} of 100 evaluations{again}."
+                f"With that number, two systems that truly differ by {best.difference:g} are found to differ "
+                f"significantly in {self.wanted.power * 100:g} of 100 evaluations{again}."
             )
         elif self.running_again is not None:
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
