@@ -14,9 +14,11 @@ STAMP := $(VENV)/.installed
 TYPESCRIPT := 5.9.3
 TSC := $(VENV)/node/node_modules/.bin/tsc
 
-# The identity provider that `make soak` signs in with.
+# The identity provider that `make soak` signs in with, and what drives Firefox there.
 OIDC_PROVIDER := 8.8.1
 PROVIDER := $(VENV)/provider/node_modules/oidc-provider/package.json
+PUPPETEER := 24.43.1
+FIREFOX := $(VENV)/firefox/node_modules/puppeteer-core/package.json
 
 # What asks about known vulnerabilities, apart from what it is asked about.
 PIP_AUDIT := 2.10.1
@@ -81,13 +83,18 @@ check: lint types test docs
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
-# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray and an identity provider too.
-soak: $(STAMP) $(PROVIDER)
+# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray, an identity provider,
+# nginx, Caddy and Firefox too.
+soak: $(STAMP) $(PROVIDER) $(FIREFOX)
+	./scripts/system_packages.sh soak
 	$(PIP) -e '.[dev,ray]'
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 $(PROVIDER):
 	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/provider oidc-provider@$(OIDC_PROVIDER)
+
+$(FIREFOX):
+	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/firefox puppeteer-core@$(PUPPETEER)
 
 # Known vulnerabilities of the pinned packages; it says so, and fails, where no database can be reached.
 audit: $(STAMP) $(AUDIT)

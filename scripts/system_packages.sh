@@ -1,12 +1,25 @@
 #!/bin/sh
-# What tests need of the system and no Python package brings: a browser with fonts, and PostgreSQL.
+# What tests need of the system and no Python package brings: a browser with fonts, and PostgreSQL; with the word `soak`
+# also the servers that operators put in front of the application, and a second browser.
 # As root on Debian, what is missing is installed; elsewhere it is named, and the tests that need it skip.
 set -eu
+# A user's path may leave out where Debian puts servers.
+PATH="$PATH:/usr/sbin"
 
 missing=""
-command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+need() { # a program, and the package that brings it
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+
+need chromium chromium
 [ -d /usr/share/fonts/truetype/dejavu ] || missing="$missing fonts-dejavu"
-ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || missing="$missing postgresql"
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
+if [ "${1:-}" = soak ]; then
+    need nginx nginx-light
+    need caddy caddy
+    need firefox-esr firefox-esr
+    need systemd-analyze systemd
+fi
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
