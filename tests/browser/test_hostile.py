@@ -239,8 +239,9 @@ VERDICTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def judge(program: httpx.Client, second: bool) -> None:
-    """Judge everything with notes; write nuggets, note answers and impressions."""
+def judge(program: httpx.Client, second: bool) -> list[str]:
+    """Judge everything with notes; write nuggets, note answers and impressions. The addresses of every stage."""
+    stages = []
     for piece in program.get("/api/work").json()["pieces"]:
         at = f"/judge/{piece['assignment']}"
         sheet = program.get(f"/api{at}").json()
@@ -250,6 +251,7 @@ def judge(program: httpx.Client, second: bool) -> None:
             send(program, f"{at}/matching")
         send(program, f"{at}/answers", answer=bad("noted"))
         for stage in sheet["stages"]:
+            stages.append(f"{at}?stage={stage['screen']}")
             for entry in program.get(f"/api{at}", params={"stage": stage["screen"]}).json()["items"]:
                 for part in program.get(f"/api{at}/items/{entry['id']}").json()["parts"]:
                     if part["required"]:
@@ -257,6 +259,7 @@ def judge(program: httpx.Client, second: bool) -> None:
                         sent = {"item": entry["id"], "part": part["part"], "expected": part["version"]}
                         send(program, f"{at}/decisions", key=_key(), verdict=verdict, **sent)
     send(program, "/impressions", text=bad("impression"))
+    return stages
 
 
 def organise(program: httpx.Client, evaluation: HostileEvaluation) -> dict[str, str]:
@@ -286,16 +289,17 @@ def organise(program: httpx.Client, evaluation: HostileEvaluation) -> dict[str, 
 # ---- every page -----------------------------------------------------------------------------------------------------
 
 
-def addresses(evaluation: HostileEvaluation, found: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
-    """Every page with what to ask it for, and as whom."""
+def addresses(
+    evaluation: HostileEvaluation, found: dict[str, str], stages: list[str]
+) -> dict[str, list[tuple[str, str]]]:
+    """Every page with what to ask it for, and as whom; `stages` are those of the assessor's own work."""
     with evaluation.store.read() as connection:
         given = all_assignments(connection)
         items = {one.id: items_of(connection, one.question) for one in given}
         question = given[1].question
     own = [one for one in given if one.account == evaluation.people["assessor"]]
-    stages = ("items", "lists", "nuggets", "matches", "support", "holistic", "pairs", "ratings", "labels", "contexts")
     sheets = [f"/judge/{one.id}?item={item.id}" for one in own for item in items[one.id][:3]]
-    sheets += [f"/judge/{one.id}?stage={stage}" for one in own for stage in stages]
+    sheets += [*stages, f"/judge/{own[0].id}?stage=nowhere"]
     asked = [one["id"] for one in KINDS[evaluation.which][1]]
     results = {"provisional": "1", "key": "first", "unjudged": "wrong", "missing": "zero"}
     documents = [_at("/document", id=DOC, find=bad("string")[:2000])] if evaluation.which == "series" else []
@@ -416,8 +420,8 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
     server = serve(evaluation.folder)
     organiser = evaluation.program(server, "organiser")
     found = organise(organiser, evaluation)
-    for number, role in enumerate(("assessor", "second")):
-        judge(evaluation.program(server, role), bool(number))
+    stages = judge(evaluation.program(server, "assessor"), second=False)
+    judge(evaluation.program(server, "second"), second=True)
     if which == "series":
         sent = {
             "title": bad("publication")[:190],
@@ -429,7 +433,7 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
         found["publication"] = send(organiser, "/results/published", **sent)["id"]
     send(organiser, "/adjudication/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
     shown = ""
-    for role, wanted in addresses(evaluation, found).items():
+    for role, wanted in addresses(evaluation, found, stages).items():
         page = visit(server, expected=("404", "409"))
         page.on("dialog", _refuse)
         asked = underway(page)
