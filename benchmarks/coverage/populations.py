@@ -117,7 +117,7 @@ class Population:
             for row, size in enumerate(self.sizes):
                 base = self._scores(values, confidence, dealt[:, :size])
                 test = self._scores(values, confidence, dealt[:, size : 2 * size])
-                found[:, row] += _tally(base, test)
+                found[:, row] += tally(base, test)
         return found / sets
 
     def _scores(self, values: Floats, confidence: Floats, units: Integers) -> Floats:
@@ -142,7 +142,7 @@ class Population:
         return tuple(TYPES[u % len(TYPES)] for u in range(self.units))
 
 
-def _tally(base: Floats, test: Floats) -> Floats:
+def tally(base: Floats, test: Floats) -> Floats:
     """Comparisons, swaps and ties by bin over all pairs of columns."""
     first, second = np.triu_indices(base.shape[1], 1)
     d_base, d_test = base[:, first] - base[:, second], test[:, first] - test[:, second]

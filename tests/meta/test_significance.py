@@ -612,3 +612,15 @@ def test_a_difference_that_is_the_same_on_every_question_is_certain_whatever_the
     found = compare(matrix, "a", "b")
     assert found.interval == pytest.approx((0.1, 0.1), abs=1e-9)
     assert found.p_t is None
+
+
+def test_manual_runs_have_a_star_in_both_tables() -> None:
+    matrix = some_runs(3)
+    starred = compare_all(replace(matrix, manual=frozenset({matrix.runs[1], "elsewhere"})))
+    plain = compare_all(matrix)
+    for with_star, without in ((starred.table(), plain.table()), (starred.pair_table(), plain.pair_table())):
+        assert f"{matrix.runs[1]}*" in str(with_star)
+        assert "* manual run" in str(with_star)
+        assert "*" not in str(without)
+        assert "elsewhere" not in str(with_star)
+    assert starred.as_json() == plain.as_json()

@@ -64,7 +64,9 @@ def test_a_link_leads_to_an_account(site, page: Page) -> None:
     assert page.url.endswith("/welcome")  # the two differ: the browser says so, nothing was sent
     page.get_by_label("The password again").fill(PASSWORD)
     page.get_by_role("button", name="Go in").click()
-    expect(page.get_by_role("link", name="Ada assessor")).to_be_visible()
+    page.locator(".own summary", has_text="Ada").click()
+    expect(page.get_by_text("Signed in as assessor")).to_be_visible()
+    expect(page.get_by_role("link", name="Your account")).to_be_visible()
     page.goto(f"/welcome#{token}")
     page.reload()
     expect(page.locator("#offer")).to_contain_text("one-time link")
@@ -95,7 +97,15 @@ def test_whoever_is_signed_in_passes_through_the_door(page: Page) -> None:
 
 def test_an_invitation_is_shown_once(page: Page) -> None:
     sign_in(page)
-    page.get_by_role("link", name="People").first.click()
+    menu = page.get_by_role("navigation", name="Main").locator("details", has_text="Set up")
+    menu.locator("summary").press("Enter")
+    expect(menu.get_by_role("link", name="People")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(menu.get_by_role("link", name="People")).to_be_hidden()
+    expect(menu.locator("summary")).to_be_focused()
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="People").click()
+    expect(menu.locator("summary")).to_have_text("Set up: People")
     page.get_by_label("Name (optional)").fill("Eve <b>")
     page.get_by_role("button", name="Make a link").click()
     dialog = page.get_by_role("dialog")

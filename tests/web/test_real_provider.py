@@ -119,7 +119,7 @@ def test_from_the_invitation_to_signing_out_and_in_again(serve: Serve, client: s
     site.name_at_provider("ada")
     assert site.name_inside() == "ada of the provider"
     site.page.goto(f"{site.address}/account")
-    site.page.get_by_role("button", name="Sign out").click()
+    site.page.get_by_role("main").get_by_role("button", name="Sign out").click()
     site.page.wait_for_url(f"{site.address}/sign-in")
     assert site.name() is None
     # The provider still knows the browser: that is its own session.

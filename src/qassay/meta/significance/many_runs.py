@@ -21,7 +21,7 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import Column, Table, counted, plural, table
+from qassay.tables import Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +68,7 @@ class AllPairs(Result):
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("unit", "units")
     repeats: Mapping[str, object] = field(default_factory=dict)
+    manual: frozenset[str] = frozenset()
 
     @property
     def different(self) -> int:
@@ -122,14 +123,18 @@ class AllPairs(Result):
         how += "."
         if self.margin is not None:
             how += f" Differences above {self.margin:.3f} are significant."
-        rows = zip(range(1, len(self.runs) + 1), self.runs, self.scores, self.letters, strict=True)
+        names = [starred(run, self.manual) for run in self.runs]
+        rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
-        return table(f"{self.sentence()}.", columns, rows, (how, *self.notes))
+        return table(f"{self.sentence()}.", columns, rows, (how, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""
         pairs = sorted(self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference))
-        rows = [(x.a, x.b, x.difference, x.p, x.p_adjusted, x.different) for x in pairs[:most]]
+        rows = [
+            (starred(x.a, self.manual), starred(x.b, self.manual), x.difference, x.p, x.p_adjusted, x.different)
+            for x in pairs[:most]
+        ]
         left = len(pairs) - len(rows)
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
         if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
@@ -138,7 +143,10 @@ class AllPairs(Result):
             )
         numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
         columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
-        return table("Pairs of runs, the clearest differences first", columns, rows, notes)
+        return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
+
+    def _star(self) -> list[str]:
+        return ["* manual run"] if self.manual else []
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""
@@ -204,6 +212,7 @@ def compare_all(
         notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts), *_repeat_notes(matrix, method)),
         repeats={} if ordered.repeats is None else ordered.repeats.as_json(ordered.runs),
         unit_name=matrix.unit_name,
+        manual=matrix.manual.intersection(matrix.runs),
     )
 
 

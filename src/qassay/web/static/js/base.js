@@ -5,8 +5,17 @@ import { listen } from "./keys.js";
 listen();
 takeOver();
 
-// On a phone the navigation scrolls sideways.
-document.querySelector(".places [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
+// One menu of the header is open at a time; a click elsewhere or Escape closes it.
+const menus = /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("details.menu"));
+document.addEventListener("click", (event) => {
+  for (const menu of menus) if (!(event.target instanceof Node && menu.contains(event.target))) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" ? [...menus].find((menu) => menu.open) : undefined;
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary")?.focus();
+});
 
 // Times are written in UTC; people read them in their own zone, in the same format: <time datetime="...">.
 for (const time of document.querySelectorAll("time[datetime]")) {
