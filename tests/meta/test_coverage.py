@@ -26,7 +26,7 @@ def of_the_benchmarks(name):
     return importlib.import_module(f"benchmarks.coverage.{name}")
 
 
-intervals, rates = of_the_benchmarks("intervals"), of_the_benchmarks("rates")
+intervals, rates, gaps = (of_the_benchmarks(name) for name in ("intervals", "rates", "gaps"))
 
 SIMULATIONS = 1000
 BY_CHANCE = 2.0
@@ -61,3 +61,15 @@ def test_intervals_of_error_rates_hold_the_truth_as_often_as_they_say(population
     known = KNOWN.get(population.name)
     assert [row for row in sizes if known is None or row[1] < known] == []
     assert [one for one in bins if known is None or one[2] < known] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", gaps.POPULATIONS, ids=lambda population: population.name)
+def test_a_repeatable_gap_is_what_it_says(population):
+    found = gaps.gaps_of(population)
+    # At the gap that is printed the sign turns in about one of twenty repetitions, whatever the sample.
+    assert 0.03 < found.true.mean() < 0.07
+    # With a hundred right-or-wrong questions the printed gap is up to 0.03 off (docs/method.md).
+    few = population.scores == "binary" and population.units == 100
+    assert found.near >= 0.9 or few
+    assert abs(found.gaps.mean() - found.true_gap) < 0.03
