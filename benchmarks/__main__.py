@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "significance": ("benchmarks.significance", ("significance",)),
     "reports": ("benchmarks.reports", ("reports",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
+    "correction": ("benchmarks.correction", ("correction",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
     "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),

@@ -1,0 +1,1 @@
+"""Scores of an automatic judge, corrected by people."""
