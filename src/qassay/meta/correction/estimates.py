@@ -163,9 +163,9 @@ def corrected_mean(
         s^2 = ((sum z^2 + (low^2 + high^2)/2) / (n + 1) - m^2) (n + 1) / n
         v = (1 - n/N) s^2 / (n + 1) + s_D^2 / N  (the last term for new questions)        m +- t(n) sqrt(v)
 
-    For differences the ends are -1 and +1, and m = sum z / (n + 1). For these questions the ends weigh as much as is not
-    labelled: with a label for every question the interval is the mean of the labels. `among` is the number of all
-    questions where the sample was drawn from the N on which two runs differ: the others have D = F = 0.
+    For differences the ends are -1 and +1, and m = sum z / (n + 1). For these questions the ends pull the centre by the
+    share that is not labelled: with a label for every question the interval is the mean of the labels. `among` is the
+    number of all questions where the sample was drawn from the N on which two runs differ: the others have D = F = 0.
     """
     n, size = _sizes(people, judge, judge_all)
     share = 1.0 if among is None else size / among
@@ -272,7 +272,7 @@ def _weights_without_each(people: Floats, apart: Floats) -> Floats:
     variance = sums["square"] - sums["apart"] ** 2 / others
     together = sums["both"] - sums["people"] * sums["apart"] / others
     varies = variance > 1e-12 * np.maximum(1.0, sums["square"])
-    return np.clip(np.divide(together, variance, out=np.zeros(len(people)), where=varies), 0.0, 1.0)
+    return np.asarray(np.clip(np.divide(together, variance, out=np.zeros(len(people)), where=varies), 0.0, 1.0))
 
 
 # ---- planning -------------------------------------------------------------------------------------------------------
