@@ -364,13 +364,14 @@ class Evaluation:
             for tag in pair:
                 if tag not in self.runs.tags:
                     raise unknown("run", tag, self.runs.tags)
-        chosen = find_sample(self.folder, sample, judge=judge, pair=pair)
         joined = self.tally(judge, measure=measure)
+        scores = self._score(joined, measure, component, unjudged, missing)
+        chosen = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
         people = self.tally(correct_with, measure=measure)
         if not people.key.nuggets.height and joined.key.nuggets.height:
             people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
         return correct(
-            self._score(joined, measure, component, unjudged, missing),
+            scores,
             joined,
             people,
             chosen,

@@ -208,10 +208,12 @@ def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | N
 
 
 def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> float:
-    """The variance of a mean over units, each with so many labels."""
-    means = np.array([np.nanmean(values[:, own], axis=1) for own in members])
-    within = np.array([np.nanvar(values[:, own], axis=1) * max(0.0, 1 - labels / own.sum()) for own in members])
-    return float((np.nanvar(means, axis=0) + np.nanmean(within, axis=0) / labels).mean() / len(members))
+    """The variance of a mean over units, each with so many labels; of the runs that have all units, if any has."""
+    whole = ~np.isnan(values).any(axis=1)
+    values = values[whole] if whole.any() else np.nan_to_num(values)
+    means = np.array([values[:, own].mean(axis=1) for own in members])
+    within = np.array([values[:, own].var(axis=1) * max(0.0, 1 - labels / own.sum()) for own in members])
+    return float((means.var(axis=0) + within.mean(axis=0) / labels).mean() / len(members))
 
 
 def _notes(decisions: Decisions, sample: Sample, every: int) -> tuple[str, ...]:

@@ -119,7 +119,9 @@ def command(
     for note in drawn.notes:
         print(fold(visible(note)))
     print(visible(f"\nWrote {document['file']}."))
-    for line in _next_steps(folder, document, judge, assessor, drawn.sample):
+    options = {"--measure": measure, "--component": component, "--unjudged": unjudged, "--missing": missing}
+    scored = "".join(f" {name} {value}" for name, value in options.items() if value not in (None, "stop"))
+    for line in _next_steps(folder, document, judge, assessor, drawn.sample, scored):
         print(visible(line))
 
 
@@ -132,8 +134,10 @@ def _pair(text: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _next_steps(folder: Path, document: dict[str, Any], judge: str, assessor: str, sample: Sample) -> list[str]:
-    """What to do next, in commands."""
+def _next_steps(
+    folder: Path, document: dict[str, Any], judge: str, assessor: str, sample: Sample, scored: str
+) -> list[str]:
+    """What to do next, in commands; `scored` are the options that say how runs are scored."""
     people = "first" if "assigned" in document else assessor
     lines = []
     if "assigned" in document:
@@ -145,7 +149,7 @@ def _next_steps(folder: Path, document: dict[str, Any], judge: str, assessor: st
         lines.append(f"When it is judged: qassay import {folder} {file}{more}")
     verb = "score" if sample.pair is None else "compare"
     runs = "" if sample.pair is None else f" {sample.pair[0]} {sample.pair[1]}"
-    lines.append(f"Then: qassay {verb} {folder}{runs} --key {judge} --correct-with {people}")
+    lines.append(f"Then: qassay {verb} {folder}{runs} --key {judge} --correct-with {people}{scored}")
     return lines
 
 

@@ -38,7 +38,9 @@ def write_sample(folder: Folder, sample: Sample) -> Path:
     return path
 
 
-def find_sample(folder: Folder, named: str | Path | None, *, judge: str, pair: tuple[str, str] | None) -> Sample:
+def find_sample(
+    folder: Folder, named: str | Path | None, *, judge: str, measure: str, pair: tuple[str, str] | None
+) -> Sample:
     """The sample with this name or in this file; without one, the only one that serves."""
     known = sample_files(folder)
     if named is not None:
@@ -52,6 +54,7 @@ def find_sample(folder: Folder, named: str | Path | None, *, judge: str, pair: t
         sample for sample in samples if sample.pair is None or (pair is not None and set(pair) == set(sample.pair))
     ]
     own = [sample for sample in serving if sample.judge == judge] or serving
+    own = [sample for sample in own if sample.measure == measure] or own
     for_pair = [sample for sample in own if sample.pair is not None]
     chosen = for_pair if for_pair and len(own) > 1 else own
     if len(chosen) == 1:
