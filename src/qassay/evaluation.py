@@ -364,12 +364,11 @@ class Evaluation:
             for tag in pair:
                 if tag not in self.runs.tags:
                     raise unknown("run", tag, self.runs.tags)
-        joined = self.tally(judge, measure=measure)
-        scores = self._score(joined, measure, component, unjudged, missing)
-        chosen = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
-        people = self.tally(correct_with, measure=measure)
+        joined, people = (self.tally(name, measure=measure) for name in (judge, correct_with))
         if not people.key.nuggets.height and joined.key.nuggets.height:
             people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
+        scores = self._score(joined, measure, component, unjudged, missing)
+        chosen = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
         return correct(
             scores,
             joined,
