@@ -9,7 +9,7 @@ coverage stands the gain: how many labels would give the same interval without t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,15 +141,18 @@ def _gain(squares: Floats, labels: int, questions: int, target: Target) -> float
     return float(1 / (judged / alone * (1 / labels - 1 / questions) + 1 / questions) / labels)
 
 
-def _share(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+def share_estimate(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+    """Right or wrong."""
     return corrected_share(people, judge, judge_all, target=target)
 
 
-def _mean(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+def mean_estimate(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+    """Graded scores from 0 to 1."""
     return corrected_mean(people, judge, judge_all, scale=(0.0, 1.0), target=target)
 
 
-def _difference(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+def difference_estimate(people: Floats, judge: Floats, judge_all: Floats, target: Target) -> Estimate:
+    """Differences of two systems."""
     return corrected_mean(people, judge, judge_all, target=target)
 
 
@@ -158,7 +161,7 @@ def real_scores(simulations: int) -> Iterator[Covered]:
     for name, population in judges().items():
         for target in ("new", "these"):
             for labels in SIZES:
-                yield simulate(name, population, labels, target, simulations, questions=301, estimate=_share)
+                yield simulate(name, population, labels, target, simulations, questions=301, estimate=share_estimate)
 
 
 def real_differences(simulations: int) -> Iterator[Covered]:
@@ -169,7 +172,7 @@ def real_differences(simulations: int) -> Iterator[Covered]:
             population.people[first] - population.people[second], population.judge[first] - population.judge[second]
         )
         for labels in SIZES:
-            yield simulate(name, pairs, labels, "new", simulations, questions=301, estimate=_difference)
+            yield simulate(name, pairs, labels, "new", simulations, questions=301, estimate=difference_estimate)
 
 
 def graded_scores(simulations: int) -> Iterator[Covered]:
@@ -179,7 +182,7 @@ def graded_scores(simulations: int) -> Iterator[Covered]:
             (population.people[:-1] + population.people[1:]) / 2, (population.judge[:-1] + population.judge[1:]) / 2
         )
         for labels in SIZES:
-            yield simulate(name, halves, labels, "new", simulations, questions=301, estimate=_mean)
+            yield simulate(name, halves, labels, "new", simulations, questions=301, estimate=mean_estimate)
 
 
 def synthetic(simulations: int) -> Iterator[Covered]:
@@ -194,7 +197,13 @@ def synthetic(simulations: int) -> Iterator[Covered]:
             population = Judged(people, called[None].astype(np.float64))
             for labels in SIZES:
                 yield simulate(
-                    f"{name}, score {share:g}", population, labels, "new", simulations, questions=300, estimate=_share
+                    f"{name}, score {share:g}",
+                    population,
+                    labels,
+                    "new",
+                    simulations,
+                    questions=300,
+                    estimate=share_estimate,
                 )
 
 
@@ -276,8 +285,3 @@ def _topics(name: str, people: Sequence[Floats], judge: Sequence[Floats], labels
             squares += _square(alone), _square(made)
     gain = float(squares[0] / squares[1])
     return Covered(f"{name}, {labels} per topic", labels * count, "new", held, gain)
-
-
-def rows_of(cases: Iterator[Covered]) -> Mapping[tuple[str, int, str], Covered]:
-    """The cases by judge, labels and target."""
-    return {(case.name, case.labels, case.target): case for case in cases}

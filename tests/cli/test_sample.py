@@ -221,7 +221,10 @@ def test_the_judges_own_interval_says_what_it_leaves_out(evaluation: Path, capsy
 def test_a_larger_draw_continues_a_smaller_one(evaluation: Path, world: World, call: Call, refused: Call) -> None:
     small = draw(call, evaluation, world, 30)
     few = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    large = call("sample", evaluation, "--size", 70, "--for", JUDGE)
+    more = evaluation.parent / "more.jsonl"
+    large = call("sample", evaluation, "--size", 70, "--for", JUDGE, "--sheet", more, "--assessor", "ada")
+    new = {json.loads(line)["question"] for line in more.read_text(encoding="utf-8").splitlines()}
+    assert new == {draw["question"] for draw in large["draws"][30:]}
     assert large["draws"][:30] == small["draws"]
     # What is judged so far is the first part of the larger sample, and corrects as before.
     again = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")

@@ -23,6 +23,7 @@ from qassay.tables import plural
 if TYPE_CHECKING:
     from qassay.analysis.sampling import DrawnSample
     from qassay.evaluation import Evaluation
+    from qassay.judging.sets import JudgmentSet
     from qassay.meta.correction.sampling import Sample
 
 PEOPLE = "people"
@@ -68,7 +69,8 @@ def command(
     FOLDER/samples. People judge it from the top: any first part of it that
     is judged completely corrects the scores of the assessor
     (score --correct-with). A larger sample with the same seed continues a
-    smaller one. Equal answers are judged once.
+    smaller one. Equal answers are judged once, and a sheet leaves out what
+    its assessor has judged already.
 
     For nuggets and series every topic or series gets labels in turn.
 
@@ -157,22 +159,33 @@ def _next_steps(
 
 
 def _write_sheet(evaluation: Evaluation, drawn: DrawnSample, path: Path, assessor: str) -> int:
-    """Write the sheet of a sample, in the order of the draw; the number of items on it."""
+    """Write the sheet of a sample, in the order of the draw, without what the assessor judged; the items on it."""
+    from qassay.analysis.sampling import to_label
+
     if path.suffix == ".jsonl":
-        return _write_rows(evaluation, drawn.sample, path)
+        return _write_rows(evaluation, drawn.sample, path, assessor)
     from qassay.cli.sheet import judging_seed, keep_key
     from qassay.web.sheet.content import Wanted, make_content
     from qassay.web.sheet.page import write_page
 
     sample = drawn.sample
+    left = {
+        name
+        for part in to_label(evaluation, sample, _own(evaluation, assessor)).types
+        for name in part.left["question"]
+    }
     nuggets = frozenset((draw.question, str(draw.nugget)) for draw in sample.draws) if sample.is_of_nuggets else None
     wanted = Wanted(
         assessor,
-        list(dict.fromkeys(draw.question for draw in sample.draws)),
+        [name for name in dict.fromkeys(draw.question for draw in sample.draws) if name in left],
         in_order=True,
         nuggets=nuggets,
         runs=sample.pair,
     )
+    if not left:
+        raise InputError(
+            Problem("configuration", f"{assessor} has judged all of the sample: there is nothing for a sheet")
+        )
     with progress("Making the sheet") as update:
         content = make_content(evaluation, wanted, seed=judging_seed(evaluation), progress=update)
     write_page(content, path)
@@ -180,14 +193,23 @@ def _write_sheet(evaluation: Evaluation, drawn: DrawnSample, path: Path, assesso
     return content.items
 
 
-def _write_rows(evaluation: Evaluation, sample: Sample, path: Path) -> int:
+def _own(evaluation: Evaluation, assessor: str) -> JudgmentSet | None:
+    """What the assessor has judged already."""
+    return evaluation.judgment_set(assessor) if assessor in evaluation.sets else None
+
+
+def _write_rows(evaluation: Evaluation, sample: Sample, path: Path, assessor: str) -> int:
     """Write what is to be judged as JSONL, with verdicts to fill in, in the order of the draw."""
     from qassay.analysis.sampling import to_label
     from qassay.formats.jsonl import write_rows
 
     places = {(draw.question, draw.nugget): place for place, draw in enumerate(sample.draws)}
-    rows = to_label(evaluation, sample).sheet(evaluation.questions)
+    rows = to_label(evaluation, sample, _own(evaluation, assessor)).sheet(evaluation.questions)
     rows.sort(key=lambda row: places[row["question"], row.get("nugget") if sample.is_of_nuggets else None])
+    if not rows:
+        raise InputError(
+            Problem("configuration", f"{assessor} has judged all of the sample: there is nothing for a sheet")
+        )
     write_rows(path, rows)
     return len(rows)
 

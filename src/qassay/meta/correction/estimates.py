@@ -206,19 +206,18 @@ def _spread_among(values: Floats, low: float, high: float, share: float) -> floa
 def cross_fitted(people: Floats, judge: Floats) -> Floats:
     """The weight of the judge for each labelled question, from the labels of the other folds; folds go by place."""
     fold = np.arange(len(people)) % FOLDS
-    weights = np.zeros(len(people))
-    for number in range(FOLDS):
-        weights[fold == number] = _weight(people[fold != number], judge[fold != number])
-    return weights
+    own = [
+        np.bincount(fold, values, FOLDS) for values in (np.ones(len(people)), people, judge, people * judge, judge**2)
+    ]
+    return np.asarray(_weights(*(values.sum() - values for values in own))[fold])
 
 
-def _weight(people: Floats, judge: Floats) -> float:
-    """Cov(D, F) / Var(F) within [0, 1]; 0 where F does not vary."""
-    apart = judge - judge.mean() if len(judge) else judge
-    variance = float((apart**2).sum())
-    if variance <= 1e-12 * max(1.0, float((judge**2).sum())):
-        return 0.0
-    return min(1.0, max(0.0, float((apart * (people - people.mean())).sum()) / variance))
+def _weights(number: Floats, people: Floats, judge: Floats, both: Floats, square: Floats) -> Floats:
+    """Cov(D, F) / Var(F) within [0, 1] from sums over some labels; 0 where F does not vary."""
+    count = np.maximum(number, 1)
+    variance, together = square - judge**2 / count, both - people * judge / count
+    varies = variance > 1e-12 * np.maximum(1.0, square)
+    return np.asarray(np.clip(np.divide(together, variance, out=np.zeros(len(count)), where=varies), 0.0, 1.0))
 
 
 def _with_ends(values: Floats, low: float, high: float) -> tuple[float, float]:
@@ -261,18 +260,9 @@ def corrected_units(people: Floats, judge: Floats, judge_all: Floats, *, labels:
 
 
 def _weights_without_each(people: Floats, apart: Floats) -> Floats:
-    """The weight of the judge for each unit, from the other units; sums over the others are sums over all minus one."""
-    others = max(len(people) - 1, 1)
-    sums = {
-        "people": people.sum() - people,
-        "apart": apart.sum() - apart,
-        "both": (people * apart).sum() - people * apart,
-        "square": (apart**2).sum() - apart**2,
-    }
-    variance = sums["square"] - sums["apart"] ** 2 / others
-    together = sums["both"] - sums["people"] * sums["apart"] / others
-    varies = variance > 1e-12 * np.maximum(1.0, sums["square"])
-    return np.asarray(np.clip(np.divide(together, variance, out=np.zeros(len(people)), where=varies), 0.0, 1.0))
+    """The weight of the judge for each unit, from the other units."""
+    own = (np.ones(len(people)), people, apart, people * apart, apart**2)
+    return _weights(*(values.sum() - values for values in own))
 
 
 # ---- planning -------------------------------------------------------------------------------------------------------
