@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from qassay.meta.correction.estimates import Target
     from qassay.store.engine import Store
 
+# Said wherever the judgments of a program are scored: an interval around such a score is not about the truth.
+BY_A_PROGRAM = "Judged by a program: intervals and tests leave its errors out. To include them: qassay sample."
+
 
 def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluation:
     """Open the evaluation in a folder: its store where there is one, its files where there is none.
@@ -319,8 +322,7 @@ class Evaluation:
             return made.scores(half_width=half_width)
         scores = self._score(self.tally(key, measure=measure), measure, component, unjudged, missing)
         if key is not None and key in self.automatic_sets:
-            note = f"{key} is a program: intervals and tests leave its errors out. To include them, see qassay sample."
-            scores = replace(scores, notes=(*scores.notes, note))
+            scores = replace(scores, notes=(*scores.notes, BY_A_PROGRAM))
         return replace(scores, judged_by=self.judged_by(key)) if key is not None and MIXED in key else scores
 
     def _score(

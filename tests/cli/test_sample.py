@@ -210,7 +210,7 @@ def test_people_read_the_answer_first(evaluation: Path, world: World, call: Call
 def test_the_judges_own_interval_says_what_it_leaves_out(evaluation: Path, capsys) -> None:
     for command in (["score", evaluation], ["compare", evaluation, "new", "old"], ["compare", evaluation]):
         assert main([*map(str, command), "--key", JUDGE]) == 0
-        assert f"{JUDGE} is a program: intervals and tests leave its errors out." in " ".join(
+        assert "Judged by a program: intervals and tests leave its errors out." in " ".join(
             capsys.readouterr().out.split()
         )
 

@@ -36,7 +36,7 @@ def test_corrected_scores_are_beside_those_of_the_program(folder: Path, serve, c
     assert "40 questions labelled by adjudicated" in page["answer"]
     html = served.html("/results", key="second")
     assert "second corrected with adjudicated" in html
-    assert "second is a program: intervals and tests leave its errors out" in html
+    assert "Judged by a program: intervals and tests leave its errors out" in html
     assert "corrected" not in served.page("/results")["document"]
 
 
