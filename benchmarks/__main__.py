@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "reports": ("benchmarks.reports", ("reports",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "gaps": ("benchmarks.coverage.gaps", ("gap_tables",)),
+    "correction": ("benchmarks.correction", ("correction",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
     "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),

@@ -58,6 +58,7 @@ META = (
     "distributions",
     "fidelity",
     "trust",
+    "correction",
 )
 
 # What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has

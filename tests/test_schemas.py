@@ -59,6 +59,7 @@ ROW_OF = {
     "judgments": "judgment-row",
     "nuggets": "nugget-row",
     "runs": "run-row",
+    "samples": "sample-row",
 }
 
 
@@ -154,6 +155,17 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "report table": ("report", ["report", "scores.csv", "--format", "csv"]),
     "report pages": ("report", ["report", "series", "--by", "organisation", "--to", "result-pages"]),
     "reuse": ("reuse", ["reuse", "series"]),
+    "sample": ("sample", ["sample", "series", "--size", "30", "--for", "second", "--sheet", "sheet.jsonl"]),
+    "sample rag": ("sample", ["sample", "rag", "--size", "20", "--for", "second", "--sheet", "sheet.html"]),
+    "score corrected": (
+        "score",
+        ["score", "series", "--key", "second", "--correct-with", "adjudicated", "--half-width", "0.1"],
+    ),
+    "compare corrected": (
+        "compare",
+        ["compare", "series", "hobby", "egret", "--key", "second", "--correct-with", "adjudicated"],
+    ),
+    "compare all corrected": ("compare", ["compare", "series", "--key", "second", "--correct-with", "adjudicated"]),
     "run": ("run", ["run", "series", "--system", "frequent-name", "--tag", "new"]),
     "schema": ("schema", ["schema"]),
     "score": ("score", ["score", "series"]),
@@ -181,6 +193,10 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("case", COMMANDS)
 def test_commands_print_what_the_schema_says(case: str, workplace: Path, call: Call) -> None:
     name, arguments = COMMANDS[case]
+    if "--correct-with" in arguments:
+        drawn = call("sample", "series", "--size", "40", "--for", "second")
+        for line in (workplace / "series" / drawn["file"]).read_text(encoding="utf-8").splitlines():
+            assert _faults("sample-row", json.loads(line)) == []
     assert _faults(name, call(*arguments)) == []
 
 

@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
 from qassay.display import safe_text
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
@@ -56,7 +56,12 @@ from qassay.tally import Tally, tally
 from qassay.tasks import Task
 
 if TYPE_CHECKING:
+    from qassay.meta.correction import CorrectedScores, Correction
+    from qassay.meta.correction.estimates import Target
     from qassay.store.engine import Store
+
+# Said wherever the judgments of a program are scored: an interval around such a score is not about the truth.
+BY_A_PROGRAM = "Judged by a program: intervals and tests leave its errors out. To include them: qassay sample."
 
 
 def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluation:
@@ -257,6 +262,7 @@ class Evaluation:
             chosen = self._weighted(chosen)
         return tally(runs, self.questions, chosen, self.task)
 
+    @overload
     def score(
         self,
         key: str | None = None,
@@ -265,10 +271,66 @@ class Evaluation:
         component: str | None = None,
         unjudged: Unjudged = "stop",
         missing: Missing = "stop",
+        correct_with: None = None,
+    ) -> Scores: ...
+
+    @overload
+    def score(
+        self,
+        key: str | None = None,
+        *,
+        measure: str | None = None,
+        component: str | None = None,
+        unjudged: Unjudged = "stop",
+        missing: Missing = "stop",
+        correct_with: str,
+        target: Target = "new",
+        sample: str | Path | None = None,
+        half_width: float | None = None,
+    ) -> CorrectedScores: ...
+
+    def score(
+        self,
+        key: str | None = None,
+        *,
+        measure: str | None = None,
+        component: str | None = None,
+        unjudged: Unjudged = "stop",
+        missing: Missing = "stop",
+        correct_with: str | None = None,
+        target: Target = "new",
+        sample: str | Path | None = None,
+        half_width: float | None = None,
+    ) -> Scores | CorrectedScores:
+        """Score all runs under a key (the default one unless named).
+
+        `correct_with` names the judgments of people that correct the scores of an automatic assessor, on the sample
+        they judged: `sample` is its name or file where there are several, `target` what the intervals are about ("new"
+        questions like these, or "these"), and `half_width` asks how many labels intervals of that size take.
+        """
+        if correct_with is not None:
+            made = self.correction(
+                key,
+                correct_with,
+                measure=measure,
+                component=component,
+                unjudged=unjudged,
+                missing=missing,
+                target=target,
+                sample=sample,
+            )
+            return made.scores(half_width=half_width)
+        scores = self._score(self.tally(key, measure=measure), measure, component, unjudged, missing)
+        if key is not None and key in self.automatic_sets:
+            scores = replace(scores, notes=(*scores.notes, BY_A_PROGRAM))
+        return replace(scores, judged_by=self.judged_by(key)) if key is not None and MIXED in key else scores
+
+    def _score(
+        self, joined: Tally, measure: str | None, component: str | None, unjudged: Unjudged, missing: Missing
     ) -> Scores:
-        """Score all runs under a key (the default one unless named)."""
-        scores = score(
-            self.tally(key, measure=measure),
+        """The scores of a tally, with the decisions of the organiser."""
+        return score(
+            joined,
             measure=measure,
             component=component,
             unjudged=unjudged,
@@ -278,7 +340,69 @@ class Evaluation:
             justified=self.configuration.justified,
             judged_by_assessors=lambda: self._judged_by_assessors,
         )
-        return replace(scores, judged_by=self.judged_by(key)) if key is not None and MIXED in key else scores
+
+    def correction(
+        self,
+        key: str | None,
+        correct_with: str,
+        *,
+        pair: tuple[str, str] | None = None,
+        measure: str | None = None,
+        component: str | None = None,
+        unjudged: Unjudged = "stop",
+        missing: Missing = "stop",
+        target: Target = "new",
+        sample: str | Path | None = None,
+    ) -> Correction:
+        """The scores of an automatic assessor beside people's on a sample; with `pair`, those of two runs alone.
+
+        It gives corrected `scores()`, the difference of a `pair(a, b)`, and all `pairs()`.
+        """
+        from qassay.formats.samples import find_sample
+        from qassay.meta.correction.correcting import correct
+
+        judge = self._judge(key, correct_with)
+        if pair is not None:
+            for tag in pair:
+                if tag not in self.runs.tags:
+                    raise unknown("run", tag, self.runs.tags)
+        joined, people = (self.tally(name, measure=measure) for name in (judge, correct_with))
+        if not people.key.nuggets.height and joined.key.nuggets.height:
+            people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
+        scores = self._score(joined, measure, component, unjudged, missing)
+        chosen = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
+        return correct(
+            scores,
+            joined,
+            people,
+            chosen,
+            target=target,
+            pair=pair,
+            score_people=lambda part: self._score(part, measure, component, "wrong", "skip"),
+        )
+
+    def _judge(self, key: str | None, correct_with: str) -> str:
+        """The set whose scores are corrected; an error where these labels cannot correct them."""
+        for name in (correct_with, *([key] if key is not None and MIXED not in key else [])):
+            if name not in self.sets:
+                raise unknown("judgment set", name, self.sets)
+        if key is None or key == correct_with:
+            raise UsageError(f"name the assessor whose scores {correct_with} corrects: --key SET")
+        if key not in self.sets:
+            raise UsageError(
+                f"{key} mixes judgments of people and programs, and has no interval; correct one set: --key SET"
+            )
+        if correct_with in self.automatic_sets:
+            raise UsageError(f"{correct_with} is a program: only labels of people correct another's scores")
+        path = self.folder.judgment_sets().get(key)
+        copied = reading.rows_copied_from(path, correct_with) if path is not None else 0
+        if copied or (key in self.automatic_sets and "hits=true" in key):
+            what = f"{copied:,} verdicts of {key} repeat" if copied else f"the verdicts of {key} use"
+            raise UsageError(
+                f"{what} what {correct_with} said of the same questions: on the sample it would look better than it is "
+                "elsewhere. Correct an assessor that has not seen these labels"
+            )
+        return key
 
     def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
         """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""

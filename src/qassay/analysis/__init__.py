@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
+    from qassay.analysis.sampling import DrawnSample
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
+    from qassay.meta.correction import CorrectedPair, CorrectedPairs
+    from qassay.meta.correction.estimates import Target
     from qassay.meta.planning import Plan
     from qassay.meta.reuse import By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
@@ -60,6 +63,7 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
 
 
+@overload
 def compare(
     scores: ScoresLike | Evaluation,
     a: str,
@@ -70,13 +74,47 @@ def compare(
     permutations: int | None = None,
     top: int = 10,
     seed: int = 0,
-) -> PairComparison:
+    correct_with: None = None,
+) -> PairComparison: ...
+
+
+@overload
+def compare(
+    scores: Evaluation,
+    a: str,
+    b: str,
+    *,
+    key: str,
+    correct_with: str,
+    target: Target = "new",
+    sample: str | Path | None = None,
+) -> CorrectedPair: ...
+
+
+def compare(
+    scores: ScoresLike | Evaluation,
+    a: str,
+    b: str,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    permutations: int | None = None,
+    top: int = 10,
+    seed: int = 0,
+    key: str | None = None,
+    correct_with: str | None = None,
+    target: Target = "new",
+    sample: str | Path | None = None,
+) -> PairComparison | CorrectedPair:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
 
     The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
     (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
     as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
     and the `top` units that make the difference.
+
+    `correct_with` compares the scores of an automatic assessor (`key`) after correction by these labels of people, on
+    the `sample` they judged; the interval is about the `target`, "new" questions or "these".
 
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
@@ -88,9 +126,33 @@ def compare(
     from qassay.meta.intervals import FLIPS
     from qassay.meta.significance import compare as two_runs
 
+    if correct_with is not None:
+        evaluation = _corrected_evaluation(scores)
+        made = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
+        return made.pair(a, b)
     matrix = _matrix(scores)
     flips = FLIPS if permutations is None else permutations
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
+
+
+@overload
+def compare_all(
+    scores: ScoresLike | Evaluation,
+    *,
+    method: Method | None = None,
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    test: PairTest = "randomisation",
+    seed: int = 0,
+    progress: Progress | None = None,
+    correct_with: None = None,
+) -> AllPairs: ...
+
+
+@overload
+def compare_all(
+    scores: Evaluation, *, key: str, correct_with: str, target: Target = "new", sample: str | Path | None = None
+) -> CorrectedPairs: ...
 
 
 def compare_all(
@@ -102,12 +164,19 @@ def compare_all(
     test: PairTest = "randomisation",
     seed: int = 0,
     progress: Progress | None = None,
-) -> AllPairs:
+    key: str | None = None,
+    correct_with: str | None = None,
+    target: Target = "new",
+    sample: str | Path | None = None,
+) -> AllPairs | CorrectedPairs:
     """Which runs differ, corrected for the number of pairs?
 
     `method` is the correction: "randomised-tukey" (the default; "holm" where systems were run several times), "tukey",
     "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by "randomisation" or by "t".
     `permutations=None` draws as many as the method needs.
+
+    `correct_with` compares the scores of an automatic assessor (`key`) after correction by people's labels, as in
+    `compare`; the correction for the number of pairs is then Bonferroni's.
 
     >>> import qassay
     >>> pairs = qassay.compare_all(qassay.open(qassay.demo_folder()), method="holm")
@@ -116,6 +185,8 @@ def compare_all(
     """
     from qassay.meta.significance import compare_all as all_pairs
 
+    if correct_with is not None:
+        return _corrected_evaluation(scores).correction(key, correct_with, target=target, sample=sample).pairs()
     return all_pairs(
         _matrix(scores),
         method=method,
@@ -364,6 +435,46 @@ def trust(
     )
 
 
+def sample(
+    evaluation: Evaluation,
+    size: int,
+    judge: str,
+    *,
+    pair: tuple[str, str] | None = None,
+    name: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    whole: bool = False,
+    seed: int = 0,
+) -> DrawnSample:
+    """Draw the questions that people should judge to correct the automatic assessor `judge`, and keep the draw.
+
+    The sample is a random order, the same for all runs, in `samples/` of the evaluation; `pair` draws only questions on
+    which two runs differ. For nuggets and series the labels go round all topics or series; `whole` draws whole
+    questions instead of nuggets. The other keyword arguments say how runs are scored, as in `Evaluation.score`.
+    """
+    from qassay.analysis.sampling import draw_sample
+    from qassay.formats.samples import write_sample
+
+    drawn = draw_sample(
+        evaluation,
+        size,
+        judge,
+        pair=pair,
+        name=name,
+        measure=measure,
+        component=component,
+        unjudged=unjudged,
+        missing=missing,
+        whole=whole,
+        seed=seed,
+    )
+    write_sample(evaluation.folder, drawn.sample)
+    return drawn
+
+
 def reuse(
     evaluation: Evaluation,
     *,
@@ -450,6 +561,14 @@ def _matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
     """The score matrix of scores, or of an evaluation under its default key."""
     evaluation = _evaluation(scores)
     return as_matrix(cast("ScoresLike", scores)) if evaluation is None else evaluation.score().matrix
+
+
+def _corrected_evaluation(source: object) -> Evaluation:
+    """The evaluation whose scores are corrected: scores alone have no judgments."""
+    evaluation = _evaluation(source)
+    if evaluation is None:
+        raise UsageError("correct_with needs an evaluation, which has the judgments; scores alone do not")
+    return evaluation
 
 
 def _evaluation(source: object) -> Evaluation | None:

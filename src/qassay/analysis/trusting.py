@@ -23,7 +23,7 @@ from qassay.meta.trust import Compared, ScoredTwice, Trust
 from qassay.meta.trust import trust as measure_trust
 from qassay.meta.trust.annotator import LEAST_PEOPLE, AlternativeAnnotator, alternative_annotator
 from qassay.scoring import Scores, score
-from qassay.tally import Tally, tally
+from qassay.tally import Tally, restricted, tally
 
 _COPIED_FROM = b'"copied_from"'
 # Words in names that tell a model family; a judge may favour answers of its own kind.
@@ -190,7 +190,7 @@ def _scored(
     both = set(complete[0].join(complete[1], on=["question", "run"]).iter_rows())
     if not both:
         return None
-    scores = [_score(evaluation, _restricted(part, both), measure, component) for part in joined.values()]
+    scores = [_score(evaluation, restricted(part, both), measure, component) for part in joined.values()]
     return _twice(evaluation, joined[people], both, *scores)
 
 
@@ -203,17 +203,6 @@ def _tally(evaluation: Evaluation, name: str, judged: JudgmentSet | None) -> Tal
     if problems := list(check_nuggets(judged, key.nuggets, file=f"judgments/{name}.jsonl")):
         raise InputError(problems)
     return tally(joined.runs, joined.questions, key, joined.task)
-
-
-def _restricted(joined: Tally, both: set[tuple[str, str]]) -> Tally:
-    """The tally as if runs had answered only these questions."""
-    types = {}
-    for kind, part in joined.types.items():
-        mask = np.array(
-            [[(question.id, tag) in both for question in part.questions] for tag in joined.runs.tags], dtype=bool
-        ).reshape(part.answered.shape)
-        types[kind] = replace(part, answered=part.answered & mask)
-    return replace(joined, types=types)
 
 
 def _score(evaluation: Evaluation, joined: Tally, measure: str | None, component: str | None) -> Scores:

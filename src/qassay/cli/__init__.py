@@ -31,6 +31,7 @@ VERBS = {
     "sheet": "A judging sheet for an assessor without the server.",
     "serve": "The web application.",
     "judge": "An automatic assessor judges the pool.",
+    "sample": "The random questions that correct an assessor.",
     "score": "Scores and leaderboard.",
     "describe": "How scores spread over units; what weights do.",
     "agree": "Disagreement tables and agreement statistics.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -20,18 +21,33 @@ from qassay.cli.gate import (
     gate_line,
     together,
 )
-from qassay.cli.inputs import JsonOption, ScoringOptions, SeedOption, need_two_systems, takes_scoring
-from qassay.cli.output import Progress, print_tables, progress, visible
+from qassay.cli.inputs import (
+    CorrectWithOption,
+    JsonOption,
+    SampleOption,
+    ScoringOptions,
+    SeedOption,
+    TargetOption,
+    is_evaluation,
+    need_two_systems,
+    refuse,
+    refuse_without_correction,
+    takes_scoring,
+)
+from qassay.cli.output import Progress, print_json, print_tables, progress, visible
 from qassay.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.matrix import ScoreMatrix
+    from qassay.meta.correction.estimates import Target
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.tables import Table
 
 # Questions that make the difference, unless --top says otherwise.
 TOP = 10
+# The level of the tests unless --alpha says otherwise.
+ALPHA = 0.05
 
 
 @takes_scoring
@@ -53,7 +69,7 @@ def command(
             "--permutations", min=1, metavar="N", help="Random permutations (default: enough for the method)."
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests; intervals hold 1 - alpha.")] = 0.05,
+    alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests; intervals hold 1 - alpha.")] = ALPHA,
     gate: GateOption = False,
     margin: MarginOption = 0.0,
     summary: SummaryOption = None,
@@ -66,6 +82,9 @@ def command(
         int | None,
         typer.Option("--top", min=0, metavar="N", help="Show the N questions that make the difference of A and B."),
     ] = None,
+    correct_with: CorrectWithOption = None,
+    target: TargetOption = None,
+    sample: SampleOption = None,
     *,
     scoring: ScoringOptions,
     seed: SeedOption = 0,
@@ -87,6 +106,9 @@ def command(
     --summary and --junit write the decision for the pages of a pipeline;
     the summary is also added to $GITHUB_STEP_SUMMARY where that is set.
 
+    --correct-with compares the scores of an automatic assessor (--key)
+    after correction by people's labels of a random sample (qassay sample).
+
     Examples
 
       qassay compare my-eval new old
@@ -97,12 +119,21 @@ def command(
       qassay compare scores.csv
       qassay compare scores.csv --method holm --json
       qassay compare factoids.csv --series-from '^([^.]+)'
+      qassay compare my-eval new old --key gpt-4 --correct-with ada
     """
+    refuse_without_correction(correct_with, {"--target": target, "--sample": sample})
     options = Gate(margin, summary, junit, inconclusive)
     check_gate(gate, options)
     sources, names = split_arguments(arguments)
     tables: ScoreTables | None = None
     pair = _pair(names, scoring)
+    if correct_with is not None:
+        if gate or method or permutations or details or top is not None or alpha != ALPHA:
+            raise UsageError(
+                "--correct-with compares corrected scores at 95%; use it without other options of the tests"
+            )
+        _corrected(sources, pair, scoring, correct_with, target, sample, as_json=as_json)
+        return
     if pair is None and len(sources) == 2:
         tables = scoring.read(sources)
         pair = _two_files(tables)
@@ -139,6 +170,27 @@ def command(
         if len(decisions) > 1 and not as_json:
             print(f"\n{decision}: {', '.join(f'{name} {given}' for name, given in decisions.items())}")
         raise typer.Exit(options.report(list(compared.values())))
+
+
+def _corrected(
+    sources: Sequence[str],
+    pair: tuple[str, str] | None,
+    scoring: ScoringOptions,
+    correct_with: str,
+    target: Target | None,
+    sample: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Two runs, or all pairs, on scores that people's labels correct."""
+    from qassay.evaluation import open_evaluation
+
+    if not is_evaluation(sources):
+        raise UsageError("--correct-with needs an evaluation, which has the judgments; a table has only scores")
+    refuse("a folder", scoring.given())
+    correction = scoring.corrected(open_evaluation(Path(sources[0])), correct_with, target, sample, pair)
+    result = correction.pairs() if pair is None else correction.pair(*pair)
+    print_json(result.as_json()) if as_json else print_tables(result.tables())
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

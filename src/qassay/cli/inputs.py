@@ -22,6 +22,8 @@ from qassay.matrix import ScoreMatrix
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.formats.scores import ScoreTables
+    from qassay.meta.correction import Correction
+    from qassay.meta.correction.estimates import Target
     from qassay.scoring import Scores
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
@@ -88,6 +90,20 @@ SetsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--sets", metavar="A,B,...", help="Judgment sets to compare, separated by commas."),
 ]
+CorrectWithOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--correct-with", metavar="SET", help="Correct the scores of --key with these labels of people, on a sample."
+    ),
+]
+TargetOption: TypeAlias = Annotated[
+    Literal["new", "these"] | None,
+    typer.Option("--target", help="Corrected intervals are about new questions (default), or about these."),
+]
+SampleOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, where there are several."),
+]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
@@ -106,6 +122,27 @@ class EvaluationOptions:
         """The scores of an evaluation."""
         return evaluation.score(
             self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
+        )
+
+    def corrected(
+        self,
+        evaluation: Evaluation,
+        correct_with: str,
+        target: Target | None,
+        sample: str | None,
+        pair: tuple[str, str] | None = None,
+    ) -> Correction:
+        """The correction of the scores of an evaluation by people's labels; with `pair`, of two runs alone."""
+        return evaluation.correction(
+            self.key,
+            correct_with,
+            pair=pair,
+            measure=self.measure,
+            component=self.component,
+            unjudged=self.unjudged,
+            missing=self.missing,
+            target=target or "new",
+            sample=sample,
         )
 
 
@@ -248,6 +285,13 @@ def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
     called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
     return called
+
+
+def refuse_without_correction(correct_with: str | None, given: Mapping[str, object]) -> None:
+    """Stop at options that belong to --correct-with where it is not given."""
+    names = [name for name, value in given.items() if value is not None]
+    if names and correct_with is None:
+        raise UsageError(f"{names[0]} goes with --correct-with, which names the labels of people")
 
 
 def refuse(kind: str, given: Mapping[str, object]) -> None:

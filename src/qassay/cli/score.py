@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from qassay.cli.inputs import EvaluationOptions, FolderArgument, JsonOption, takes_scoring
+from qassay.cli.inputs import (
+    CorrectWithOption,
+    EvaluationOptions,
+    FolderArgument,
+    JsonOption,
+    SampleOption,
+    TargetOption,
+    refuse_without_correction,
+    takes_scoring,
+)
 from qassay.cli.output import headline, print_json, print_tables, visible
 from qassay.errors import UsageError
 from qassay.evaluation import open_evaluation
@@ -18,6 +27,7 @@ from qassay.scoring import Scores
 
 if TYPE_CHECKING:
     from qassay.analysis.leaderboards import Leaderboard
+    from qassay.meta.correction import CorrectedScores
 
 # Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
 QUICK_CELLS = 50_000
@@ -42,6 +52,13 @@ def command(
             help="Intervals, and groups of runs that do not differ significantly (default: where it takes no time).",
         ),
     ] = None,
+    correct_with: CorrectWithOption = None,
+    target: TargetOption = None,
+    sample: SampleOption = None,
+    half_width: Annotated[
+        float | None,
+        typer.Option("--half-width", metavar="H", help="How many labels corrected intervals of ±H take."),
+    ] = None,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")
     ] = False,
@@ -52,14 +69,29 @@ def command(
     The key is the judgment set `adjudicated`, else `reference`, else the only one there is. Whatever is left out,
     counted as wrong or passed over is said below the table.
 
+    --correct-with corrects the scores of an automatic assessor (--key) by labels that people gave to a random sample
+    (qassay sample): its bias is taken out, and the intervals include its errors.
+
     Examples
 
       qassay score my-eval
       qassay score my-eval --key first --measure "nugget_f(beta=1)"
       qassay score my-eval --beta 1-5
       qassay score my-eval --unjudged wrong --json
+      qassay score my-eval --key gpt-4 --correct-with ada
+      qassay score my-eval --key gpt-4 --correct-with ada --half-width 0.05
     """
+    refuse_without_correction(correct_with, {"--target": target, "--sample": sample, "--half-width": half_width})
     evaluation = open_evaluation(folder)
+    if correct_with is not None:
+        if beta is not None or best_per_organisation or intervals is not None or as_csv:
+            raise UsageError(
+                "--correct-with gives corrected scores with intervals; use it without --beta, "
+                "--best-per-organisation, --intervals and --csv"
+            )
+        corrected = scoring.corrected(evaluation, correct_with, target, sample).scores(half_width=half_width)
+        print_json(corrected.as_json()) if as_json else _show(corrected)
+        return
     if beta is not None:
         if scoring.measure is not None or scoring.component is not None or as_csv:
             raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
@@ -92,7 +124,7 @@ def command(
         _show(_leaderboard(scores, intervals))
 
 
-def _show(result: Scores | Leaderboard) -> None:
+def _show(result: Scores | Leaderboard | CorrectedScores) -> None:
     """Who is ahead, and the tables."""
     print(visible(headline(f"{result.sentence()}.")))
     print()

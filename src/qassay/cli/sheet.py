@@ -14,6 +14,7 @@ from qassay.tables import plural
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
+    from qassay.formats.sheets import SheetKey
 
 
 def command(
@@ -67,7 +68,6 @@ def command(
     """
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import file_name, name_fault
-    from qassay.formats.sheets import key_file, write_key
     from qassay.web.sheet.content import Wanted, make_content
     from qassay.web.sheet.page import write_page
 
@@ -80,10 +80,9 @@ def command(
     wanted = Wanted(assessor, names, holistic=holistic, citations=citations, documents=documents)
     evaluation = open_evaluation(folder)
     with progress("Making the sheet") as update:
-        content = make_content(evaluation, wanted, seed=_seed(evaluation), progress=update)
+        content = make_content(evaluation, wanted, seed=judging_seed(evaluation), progress=update)
     size = write_page(content, path)
-    _for_own_eyes(key_file(evaluation.folder, content.key.sheet))
-    key = evaluation.folder.name(write_key(evaluation.folder, content.key))
+    key = keep_key(evaluation, content.key)
     if as_json:
         print_json(
             {
@@ -106,13 +105,21 @@ def command(
     print(visible(f"What its numbers stand for is in {key}: keep it until the judgments are back."))
 
 
+def keep_key(evaluation: Evaluation, key: SheetKey) -> str:
+    """Write what the numbers of a sheet stand for, for the organiser alone; how messages call the file."""
+    from qassay.formats.sheets import key_file, write_key
+
+    _for_own_eyes(key_file(evaluation.folder, key.sheet))
+    return evaluation.folder.name(write_key(evaluation.folder, key))
+
+
 def _for_own_eyes(path: Path) -> None:
     """Make a file that this user alone can read, before anything is written to it."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     path.touch(mode=0o600)
 
 
-def _seed(evaluation: Evaluation) -> str:
+def judging_seed(evaluation: Evaluation) -> str:
     """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
     from qassay.formats.sheets import kept_seed
     from qassay.store.folder.snapshot import existing_store

@@ -88,3 +88,17 @@ def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Pro
     unknown = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
     for line, question in unknown.select("line", "question").iter_rows():
         yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)
+
+
+def rows_copied_from(path: Path, people: str) -> int:
+    """How many rows of a set repeat the verdict that people gave to the same item, as their `trace` says."""
+    data = files.read_bytes(path)
+    if b'"copied_from"' not in data:
+        return 0
+    number = 0
+    for line in data.split(b"\n"):
+        if b'"copied_from"' in line:
+            row = msgspec.json.decode(line)
+            trace = row.get("trace") if isinstance(row, dict) else None
+            number += isinstance(trace, dict) and trace.get("copied_from") == people
+    return number

@@ -42,6 +42,11 @@ class _Support(Measure):
         return support_score(block(counts, AnswerCounts), okay=self.okay, partial=self.partial)
 
 
+def nugget_values(measure: Measure) -> tuple[float, float] | None:
+    """What an okay nugget weighs, a vital one weighing 1, and what partial support counts; None for other measures."""
+    return (measure.okay, measure.partial) if isinstance(measure, _Support) else None
+
+
 class AllNuggets(_Support):
     """Mean support over all nuggets, partial support counting half."""
 

@@ -125,6 +125,119 @@ class Score(TypedDict):
     contingency: NotRequired[dict[str, dict[str, int]]]
 
 
+class ScoreBias(TypedDict):
+    """What an automatic assessor adds to a score, with its interval."""
+
+    bias: float
+    interval: Interval
+
+
+class CorrectedRun(TypedDict):
+    """The corrected score of one run (null where the sample is not judged for it), beside the assessor's own."""
+
+    run: str
+    score: Number
+    interval: Interval
+    judge_score: Number
+    labels: int
+    bias: ScoreBias | None
+    skipped: NotRequired[int]
+    labels_needed: NotRequired[int | None]
+    best_half_width: NotRequired[float]
+
+
+class Correction(TypedDict):
+    """Whose scores are corrected with whose labels, on how much of which sample."""
+
+    task: str
+    key: str
+    correct_with: str
+    sample: str
+    target: Literal["new", "these"]
+    measure: str
+    units: int
+    labelled: int
+    drawn: int
+    notes: Notes
+
+
+class CorrectedScore(Correction):
+    """Scores of an automatic assessor, corrected by people (`score --correct-with`)."""
+
+    runs: list[CorrectedRun]
+    half_width: NotRequired[float]
+    labels_needed: NotRequired[int | None]
+
+
+class CorrectedDifference(TypedDict):
+    """The corrected difference of two runs."""
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval
+    judge_difference: float
+    labels: int
+    verdict: Literal["better", "worse", "cannot tell"]
+
+
+class CompareCorrected(Correction, CorrectedDifference):
+    """Two runs on corrected scores (`compare A B --correct-with`)."""
+
+
+class CorrectedPair(CorrectedDifference):
+    """One of all pairs."""
+
+    different: bool
+
+
+class CompareAllCorrected(Correction):
+    """All pairs on corrected scores (`compare --correct-with`)."""
+
+    method: str
+    level: float
+    pairs: list[CorrectedPair]
+    different: int
+
+
+class SampleDraw(TypedDict):
+    """One place of a sample."""
+
+    position: int
+    question: str
+    nugget: NotRequired[str]
+
+
+class BoughtWidths(TypedDict):
+    """The half-width that the labels are expected to give, if the assessor is good, and if it is useless."""
+
+    good_judge: Number
+    useless_judge: Number
+
+
+# A name of the document is a word of the language.
+Sample = TypedDict(
+    "Sample",
+    {
+        "name": str,
+        "file": str,
+        "for": str,
+        "pair": list[str] | None,
+        "measure": str,
+        "size": int,
+        "population": int,
+        "seed": int,
+        "labels": int,
+        "half_width": BoughtWidths,
+        "draws": list[SampleDraw],
+        "notes": Notes,
+        "sheet": NotRequired[str],
+        "sheet_rows": NotRequired[int],
+        "assigned": NotRequired[int],
+    },
+)
+
+
 class SweptRun(TypedDict):
     """One run under several weights."""
 

@@ -164,3 +164,21 @@ class NuggetRow(TypedDict):
     text: str
     vital: bool
     weight: NotRequired[float | None]
+
+
+# A name of the row is a word of the language.
+SampleRow = TypedDict(
+    "SampleRow",
+    {
+        "position": int,
+        "question": str,
+        "nugget": NotRequired[Text],
+        "probability": float,
+        "seed": NotRequired[int | None],
+        "of": NotRequired[int | None],
+        "for": NotRequired[Text],
+        "measure": NotRequired[Text],
+        "pair": NotRequired[list[str] | None],
+    },
+)
+SampleRow.__doc__ = "One draw of a sample: any first part of the order, judged completely, corrects an assessor."

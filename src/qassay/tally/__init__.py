@@ -7,8 +7,8 @@ leaves them only as null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +37,7 @@ __all__ = [
     "Tally",
     "TypeTally",
     "block_of",
+    "restricted",
     "tally",
 ]
 
@@ -79,6 +80,17 @@ def tally(runs: Runs, questions: TestSet, key: Key, task: Task) -> Tally:
         counts, judged, unjudged = _count(rows, key, task, kind)
         types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.order(), counts)
     return Tally(runs, questions, key, task, types)
+
+
+def restricted(joined: Tally, responses: Collection[tuple[str, str]]) -> Tally:
+    """The tally as if runs had given only these responses, named by question and run."""
+    types = {}
+    for kind, part in joined.types.items():
+        mask = np.array(
+            [[(question.id, tag) in responses for question in part.questions] for tag in joined.runs.tags], dtype=bool
+        ).reshape(part.answered.shape)
+        types[kind] = replace(part, answered=part.answered & mask)
+    return replace(joined, types=types)
 
 
 def block_of(task: Task, kind: str) -> type[Block]:

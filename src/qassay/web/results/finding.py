@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -187,7 +187,13 @@ def scored(evaluation: Evaluation, choice: Choice) -> Scores:
     kept = _last.get("scores")
     if kept is not None and kept[0] is evaluation and kept[1] == choice:
         return kept[2]
-    scores = evaluation.score(**asdict(choice))
+    scores = evaluation.score(
+        choice.key,
+        measure=choice.measure,
+        component=choice.component,
+        unjudged=choice.unjudged,
+        missing=choice.missing,
+    )
     _last["scores"] = (evaluation, choice, scores)
     return scores
 

@@ -12,9 +12,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import UsageError, unknown
+from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
+from qassay.formats.samples import sample_files
 from qassay.matrix import Floats, none_for_nan
+from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.answers import asked_text
@@ -54,19 +56,49 @@ def leaderboard(
     if best:
         scores = scores.best_per_organisation()
     shown, answer = _leaderboard(scores, intervals)
+    corrected = corrected_scores(evaluation, choice)
+    if isinstance(corrected, str):
+        shown = replace(shown, notes=(*shown.notes, corrected))
     parts = [Part("leaderboard", shown, "run", tuple(row.run for row in scores.runs), 1)]
+    if isinstance(corrected, CorrectedScores):
+        answer = f"{corrected.sentence()}."
+        parts.insert(0, Part("corrected", corrected.table(), "run", tuple(run.run for run in corrected.runs), 0))
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
         parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
     if total := scores.contingency():
         parts.append(Part("contingency", contingency_table("Decisions of all runs", total)))
     document = scores.as_json()
+    if isinstance(corrected, CorrectedScores):
+        document["corrected"] = corrected.as_json()
     left_out = None
     cells = len(scores.runs) * (len(scores.units.ids) + len(scores.asked))
     if cells > DOCUMENT_CELLS:
         del document["matrix"], document["questions"]
         left_out = f"matrix and questions: {cells:,} scores, which the CSV of the units has"
     return Finding(tuple(parts), document, answer, left_out)
+
+
+def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores | str | None:
+    """The scores of a program, corrected by the people who judged its sample; why not, where none did; else nothing."""
+    key = choice.key
+    if key is None or key not in evaluation.automatic_sets or not sample_files(evaluation.folder):
+        return None
+    reason = "nobody has judged the sample"
+    first = evaluation.default_key()
+    for people in sorted(evaluation.human_sets, key=lambda name: name != first):
+        try:
+            return evaluation.score(
+                key,
+                measure=choice.measure,
+                component=choice.component,
+                unjudged=choice.unjudged,
+                missing=choice.missing,
+                correct_with=people,
+            )
+        except QassayError as error:
+            reason = str(error)
+    return f"No corrected scores yet: {reason}."
 
 
 def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from qassay.collections import open_collection
 from qassay.errors import InputError, Problem, unknown
@@ -29,13 +31,20 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a sheet is to hold: whose it is, which questions or series (none named: all), which kinds of judgments."""
+    """What a sheet is to hold: whose it is, which questions or series (none named: all), which kinds of judgments.
+
+    A sample is shown `in_order` of its questions; `nuggets` (question, nugget) and `runs` are those it is about, where
+    they are not all.
+    """
 
     assessor: str
     questions: Sequence[str] = ()
     holistic: bool = False
     citations: bool = False
     documents: bool = True
+    in_order: bool = False
+    nuggets: Collection[tuple[str, str]] | None = None
+    runs: Collection[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ class _Making:
     wanted: Wanted
     documents: Documents
     nuggets: dict[str, list[dict[str, Any]]]
+    # The whole lists, where a sheet shows only some of the nuggets.
+    listed: dict[str, list[dict[str, Any]]]
     answers: dict[str, list[str]]
     references: dict[str, str]
     parts: dict[str, dict[str, SheetPart]] = field(default_factory=dict)
@@ -77,14 +88,19 @@ class _Making:
 def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress: Progress | None = None) -> Content:
     """The content of a sheet; `seed` draws numbers and orders, as in the application."""
     chosen = _chosen(evaluation, wanted.questions)
+    if wanted.in_order:
+        place = {name: number for number, name in enumerate(wanted.questions)}
+        chosen.sort(key=lambda question: place[question.id])
     pooled: dict[str, list[Item]] = {}
     for item in _pool(evaluation, wanted, seed):
         pooled.setdefault(item.question, []).append(item)
+    listed = _nuggets(evaluation, wanted.assessor)
     making = _Making(
         evaluation,
         wanted,
         Documents(evaluation.folder.collection if wanted.documents else None),
-        _nuggets(evaluation, wanted.assessor),
+        _shown(listed, wanted.nuggets),
+        listed,
         _answers(evaluation, wanted.assessor),
         _references(evaluation),
     )
@@ -102,9 +118,12 @@ def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress:
 
 def _pool(evaluation: Evaluation, wanted: Wanted, seed: str) -> Iterable[Item]:
     """The items under numbers of their own."""
+    runs = runs_to_pool(evaluation)
+    if wanted.runs is not None:
+        runs = replace(runs, table=runs.table.filter(pl.col("run").cast(pl.String).is_in(list(wanted.runs))))
     return unique_numbers(
         pool_items(
-            runs_to_pool(evaluation),
+            runs,
             evaluation.questions,
             evaluation.task,
             seed=seed,
@@ -183,7 +202,7 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         "titles": TITLES | {"matches": "Match nuggets"},
         "questions": [{**one, "text": one["text"][:300]} for one in listed],
     }
-    used = [row for one in questions for row in making.nuggets.get(one["question"]["id"], [])]
+    used = [row for one in questions for row in making.listed.get(one["question"]["id"], [])]
     key = SheetKey(
         sheet=name,
         evaluation=evaluation.name,
@@ -214,6 +233,15 @@ def _nuggets(evaluation: Evaluation, assessor: str) -> dict[str, list[dict[str, 
             kept = {name: value for name, value in row.items() if value is not None}
             found.setdefault(row["question"], []).append({"text": "", **kept})
     return found
+
+
+def _shown(
+    listed: dict[str, list[dict[str, Any]]], wanted: Collection[tuple[str, str]] | None
+) -> dict[str, list[dict[str, Any]]]:
+    """The nuggets that a sheet is about: all, or those that are named."""
+    if wanted is None:
+        return listed
+    return {question: [row for row in rows if (question, row["nugget"]) in wanted] for question, rows in listed.items()}
 
 
 def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:

@@ -1,0 +1,229 @@
+"""The questions that people judge to correct an automatic assessor: a random draw, what it costs and what it buys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from qassay.errors import UsageError, unknown
+from qassay.evaluation import Evaluation
+from qassay.judging.pool import Pool, pool
+from qassay.matrix import Floats
+from qassay.meta.correction.correcting import only
+from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
+from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
+from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
+from qassay.meta.special import ndtri
+from qassay.questions import TestSet
+from qassay.results import Result
+from qassay.runs import Runs
+from qassay.scoring import Missing, Unjudged
+from qassay.tables import Column, Table, counted, plural, table
+
+if TYPE_CHECKING:
+    from qassay.judging.sets import JudgmentSet
+
+# Labels that a good judge is worth, as a multiple of those without one (METHOD 7).
+WORTH = 1.35
+WORTH_OF_NUGGETS = 1.2
+
+
+@dataclass(frozen=True, repr=False)
+class DrawnSample(Result):
+    """A sample, the labels it costs, and the half-width of an interval it buys: with a useless judge, and a good one.
+
+    `labels` counts what is to be judged: equal answers once.
+    """
+
+    sample: Sample
+    labels: int
+    useless: float | None
+    good: float | None
+    unit_name: tuple[str, str]
+    drawn_name: tuple[str, str]
+    nouns: tuple[str, str]
+    notes: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """What was drawn, what it costs and what it buys."""
+        drawn = f"{len(self.sample.draws):,} of {counted(self.sample.population, self.drawn_name)} drawn at random"
+        costs = f"{counted(self.labels, self.nouns)} to judge"
+        if self.useless is None or self.good is None:
+            return f"{drawn}, {costs}: too few for intervals"
+        what = "the difference of " + " and ".join(self.sample.pair) if self.sample.pair else "a score"
+        widths = f"±{self.good:.2f} (with a good judge) to ±{self.useless:.2f} (with a useless one)"
+        return f"{drawn}, {costs}: they give {what} within about {widths}"
+
+    def table(self) -> Table:
+        """The draws in their order."""
+        nuggets = self.sample.is_of_nuggets
+        columns: list[Column | str] = [Column("position"), "question", *(["nugget"] if nuggets else [])]
+        rows = [
+            (place, draw.question, *((draw.nugget,) if nuggets else ()))
+            for place, draw in enumerate(self.sample.draws, 1)
+        ]
+        return table(f"{self.sentence()}.", columns, rows, self.notes)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `sample --json`."""
+        return {
+            "name": self.sample.name,
+            "for": self.sample.judge,
+            "pair": None if self.sample.pair is None else list(self.sample.pair),
+            "measure": self.sample.measure,
+            "size": len(self.sample.draws),
+            "population": self.sample.population,
+            "seed": self.sample.seed,
+            "labels": self.labels,
+            "half_width": {"good_judge": self.good, "useless_judge": self.useless},
+            "draws": [
+                {k: v for k, v in row.items() if k in ("position", "question", "nugget")} for row in self._rows()
+            ],
+            "notes": list(self.notes),
+        }
+
+    def _rows(self) -> list[Mapping[str, object]]:
+        return sample_rows(self.sample)
+
+
+def draw_sample(
+    evaluation: Evaluation,
+    size: int,
+    judge: str,
+    *,
+    pair: tuple[str, str] | None = None,
+    name: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    whole: bool = False,
+    seed: int = 0,
+) -> DrawnSample:
+    """Draw the questions that people should judge; nothing is written."""
+    if judge not in evaluation.sets:
+        raise unknown("judgment set", judge, evaluation.sets)
+    joined = evaluation.tally(judge, measure=measure)
+    scores = evaluation.score(judge, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    decisions = judge_decisions(scores, joined, whole=whole)
+    every = len(decisions.draws)
+    if pair is not None:
+        decisions = _differing(decisions, equal_answers(joined, *_known(pair, decisions)))
+    sample = new_sample(
+        name or (f"{pair[0]}-{pair[1]}" if pair else judge),
+        decisions.draws,
+        decisions.units,
+        size=size,
+        seed=seed,
+        judge=judge,
+        measure=decisions.measure,
+        pair=pair,
+    )
+    useless, good = _bought(decisions, sample, every)
+    pooled = to_label(evaluation, sample)
+    kinds = {part.record.nouns for part in pooled.types}
+    return DrawnSample(
+        sample=sample,
+        labels=sum(part.subjects.height for part in pooled.types),
+        useless=useless,
+        good=good,
+        unit_name=decisions.unit_name,
+        drawn_name=decisions.drawn_name,
+        nouns=kinds.pop() if len(kinds) == 1 else ("item", "items"),
+        notes=_notes(decisions, sample, every),
+    )
+
+
+def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:
+    """What people judge in a sample, each subject once; with a set, how much of it the set has."""
+    asked = {draw.question for draw in sample.draws}
+    questions = TestSet(tuple(question for question in evaluation.questions if question.id in asked))
+    nuggets = None
+    if sample.judge is not None and evaluation.folder.nugget_lists():
+        nuggets = evaluation.nugget_list(sample.judge)
+        if sample.is_of_nuggets:
+            drawn = pl.DataFrame(
+                [(draw.question, draw.nugget) for draw in sample.draws], schema=["question", "nugget"], orient="row"
+            )
+            nuggets = nuggets.join(drawn, on=["question", "nugget"], how="semi")
+    return pool(runs_of(evaluation.runs, sample.pair), questions, evaluation.task, judged, nuggets)
+
+
+def runs_of(runs: Runs, pair: tuple[str, str] | None) -> Runs:
+    """The runs, or two of them."""
+    if pair is None:
+        return runs
+    return Runs(runs.tags, runs.table.filter(pl.col("run").cast(pl.String).is_in(list(pair))), runs.information)
+
+
+def _known(pair: tuple[str, str], decisions: Decisions) -> tuple[str, str]:
+    for tag in pair:
+        if tag not in decisions.runs:
+            raise unknown("run", tag, decisions.runs)
+    if pair[0] == pair[1]:
+        raise UsageError(f"{pair[0]} is compared with itself: name two runs")
+    return pair
+
+
+def _differing(decisions: Decisions, equal: set[str]) -> Decisions:
+    """The questions on which two runs differ."""
+    if decisions.units is not None:
+        raise UsageError(
+            f"--for-pair draws questions on which two runs differ; here every {decisions.unit_name[0]} is labelled. "
+            "Draw without it: the sample serves all differences"
+        )
+    kept = [draw.question not in equal for draw in decisions.draws]
+    if not any(kept):
+        raise UsageError("the two runs give the same answer to every question: there is nothing to judge")
+    return only(decisions, kept)
+
+
+def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | None, float | None]:
+    """Half-widths for new questions, from the spread of the judge's scores: if it is useless, and if it is good."""
+    values = decisions.values
+    if sample.pair is not None:
+        a, b = (values[decisions.runs.index(tag)] for tag in sample.pair)
+        values = (a - b)[None]
+    q = ndtri(0.975)
+    size = len(sample.draws)
+    if decisions.units is not None:
+        units = np.array(decisions.units)
+        names = list(dict.fromkeys(decisions.units))
+        if len(names) < FEWEST_UNITS:
+            return None, None
+        variance = _mean_of_units(values * decisions.weights, [units == name for name in names], size / len(names))
+        return q * math.sqrt(variance), q * math.sqrt(variance / WORTH_OF_NUGGETS)
+    if size < FEWEST_QUESTIONS:
+        return None, None
+    share = len(decisions.draws) / every if sample.pair is not None else 1.0
+    spread = float(np.nanmean(np.nanvar(values, axis=1)))
+    between = spread * share + share * (1 - share) * float(np.nanmean(np.nanmean(values, axis=1) ** 2))
+    alone = share**2 * spread * (1 / size - 1 / len(decisions.draws)) + between / every
+    return q * math.sqrt(alone), q * math.sqrt(max(alone / WORTH, between / every))
+
+
+def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> float:
+    """The variance of a mean over units, each with so many labels; of the runs that have all units, if any has."""
+    whole = ~np.isnan(values).any(axis=1)
+    values = values[whole] if whole.any() else np.nan_to_num(values)
+    means = np.array([values[:, own].mean(axis=1) for own in members])
+    within = np.array([values[:, own].var(axis=1) * max(0.0, 1 - labels / own.sum()) for own in members])
+    return float((means.var(axis=0) + within.mean(axis=0) / labels).mean() / len(members))
+
+
+def _notes(decisions: Decisions, sample: Sample, every: int) -> tuple[str, ...]:
+    notes = ["The order is random: any first part of it is a valid sample, a part with gaps is not."]
+    if sample.pair is not None:
+        equal = every - len(decisions.draws)
+        notes.append(
+            f"It serves only the difference of {' and '.join(sample.pair)}. On {plural(equal, 'other question')} they "
+            "give the same answer, and need no label."
+        )
+    if decisions.units is None and len(sample.draws) < FEWEST_QUESTIONS:
+        notes.append(f"No interval below {FEWEST_QUESTIONS} labelled {decisions.drawn_name[1]}.")
+    return tuple(notes)

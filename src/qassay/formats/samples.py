@@ -1,0 +1,134 @@
+"""Samples that people label: `samples/NAME.jsonl`, one draw a line in random order (FORMATS 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from qassay.errors import InputError, Problem, unknown
+from qassay.formats import jsonl
+from qassay.formats.folder import Folder
+from qassay.formats.names import file_name, set_name
+from qassay.meta.correction.sampling import Draw, Sample, sample_rows
+
+FOLDER = "samples"
+# Two probabilities closer than this are equal.
+CLOSE = 1e-9
+
+
+def sample_files(folder: Folder) -> dict[str, Path]:
+    """The samples of an evaluation by name. They stay in the folder where there is a store, too."""
+    paths = sorted((folder.path / FOLDER).glob("*.jsonl"))
+    return {set_name(path): path for path in paths if not path.name.startswith(".")}
+
+
+def write_sample(folder: Folder, sample: Sample) -> Path:
+    """Write a sample; a larger one of the same draw replaces a smaller one, and no other."""
+    path = folder.path / FOLDER / f"{file_name(sample.name)}.jsonl"
+    if path.exists():
+        before = read_sample(path, file=folder.name(path))
+        if before.draws != sample.draws[: len(before.draws)] or before.pair != sample.pair:
+            message = "has another draw, which people may have begun to judge. Name this one with --name"
+            if len(before.draws) > len(sample.draws) and before.draws[: len(sample.draws)] == sample.draws:
+                message = f"already has {len(before.draws):,} draws, of which these are the first"
+            raise InputError(Problem("configuration", message, folder.name(path)))
+    path.parent.mkdir(exist_ok=True)
+    jsonl.write_rows(path, sample_rows(sample))
+    return path
+
+
+def find_sample(
+    folder: Folder, named: str | Path | None, *, judge: str, measure: str, pair: tuple[str, str] | None
+) -> Sample:
+    """The sample with this name or in this file; without one, the only one that serves."""
+    known = sample_files(folder)
+    if named is not None:
+        if str(named) in known:
+            return read_sample(known[str(named)], file=folder.name(known[str(named)]))
+        if Path(named).is_file():
+            return read_sample(Path(named), file=str(named))
+        raise unknown("sample", str(named), known)
+    samples = [read_sample(path, file=folder.name(path)) for path in known.values()]
+    serving = [
+        sample for sample in samples if sample.pair is None or (pair is not None and set(pair) == set(sample.pair))
+    ]
+    own = [sample for sample in serving if sample.judge == judge] or serving
+    own = [sample for sample in own if sample.measure == measure] or own
+    for_pair = [sample for sample in own if sample.pair is not None]
+    chosen = for_pair if for_pair and len(own) > 1 else own
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        names = ", ".join(sample.name for sample in chosen)
+        raise InputError(
+            Problem("configuration", f"there are several samples ({names}); name one with --sample", FOLDER)
+        )
+    message = (
+        "there is no random sample. Labels of questions that somebody chose cannot correct a judge: they may be easier "
+        f"or harder than the others. Draw one first: qassay sample {folder.path} --size 60 --for {judge}"
+    )
+    raise InputError(Problem("configuration", message, folder.name()))
+
+
+def read_sample(path: Path, *, file: str) -> Sample:
+    """A sample as written, or drawn elsewhere; every fault is reported."""
+    rows = jsonl.read_rows(path, file=file)
+    if problems := list(_faults(rows, file)):
+        raise InputError(problems)
+    ordered = sorted((row for _, row in rows), key=lambda row: int(row["position"]))
+    first = ordered[0]
+    draws = tuple(Draw(str(row["question"]), _text(row.get("nugget"))) for row in ordered)
+    seed, pair = first.get("seed"), first.get("pair")
+    return Sample(
+        name=set_name(path),
+        draws=draws,
+        population=_population(first, len(draws)),
+        seed=seed if isinstance(seed, int) and first.get("of") is not None else None,
+        judge=_text(first.get("for")),
+        pair=(str(pair[0]), str(pair[1])) if isinstance(pair, list) and len(pair) == 2 else None,
+        measure=_text(first.get("measure")),
+        file=file,
+    )
+
+
+def _population(row: dict[str, Any], size: int) -> int:
+    given = row.get("of")
+    return given if isinstance(given, int) and given >= size else max(size, round(size / float(row["probability"])))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
+    """What is wrong with the rows of a sample."""
+    if not rows:
+        yield Problem("syntax", "the sample is empty", file)
+        return
+    positions = set()
+    seen = set()
+    chances = []
+    for line, row in rows:
+        question = _text(row.get("question"))
+        position, chance = row.get("position"), row.get("probability")
+        if question is None:
+            yield Problem("syntax", 'the row has no "question"', file, line)
+        if not isinstance(position, int) or isinstance(position, bool) or not 1 <= position <= len(rows):
+            yield Problem("syntax", f'"position" is a whole number from 1 to {len(rows)}', file, line, question)
+        elif position in positions:
+            yield Problem("syntax", f"position {position} occurs twice", file, line, question)
+        positions.add(position)
+        if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 < chance <= 1:
+            message = (
+                'has no "probability" of being drawn, above 0 and at most 1: a sample picked by hand corrects nothing'
+            )
+            yield Problem("syntax", f"question {question} {message}", file, line, question)
+        else:
+            chances.append(float(chance))
+        if (question, row.get("nugget")) in seen:
+            yield Problem("duplicate-question", f"question {question} occurs twice", file, line, question)
+        seen.add((question, row.get("nugget")))
+    if chances and max(chances) - min(chances) > CLOSE:
+        message = "the questions have different probabilities; correction takes a sample with the same one for all"
+        yield Problem("configuration", message, file)

@@ -1,0 +1,218 @@
+"""Scores of an automatic judge, corrected by a random sample of people's labels (METHOD 7).
+
+    estimates   the formulas, on arrays
+    sampling    the random order that people label, and how much of it is labelled
+    joining     what the judge and what people decide, runs x decisions
+    correcting  from two tallies and a sample to a `Correction`
+    result      corrected scores and differences -> sentences, tables, JSON
+
+A `Correction` has the decisions of both and the labelled part of the sample. It gives the score of every run, the
+difference of two, and all differences, each with an interval that counts the judge's errors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qassay.errors import UsageError, unknown
+from qassay.matrix import Floats
+from qassay.meta.correction.estimates import (
+    FEWEST_QUESTIONS,
+    FEWEST_UNITS,
+    LEVEL,
+    Estimate,
+    corrected_mean,
+    corrected_share,
+    corrected_units,
+    labels_needed,
+)
+from qassay.meta.correction.joining import Decisions
+from qassay.meta.correction.result import (
+    About,
+    CorrectedPair,
+    CorrectedPairs,
+    CorrectedRun,
+    CorrectedScores,
+)
+from qassay.meta.correction.sampling import Draw
+from qassay.meta.trust.bias import Bias, bias_of
+
+__all__ = ["CorrectedPair", "CorrectedPairs", "CorrectedScores", "Correction", "Estimate", "labels_needed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """Decisions of a judge and of people, and the draws that people labelled completely, in their random order.
+
+    `among` is the number of all questions where the sample was drawn from those on which two runs differ.
+    """
+
+    about: About
+    decisions: Decisions
+    people: Floats
+    labelled: tuple[Draw, ...]
+    among: int | None = None
+    notes: tuple[str, ...] = ()
+    # Runs of which the sample is not judged completely, with the number of answers: they have no corrected score.
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
+
+    def scores(self, *, half_width: float | None = None) -> CorrectedScores:
+        """The corrected score of every run; with a half-width, the labels it takes."""
+        if self.among is not None:
+            pair = " and ".join(self.about.pair or ())
+            raise UsageError(
+                f"the sample {self.about.sample} has only the questions on which {pair} differ: it corrects their "
+                "difference (qassay compare), and no score"
+            )
+        runs = [self._run(row, half_width) for row in range(len(self.decisions.runs))]
+        runs.sort(
+            key=lambda run: (run.score is None, -(run.score if run.score is not None else run.judge_score), run.run)
+        )
+        return CorrectedScores(self.about, tuple(runs), self._notes(), half_width)
+
+    def pair(self, a: str, b: str, *, level: float = LEVEL) -> CorrectedPair:
+        """The corrected difference of two runs."""
+        first, second = (self._row(tag) for tag in (a, b))
+        if a == b:
+            raise UsageError(f"{a} is compared with itself: name two runs")
+        lacking = [tag for tag in (a, b) if tag in self.unlabelled]
+        if lacking:
+            named = " and ".join(f"{tag} ({self.unlabelled[tag]:,})" for tag in lacking)
+            raise UsageError(f"answers in the sample {self.about.sample} are not judged for {named}: judge them first")
+        low, high = self.decisions.scale
+        made = self._estimate(
+            self.people[first] - self.people[second],
+            self.decisions.values[first] - self.decisions.values[second],
+            (low - high, high - low),
+            is_difference=True,
+            level=level,
+        )
+        return CorrectedPair(self.about, a, b, made, level, self._notes())
+
+    def pairs(self) -> CorrectedPairs:
+        """All differences at once, each at the level that Bonferroni's correction gives it."""
+        runs = [tag for tag in self.decisions.runs if tag not in self.unlabelled]
+        count = len(runs) * (len(runs) - 1) // 2
+        if not count:
+            raise UsageError("there are not two runs to compare")
+        level = 1 - (1 - LEVEL) / count
+        pairs = [self.pair(a, b, level=level) for a, b in itertools.combinations(runs, 2)]
+        ahead = [pair if pair.difference >= 0 else self.pair(pair.b, pair.a, level=level) for pair in pairs]
+        ahead.sort(key=lambda pair: (-pair.difference, pair.a, pair.b))
+        return CorrectedPairs(self.about, tuple(ahead), level, self._notes())
+
+    # ---- one row of decisions ---------------------------------------------------------------------------------------
+
+    def _row(self, tag: str) -> int:
+        if tag not in self.decisions.runs:
+            raise unknown("run", tag, self.decisions.runs)
+        return self.decisions.runs.index(tag)
+
+    def _run(self, row: int, half_width: float | None) -> CorrectedRun:
+        tag = self.decisions.runs[row]
+        people, judge = self.people[row], self.decisions.values[row]
+        if tag in self.unlabelled:
+            return CorrectedRun(tag, None, None, self._judge_alone(judge), 0, skipped=self.unlabelled[tag])
+        made = self._estimate(people, judge, self.decisions.scale, is_difference=False)
+        needed = None
+        if half_width is not None and self.decisions.units is None:
+            needed = labels_needed(made, half_width, target=self.about.target)
+        return CorrectedRun(
+            tag, made.value, made.interval, made.judge, made.labels, self._bias(people, judge), made, needed
+        )
+
+    def _judge_alone(self, judge: Floats) -> float:
+        """The judge's own score of a run, as it is without labels."""
+        if self.decisions.units is None:
+            return float(np.nanmean(judge))
+        return float(np.mean([values.mean() for values in self._by_unit(judge, range(len(judge))).values()]))
+
+    def _estimate(
+        self, people: Floats, judge: Floats, scale: tuple[float, float], *, is_difference: bool, level: float = LEVEL
+    ) -> Estimate:
+        if self.decisions.units is not None:
+            return self._units(people, judge, level)
+        every = ~np.isnan(judge)
+        columns = self._labelled(people, judge)
+        own, said = people[columns], judge[columns]
+        low, high = scale
+        if not is_difference and np.isin(own, scale).all() and np.isin(judge[every], scale).all():
+            made = corrected_share(
+                *((values - low) / (high - low) for values in (own, said, judge[every])),
+                target=self.about.target,
+                level=level,
+            )
+            return _rescaled(made, low, high - low)
+        return corrected_mean(
+            own, said, judge[every], scale=scale, target=self.about.target, level=level, among=self.among
+        )
+
+    def _labelled(self, people: Floats, judge: Floats) -> list[int]:
+        """The columns that people labelled, in the order of the draw."""
+        place = self.decisions.place()
+        columns = [place[draw] for draw in self.labelled]
+        return [column for column in columns if not np.isnan(people[column] + judge[column])]
+
+    def _units(self, people: Floats, judge: Floats, level: float) -> Estimate:
+        columns = self._labelled(people, judge)
+        own, said = (self._by_unit(values, columns) for values in (people, judge))
+        every = self._by_unit(judge, range(len(judge)))
+        lacking = [unit for unit in every if unit not in own]
+        if lacking:
+            raise UsageError(
+                f"every {self.decisions.unit_name[0]} needs a label, and {len(lacking)} have none yet: judge more of "
+                f"the sample {self.about.sample}"
+            )
+        means = [np.array([values[unit].mean() for unit in every]) for values in (own, said, every)]
+        return corrected_units(means[0], means[1], means[2], labels=len(columns), level=level)
+
+    def _by_unit(self, values: Floats, columns: Sequence[int] | range) -> dict[str, Floats]:
+        """The weighted values of some decisions, unit by unit."""
+        units = self.decisions.units or ()
+        gathered: dict[str, list[float]] = {}
+        for column in columns:
+            if not np.isnan(values[column]):
+                gathered.setdefault(units[column], []).append(float(values[column] * self.decisions.weights[column]))
+        return {unit: np.array(own) for unit, own in gathered.items()}
+
+    def _bias(self, people: Floats, judge: Floats) -> Bias | None:
+        """What the judge adds to the score of a run: J - H, from the labelled decisions."""
+        columns = self._labelled(people, judge)
+        low, high = self.decisions.scale
+        if self.decisions.units is None:
+            differences = judge[columns] - people[columns]
+            total, fewest = int((~np.isnan(judge)).sum()), FEWEST_QUESTIONS
+        else:
+            by_unit = self._by_unit(judge - people, columns)
+            differences = np.array([values.mean() for values in by_unit.values()])
+            total, fewest = len(differences), FEWEST_UNITS
+        found = bias_of(differences, units=total, reach=high - low)
+        return found if found is None or len(differences) >= fewest else Bias(found.bias, None, found.units)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = list(self.notes)
+        if self.unlabelled:
+            named = ", ".join(f"{tag} ({number:,})" for tag, number in self.unlabelled.items())
+            notes.append(
+                "Not corrected, because answers in the sample are not judged, and the rest would not be random: "
+                f"{named}. Judge them, then correct."
+            )
+        return tuple(notes)
+
+
+def _rescaled(made: Estimate, low: float, reach: float) -> Estimate:
+    """An estimate on the scale from 0 to 1, on another."""
+    limits = made.interval
+    return Estimate(
+        value=low + reach * made.value,
+        interval=None if limits is None else (low + reach * limits[0], low + reach * limits[1]),
+        judge=low + reach * made.judge,
+        labels=made.labels,
+        population=made.population,
+        spread=reach**2 * made.spread,
+        left=reach**2 * made.left,
+    )

@@ -1,0 +1,358 @@
+"""Corrected scores and differences: the answer in a sentence, tables and JSON (FORMATS 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from qassay.frames import ends, frame
+from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
+from qassay.meta.trust.bias import Bias
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, counted, table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
+# The most pairs that a table for people shows.
+PAIRS_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class About:
+    """Whose scores are corrected with whose labels, on which sample, and what the result is about."""
+
+    task: str
+    key: str
+    correct_with: str
+    sample: str
+    target: Target
+    measure: str
+    units: int
+    labelled: int
+    drawn: int
+    unit_name: tuple[str, str]
+    drawn_name: tuple[str, str]
+    by_unit: bool = False
+    pair: tuple[str, str] | None = None
+
+    def target_in_words(self) -> str:
+        """What a score is about."""
+        if self.target == "these":
+            return f"these {counted(self.units, self.unit_name)}"
+        return f"new {self.unit_name[1]} like these {self.units:,}"
+
+    def labels_in_words(self) -> str:
+        """How much is labelled, by whom."""
+        return f"{counted(self.labelled, self.drawn_name)} labelled by {self.correct_with}"
+
+    def too_few(self) -> str | None:
+        """Why there are no intervals, where labels are too few."""
+        if self.by_unit:
+            short = self.units < FEWEST_UNITS
+            return (
+                f"No intervals: they need {FEWEST_UNITS} {self.unit_name[1]}, and there are {self.units}."
+                if short
+                else None
+            )
+        if self.labelled >= FEWEST_QUESTIONS:
+            return None
+        return f"No intervals: they need {FEWEST_QUESTIONS} labelled {self.drawn_name[1]}, and {self.labelled} are."
+
+    def notes(self) -> list[str]:
+        """What every table of corrected results says."""
+        said = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
+        if (few := self.too_few()) is not None:
+            return [said, few]
+        about = f"Intervals include the errors of {self.key}, and are about {self.target_in_words()}."
+        if self.target == "new" and not self.by_unit:
+            about += " For these questions alone: --target these."
+        return [said, about]
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that every corrected result has."""
+        return {
+            "task": self.task,
+            "key": self.key,
+            "correct_with": self.correct_with,
+            "sample": self.sample,
+            "target": self.target,
+            "measure": self.measure,
+            "units": self.units,
+            "labelled": self.labelled,
+            "drawn": self.drawn,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRun:
+    """One run: its corrected score with interval, the judge's own score, the labels, and the judge's bias for it."""
+
+    run: str
+    score: float | None
+    interval: tuple[float, float] | None
+    judge_score: float
+    labels: int
+    bias: Bias | None = None
+    estimate: Estimate | None = None
+    needed: LabelsNeeded | None = None
+    # Answers in the sample that people did not judge: they block the correction of this run.
+    skipped: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The row of `score --correct-with --json`."""
+        row: dict[str, Any] = {
+            "run": self.run,
+            "score": self.score,
+            "interval": self.interval,
+            "judge_score": self.judge_score,
+            "labels": self.labels,
+            "bias": None if self.bias is None else {"bias": self.bias.bias, "interval": self.bias.interval},
+        }
+        if self.skipped:
+            row["skipped"] = self.skipped
+        if self.needed is not None:
+            row["labels_needed"] = self.needed.labels
+            row["best_half_width"] = self.needed.best
+        return row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectedScores(Result):
+    """Runs by decreasing corrected score."""
+
+    about: About
+    runs: tuple[CorrectedRun, ...]
+    notes: tuple[str, ...] = ()
+    half_width: float | None = None
+
+    def sentence(self) -> str:
+        """Which run scores best after correction, and what the judge said of it."""
+        best = next((run for run in self.runs if run.score is not None), None)
+        labels = self.about.labels_in_words()
+        if best is None or best.score is None:
+            return f"No corrected score, {labels}"
+        within = f" ({_range(best.interval)})" if best.interval else ""
+        judged = f"{self.about.key} alone says {best.judge_score:.3f}"
+        return f"{best.run} scores best with {best.score:.3f}{within}, {labels}; {judged}"
+
+    def run(self, tag: str) -> CorrectedRun:
+        """The row of one run."""
+        return next(run for run in self.runs if run.run == tag)
+
+    def table(self) -> Table:
+        """The corrected leaderboard."""
+        columns: list[Column | str] = ["run", Column(self.about.measure, ".3f"), f"{LEVEL:.0%} interval"]
+        columns += [Column(f"{self.about.key} says", ".3f"), Column("bias", "+.3f"), "its interval", Column("labels")]
+        rows: list[list[Cell]] = []
+        for run in self.runs:
+            bias = run.bias
+            rows.append(
+                [
+                    run.run,
+                    run.score,
+                    _range(run.interval),
+                    run.judge_score,
+                    None if bias is None else bias.bias,
+                    _signed(None if bias is None else bias.interval),
+                    run.labels,
+                ]
+            )
+        about = self.about
+        title = f"{about.task}, {about.key} corrected with {about.correct_with}, {about.target_in_words()}"
+        bias_note = (
+            f"Bias: what {about.key} adds to the score of a run, measured on the labelled {about.drawn_name[1]}."
+        )
+        return table(title, columns, rows, (*about.notes(), bias_note, *self.notes))
+
+    def tables(self) -> list[Table]:
+        """The corrected leaderboard and, where a half-width is asked for, the labels it takes."""
+        return [self.table(), *([] if self.half_width is None else [self.needed_table(self.half_width)])]
+
+    def needed_table(self, half_width: float) -> Table:
+        """How many labels a half-width takes, run by run."""
+        names = self.about.drawn_name[1]
+        columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{names} to label", ",")]
+        rows: list[list[Cell]] = []
+        notes = []
+        for run in self.runs:
+            now = None if run.estimate is None else run.estimate.half_width
+            rows.append([run.run, now, None if run.needed is None else run.needed.labels])
+            if run.needed is not None and run.needed.labels is None:
+                best = f"the best is ±{run.needed.best:.3f}"
+                notes.append(f"{run.run}: not with {counted(self.about.units, self.about.unit_name)}; {best}.")
+        most = self.labels_needed()
+        if most is not None:
+            notes.insert(0, f"For all runs: label the first {most:,} of the order (qassay sample --size {most}).")
+        if self.about.by_unit:
+            notes.append(f"Labels are planned for samples of whole {names} only.")
+        return table(f"Labels for intervals of ±{half_width:g}", columns, rows, notes)
+
+    def labels_needed(self) -> int | None:
+        """The labels with which every run has the wanted half-width; None where one cannot."""
+        needed = [run.needed.labels if run.needed is not None else None for run in self.runs if run.score is not None]
+        numbers = [number for number in needed if number is not None]
+        return max(numbers) if numbers and len(numbers) == len(needed) else None
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per run."""
+        columns = {"run": str, "score": float, "low": float, "high": float, "judge_score": float, "bias": float}
+        rows = [
+            (
+                run.run,
+                run.score,
+                *ends(run.interval),
+                run.judge_score,
+                None if run.bias is None else run.bias.bias,
+                run.labels,
+            )
+            for run in self.runs
+        ]
+        return frame({**columns, "labels": int}, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `score --correct-with --json`."""
+        result = self.about.as_json() | {
+            "runs": [run.as_json() for run in self.runs],
+            "notes": list(self.table().notes),
+        }
+        if self.half_width is not None:
+            result |= {"half_width": self.half_width, "labels_needed": self.labels_needed()}
+        return result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectedPair(Result):
+    """The corrected difference of two runs."""
+
+    about: About
+    a: str
+    b: str
+    estimate: Estimate
+    level: float = LEVEL
+    notes: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """The corrected difference a - b."""
+        return self.estimate.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its interval."""
+        return self.estimate.interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """Better or worse where the interval excludes 0."""
+        if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
+            return "cannot tell"
+        return "better" if self.interval[0] > 0 else "worse"
+
+    def sentence(self) -> str:
+        """Which of the two is ahead, and whether chance alone could explain it."""
+        about = self.about
+        labels = f"{about.labels_in_words()}, about {about.target_in_words()}"
+        if self.verdict != "cannot tell":
+            return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
+        if self.interval is None:
+            return f"{self.a} and {self.b} cannot be told apart yet: too few labels ({labels})"
+        higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
+        return f"{higher} scores higher than {lower}, but chance alone could explain the difference ({labels})"
+
+    def table(self) -> Table:
+        """The difference with its interval, beside what the judge says."""
+        level = f"{self.level:.4g}" if self.level != LEVEL else f"{LEVEL:.0%}"
+        rows: list[tuple[Cell, ...]] = [
+            (f"{self.a} − {self.b}", f"{self.difference:+.3f}", f"{level} interval {_signed(self.interval) or '–'}"),
+            (f"{self.about.key} says", f"{self.estimate.judge:+.3f}", "without correction"),
+            ("labels", f"{self.estimate.labels:,}", f"of {self.estimate.population:,}"),
+        ]
+        columns: list[Column | str] = ["", Column(self.about.measure), ""]
+        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), *self.notes))
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row."""
+        columns = {"a": str, "b": str, "difference": float, "low": float, "high": float, "judge_difference": float}
+        row = (self.a, self.b, self.difference, *ends(self.interval), self.estimate.judge)
+        return frame({**columns, "labels": int, "verdict": str}, [(*row, self.estimate.labels, self.verdict)])
+
+    def row(self) -> dict[str, Any]:
+        """What belongs to this pair alone."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "interval": self.interval,
+            "judge_difference": self.estimate.judge,
+            "labels": self.estimate.labels,
+            "verdict": self.verdict,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `compare A B --correct-with --json`."""
+        return self.row() | self.about.as_json() | {"notes": list(self.table().notes)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectedPairs(Result):
+    """All differences, the run that is ahead first, at one level for all of them."""
+
+    about: About
+    pairs: tuple[CorrectedPair, ...]
+    level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def different(self) -> int:
+        """The number of pairs that chance alone does not explain."""
+        return sum(pair.verdict != "cannot tell" for pair in self.pairs)
+
+    def sentence(self) -> str:
+        """How many pairs differ."""
+        return (
+            f"{self.different:,} of {len(self.pairs):,} pairs differ after correction, {self.about.labels_in_words()}"
+        )
+
+    def table(self) -> Table:
+        """The pairs with the largest differences."""
+        columns: list[Column | str] = ["ahead", "behind", Column("difference", "+.3f"), "interval"]
+        columns += [Column(f"{self.about.key} says", "+.3f"), "differ"]
+        rows: list[list[Cell]] = [
+            [
+                pair.a,
+                pair.b,
+                pair.difference,
+                _signed(pair.interval),
+                pair.estimate.judge,
+                "yes" if pair.verdict != "cannot tell" else "chance could explain it",
+            ]
+            for pair in self.pairs[:PAIRS_SHOWN]
+        ]
+        method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals hold at {LEVEL:.0%}."
+        more = [f"The largest {PAIRS_SHOWN} differences."] if len(self.pairs) > PAIRS_SHOWN else []
+        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), method, *more, *self.notes))
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per pair."""
+        import polars as pl
+
+        return pl.concat([pair.to_polars() for pair in self.pairs])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `compare --correct-with --json`."""
+        rows: list[Mapping[str, Any]] = [
+            pair.row() | {"different": pair.verdict != "cannot tell"} for pair in self.pairs
+        ]
+        more = {"method": "Bonferroni", "level": self.level, "pairs": rows, "different": self.different}
+        return self.about.as_json() | more | {"notes": list(self.table().notes)}
+
+
+def _range(interval: tuple[float, float] | None) -> str | None:
+    return None if interval is None else f"{interval[0]:.3f}–{interval[1]:.3f}"
+
+
+def _signed(interval: tuple[float, float] | None) -> str | None:
+    return None if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"

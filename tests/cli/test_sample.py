@@ -1,0 +1,571 @@
+"""Trust a judge with a few labels, from end to end by commands: import, judge, draw, label, correct."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import qassay
+from qassay.cli import main
+from qassay.meta.correction.estimates import corrected_mean, corrected_share
+from qassay.meta.correction.sampling import Draw, random_order
+
+Call = Callable[..., Any]
+JUDGE = "match(contains=true)"
+QUESTIONS = 150
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    def calling(*arguments: object, status: int = 0) -> Any:
+        assert main([*map(str, arguments), "--json"]) == status, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return calling
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Call:
+    """What a command says that refuses its input."""
+
+    def refusing(*arguments: object, status: int = 1) -> str:
+        assert main([*map(str, arguments)]) == status
+        return capsys.readouterr().err
+
+    return refusing
+
+
+def write(path: Path, rows: Any) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+class World:
+    """Answers of three systems whose truth is known: right in the words of the gold answer, right in others, wrong."""
+
+    def __init__(self, questions: int = QUESTIONS) -> None:
+        drawn = random.Random(5)
+        self.truth: dict[tuple[str, str], bool] = {}
+        self.rows: dict[str, list[dict[str, Any]]] = {}
+        for system, (right, reworded) in {"new": (0.75, 0.5), "old": (0.6, 0.1), "base": (0.35, 0.1)}.items():
+            for number in range(questions):
+                text = f"answer {number}"
+                is_right = drawn.random() < right
+                if not is_right:
+                    text = f"nonsense {drawn.randrange(3)}"
+                elif drawn.random() < reworded:
+                    text = f"number {number} in other words"
+                self.truth[f"q{number}", text] = is_right
+                self.rows.setdefault(system, []).append(
+                    {"id": f"q{number}", "question": f"What is {number}?", "answer": text, "gold": f"answer {number}"}
+                )
+
+    def label(self, row: dict[str, Any]) -> str:
+        return "correct" if self.truth[row["question"], row["text"]] else "incorrect"
+
+    def scores(self, system: str) -> np.ndarray:
+        return np.array([float(self.truth[row["id"], row["answer"]]) for row in self.rows[system]])
+
+    def judged(self, system: str) -> np.ndarray:
+        return np.array([float(row["answer"] == row["gold"]) for row in self.rows[system]])
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Imported, and judged by a program."""
+    folder = tmp_path / "my-eval"
+    assert main(["init", str(folder), "--task", "qa"]) == 0
+    for system, rows in world.rows.items():
+        assert main(["import", str(folder), str(write(tmp_path / f"{system}.jsonl", rows))]) == 0
+    assert main(["judge", str(folder), "--with", JUDGE]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def label_sheet(path: Path, world: World, *, only: int | None = None) -> Path:
+    """A sheet filled in by somebody who knows the truth, or its first questions."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    kept = list(dict.fromkeys(row["question"] for row in rows))[:only]
+    filled = [{**row, "judgment": world.label(row)} for row in rows if row["question"] in kept]
+    return write(path.with_name(f"filled-{path.name}"), filled)
+
+
+def draw(call: Call, folder: Path, world: World, size: int = 60, *more: object) -> dict[str, Any]:
+    """Draw a sample and have all of it labelled by ada."""
+    sheet = folder.parent / f"sheet-{size}-{len(list(folder.parent.glob('sheet-*')))}.jsonl"
+    drawn = call("sample", folder, "--size", size, "--for", JUDGE, "--sheet", sheet, *more)
+    call("import", folder, label_sheet(sheet, world), "--set", "ada")
+    return drawn
+
+
+# ---- the road -------------------------------------------------------------------------------------------------------
+
+
+def test_the_road_from_answers_to_a_corrected_score(evaluation: Path, world: World, call: Call) -> None:
+    drawn = draw(call, evaluation, world)
+    assert (drawn["size"], drawn["population"], drawn["file"]) == (
+        60,
+        QUESTIONS,
+        "samples/match%28contains%3Dtrue%29.jsonl",
+    )
+    places = [int(draw["question"][1:]) for draw in drawn["draws"]]
+    distinct = {(number, rows[number]["answer"]) for rows in world.rows.values() for number in places}
+    assert drawn["labels"] == drawn["sheet_rows"] == len(distinct)
+    assert drawn["half_width"]["good_judge"] < drawn["half_width"]["useless_judge"] < 0.15
+    for target in ("new", "these"):
+        made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--target", target)
+        assert (made["labelled"], made["units"], made["target"]) == (60, QUESTIONS, target)
+        for row in made["runs"]:
+            truth, judge = world.scores(row["run"]), world.judged(row["run"])
+            wanted = corrected_share(truth[places], judge[places], judge, target=target)
+            assert [row["score"], *row["interval"]] == pytest.approx([wanted.value, *wanted.interval])
+            assert row["judge_score"] == pytest.approx(judge.mean())
+            assert row["labels"] == 60
+            assert row["bias"]["bias"] == pytest.approx((judge - truth)[places].mean())
+            assert row["interval"][0] < truth.mean() < row["interval"][1]
+    # The judge puts the old system first: it does not know the new one's words. People's labels put it right.
+    assert [row["run"] for row in made["runs"]] == ["new", "old", "base"]
+    judged = call("score", evaluation, "--key", JUDGE)
+    assert judged["runs"][0]["run"] == "old"
+
+
+def test_two_runs_on_corrected_scores(evaluation: Path, world: World, call: Call) -> None:
+    places = [int(draw["question"][1:]) for draw in draw(call, evaluation, world)["draws"]]
+    made = call("compare", evaluation, "new", "base", "--key", JUDGE, "--correct-with", "ada")
+    d, f = (getattr(world, name)("new") - getattr(world, name)("base") for name in ("scores", "judged"))
+    wanted = corrected_mean(d[places], f[places], f)
+    assert [made["difference"], *made["interval"]] == pytest.approx([wanted.value, *wanted.interval])
+    assert (made["verdict"], made["labels"], made["judge_difference"]) == ("better", 60, pytest.approx(f.mean()))
+    other = call("compare", evaluation, "base", "new", "--key", JUDGE, "--correct-with", "ada")
+    assert other["interval"] == pytest.approx([-made["interval"][1], -made["interval"][0]])
+    every = call("compare", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert (len(every["pairs"]), every["method"]) == (3, "Bonferroni")
+    pair = next(pair for pair in every["pairs"] if (pair["a"], pair["b"]) == ("new", "base"))
+    assert pair["interval"][0] < made["interval"][0]
+    assert every["level"] == pytest.approx(1 - 0.05 / 3)
+
+
+def test_a_sample_for_two_runs(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    drawn = draw(call, evaluation, world, 50, "--for-pair", "new,old")
+    differing = {
+        a["id"] for a, b in zip(world.rows["new"], world.rows["old"], strict=True) if a["answer"] != b["answer"]
+    }
+    assert {draw["question"] for draw in drawn["draws"]} <= differing
+    assert (drawn["population"], drawn["labels"]) == (len(differing), 100)
+    places = [int(draw["question"][1:]) for draw in drawn["draws"]]
+    made = call("compare", evaluation, "old", "new", "--key", JUDGE, "--correct-with", "ada")
+    d, f = (getattr(world, name)("old") - getattr(world, name)("new") for name in ("scores", "judged"))
+    among = [int(name[1:]) for name in sorted(differing, key=lambda name: int(name[1:]))]
+    wanted = corrected_mean(d[places], f[places], f[among], among=QUESTIONS)
+    assert [made["difference"], *made["interval"]] == pytest.approx([wanted.value, *wanted.interval])
+    assert made["units"] == QUESTIONS
+    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", "new-old", status=2)
+    assert "serves only the difference of new and old" in said
+    assert "there is no random sample" in refused(
+        "compare", evaluation, "new", "base", "--key", JUDGE, "--correct-with", "ada"
+    )
+
+
+def test_equal_answers_of_a_pair_need_no_label(evaluation: Path, world: World, call: Call, tmp_path: Path) -> None:
+    """Of a sample for all runs, only answers in which two runs differ have to be labelled to compare these two."""
+    sheet = tmp_path / "sheet.jsonl"
+    drawn = call("sample", evaluation, "--size", 60, "--for", JUDGE, "--sheet", sheet)
+    answers = [{row["id"]: row["answer"] for row in world.rows[system]} for system in ("new", "old")]
+    rows = [json.loads(line) for line in label_sheet(sheet, world).read_text(encoding="utf-8").splitlines()]
+    needed = [
+        row
+        for row in rows
+        if row["text"] in (given := {answer[row["question"]] for answer in answers}) and len(given) == 2
+    ]
+    assert len(needed) < len(rows)
+    call("import", evaluation, write(tmp_path / "needed.jsonl", needed), "--set", "ada")
+    made = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
+    assert made["labelled"] == len(drawn["draws"])
+
+
+def test_people_read_the_answer_first(evaluation: Path, world: World, call: Call, capsys) -> None:
+    draw(call, evaluation, world)
+    assert main(["score", str(evaluation), "--key", JUDGE, "--correct-with", "ada"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("new scores best with 0.")
+    assert "60 questions labelled by ada" in out.splitlines()[0]
+    assert f"{JUDGE} alone says 0." in out.splitlines()[0]
+    assert f"Intervals include the errors of {JUDGE}, and are about new questions like these 150." in out
+    assert main(["compare", str(evaluation), "new", "old", "--key", JUDGE, "--correct-with", "ada"]) == 0
+    assert capsys.readouterr().out.startswith("new ")
+
+
+def test_the_judges_own_interval_says_what_it_leaves_out(evaluation: Path, capsys) -> None:
+    for command in (["score", evaluation], ["compare", evaluation, "new", "old"], ["compare", evaluation]):
+        assert main([*map(str, command), "--key", JUDGE]) == 0
+        assert "Judged by a program: intervals and tests leave its errors out." in " ".join(
+            capsys.readouterr().out.split()
+        )
+
+
+# ---- the draw -------------------------------------------------------------------------------------------------------
+
+
+def test_a_larger_draw_continues_a_smaller_one(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    small = draw(call, evaluation, world, 30)
+    few = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    more = evaluation.parent / "more.jsonl"
+    large = call("sample", evaluation, "--size", 70, "--for", JUDGE, "--sheet", more, "--assessor", "ada")
+    new = {json.loads(line)["question"] for line in more.read_text(encoding="utf-8").splitlines()}
+    assert new == {draw["question"] for draw in large["draws"][30:]}
+    assert large["draws"][:30] == small["draws"]
+    # What is judged so far is the first part of the larger sample, and corrects as before.
+    again = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert (again["labelled"], again["drawn"], again["runs"]) == (30, 70, few["runs"])
+    assert "already has 70 draws" in refused("sample", evaluation, "--size", 30, "--for", JUDGE)
+    assert "has another draw" in refused("sample", evaluation, "--size", 80, "--for", JUDGE, "--seed", 1)
+    other = call("sample", evaluation, "--size", 80, "--for", JUDGE, "--seed", 1, "--name", "other")
+    assert other["draws"][:30] != small["draws"]
+    assert "there are several samples" in refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert "there are only 150 questions" in refused("sample", evaluation, "--size", 151, "--for", JUDGE)
+
+
+def test_every_question_is_drawn_equally_often() -> None:
+    draws = [Draw(f"q{number}") for number in range(QUESTIONS)]
+    counts = dict.fromkeys(draws, 0)
+    for seed in range(60):
+        for chosen in random_order(draws, None, seed=seed)[:30]:
+            counts[chosen] += 1
+    # 60 draws with probability 1/5: 12 expected, standard deviation 3.1; the largest of 150 is below 5 of these.
+    assert sum(counts.values()) == 60 * 30
+    assert 0 <= min(counts.values()) <= max(counts.values()) < 28
+    assert np.std(list(counts.values())) == pytest.approx(3.1, abs=0.6)
+
+
+def test_labels_are_planned_from_a_first_batch(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    draw(call, evaluation, world, 30)
+    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--half-width", 0.1)
+    assert made["half_width"] == 0.1
+    assert made["labels_needed"] == max(row["labels_needed"] for row in made["runs"]) > 30
+    draw(call, evaluation, world, made["labels_needed"])
+    reached = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    widths = [(row["interval"][1] - row["interval"][0]) / 2 for row in reached["runs"]]
+    assert max(widths) == pytest.approx(0.1, abs=0.02)
+    narrow = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--half-width", 0.01)
+    assert narrow["labels_needed"] is None
+    assert all(row["best_half_width"] > 0.01 for row in narrow["runs"])
+    assert "half-width" in refused(
+        "score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--half-width", 0, status=2
+    )
+
+
+def test_few_labels_have_no_interval(evaluation: Path, world: World, call: Call, capsys) -> None:
+    draw(call, evaluation, world, 19)
+    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert {row["interval"] for row in made["runs"]} == {None}
+    assert all(row["score"] is not None and row["bias"]["interval"] is None for row in made["runs"])
+    assert "No intervals: they need 20 labelled questions, and 19 are." in made["notes"]
+    pair = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
+    assert (pair["interval"], pair["verdict"]) == (None, "cannot tell")
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+def test_a_gap_blocks_correction_and_is_counted(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    sheet = evaluation.parent / "sheet.jsonl"
+    drawn = call("sample", evaluation, "--size", 40, "--for", JUDGE, "--sheet", sheet)
+    rows = [json.loads(line) for line in label_sheet(sheet, world).read_text(encoding="utf-8").splitlines()]
+    skipped = [draw["question"] for draw in drawn["draws"][4:7]]
+    kept = write(evaluation.parent / "kept.jsonl", [row for row in rows if row["question"] not in skipped])
+    call("import", evaluation, kept, "--set", "ada")
+    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert f"not completely 3 questions drawn before it: {', '.join(skipped)}" in said
+    left = write(evaluation.parent / "left.jsonl", [row for row in rows if row["question"] in skipped])
+    call("import", evaluation, left, "--set", "ada")
+    assert call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")["labelled"] == 40
+
+
+def test_a_first_part_of_the_order_is_a_sample(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    sheet = evaluation.parent / "sheet.jsonl"
+    call("sample", evaluation, "--size", 60, "--for", JUDGE, "--sheet", sheet)
+    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", JUDGE, status=2)
+    assert "name the assessor whose scores" in said
+    call("import", evaluation, label_sheet(sheet, world, only=25), "--set", "ada")
+    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert (made["labelled"], made["drawn"]) == (25, 60)
+
+
+def test_labels_without_a_sample_correct_nothing(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    rows = [
+        {
+            "question": row["id"],
+            "text": row["answer"],
+            "judgment": world.label({"question": row["id"], "text": row["answer"]}),
+        }
+        for row in world.rows["new"]
+    ]
+    call("import", evaluation, write(evaluation.parent / "all.jsonl", rows), "--set", "ada")
+    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert "there is no random sample" in said
+    assert f"--size 60 --for {JUDGE}" in said
+
+
+def test_a_sample_picked_by_hand_is_refused(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    drawn = draw(call, evaluation, world)
+    path = evaluation / drawn["file"]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    unseen = next(name for name in (f"q{n}" for n in range(QUESTIONS)) if name not in {row["question"] for row in rows})
+    write(path, [{**row, "question": unseen} if row["position"] == 3 else row for row in rows])
+    assert "is not the random draw that its seed gives" in refused(
+        "score", evaluation, "--key", JUDGE, "--correct-with", "ada"
+    )
+    write(path, [{name: value for name, value in row.items() if name != "probability"} for row in rows])
+    assert "a sample picked by hand corrects nothing" in refused(
+        "score", evaluation, "--key", JUDGE, "--correct-with", "ada"
+    )
+
+
+def test_a_sample_drawn_elsewhere(evaluation: Path, world: World, call: Call, refused: Call, tmp_path: Path) -> None:
+    draw(call, evaluation, world, QUESTIONS)
+    places = random.Random(1).sample(range(QUESTIONS), 50)
+    rows = [
+        {"position": place, "question": f"q{number}", "probability": 1 / 3} for place, number in enumerate(places, 1)
+    ]
+    file = write(tmp_path / "theirs.jsonl", rows)
+    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", file)
+    assert (made["sample"], made["labelled"]) == ("theirs", 50)
+    judge = world.judged("new")
+    wanted = corrected_share(world.scores("new")[places], judge[places], judge)
+    assert next(row for row in made["runs"] if row["run"] == "new")["interval"] == pytest.approx(list(wanted.interval))
+    rows[0]["probability"] = 0.5
+    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, rows))
+    assert "different probabilities" in said
+    said = refused(
+        "score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, [*rows[1:], rows[3]])
+    )
+    assert "occurs twice" in said
+
+
+def test_a_run_that_came_later_is_not_corrected_and_counted(
+    evaluation: Path, world: World, call: Call, refused: Call, tmp_path: Path
+) -> None:
+    draw(call, evaluation, world)
+    late = [{**row, "answer": f"late {number}"} for number, row in enumerate(world.rows["new"])]
+    call("import", evaluation, write(tmp_path / "late.jsonl", late))
+    call("judge", evaluation, "--with", JUDGE)
+    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    rows = {row["run"]: row for row in made["runs"]}
+    assert (rows["late"]["score"], rows["late"]["skipped"], rows["new"]["labels"]) == (None, 60, 60)
+    assert any("late (60)" in note for note in made["notes"])
+    said = refused("compare", evaluation, "new", "late", "--key", JUDGE, "--correct-with", "ada")
+    assert "but not completely 59 questions drawn before it" in said
+    assert call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["labels"] == 60
+
+
+def test_a_judge_that_repeats_peoples_labels_is_refused(
+    evaluation: Path, world: World, call: Call, refused: Call
+) -> None:
+    draw(call, evaluation, world)
+    call("judge", evaluation, "--with", "transfer(people=ada)")
+    said = refused(
+        "score", evaluation, "--key", "transfer(people=ada)", "--correct-with", "ada", "--unjudged", "wrong", status=2
+    )
+    assert "repeat what ada said of the same questions" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--key", f"ada+{JUDGE}", "--correct-with", "ada"], "mixes judgments of people and programs"),
+        (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
+        (["--correct-with", "ada"], "name the assessor whose scores ada corrects"),
+        (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),
+        (["--key", JUDGE, "--target", "these"], "--target goes with --correct-with"),
+        (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --beta"),
+        (["--key", JUDGE, "--correct-with", "ada", "--sample", "nowhere"], "unknown sample 'nowhere'"),
+    ],
+)
+def test_calls_that_mean_nothing(
+    evaluation: Path, world: World, call: Call, refused: Call, options: list[str], message: str
+) -> None:
+    draw(call, evaluation, world, 20)
+    assert message in refused("score", evaluation, *options, status=2)
+
+
+def test_comparisons_that_mean_nothing(
+    evaluation: Path, world: World, call: Call, refused: Call, tmp_path: Path
+) -> None:
+    draw(call, evaluation, world, 20)
+    table = tmp_path / "scores.csv"
+    table.write_text("id,A,B\nq1,1,0\nq2,0,1\n", encoding="utf-8")
+    assert "needs an evaluation" in refused("compare", table, "A", "B", "--correct-with", "ada", status=2)
+    corrected = ("--key", JUDGE, "--correct-with", "ada")
+    assert "without other options" in refused("compare", evaluation, "new", "old", *corrected, "--gate", status=2)
+    assert "unknown run 'neu'" in refused("compare", evaluation, "neu", "old", *corrected, status=2)
+    assert "with itself" in refused("compare", evaluation, "new", "new", *corrected, status=2)
+    said = refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--for-pair", "new", status=2)
+    assert "--for-pair takes two runs" in said
+    assert "unknown judgment set" in refused("sample", evaluation, "--size", 20, "--for", "nobody", status=2)
+    assert "has no store" in refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--assign", "ada")
+
+
+# ---- the sheet and the application ----------------------------------------------------------------------------------
+
+
+def test_the_judging_sheet_has_the_sample_in_its_order(evaluation: Path, world: World, call: Call) -> None:
+    page = evaluation.parent / "ada.html"
+    drawn = call("sample", evaluation, "--size", 25, "--for", JUDGE, "--sheet", page, "--assessor", "ada")
+    assert drawn["sheet_rows"] == drawn["labels"]
+    assert "new" not in page.name
+    (key,) = (evaluation / "sheets").glob("ada-*.json")
+    kept = json.loads(key.read_text(encoding="utf-8"))
+    rows = [part["row"] for parts in kept["items"].values() for part in parts.values()]
+    assert {row["question"] for row in rows} == {draw["question"] for draw in drawn["draws"]}
+    # What comes back from the sheet is the labels of the sample.
+    back = [
+        {
+            "sheet": kept["sheet"],
+            "item": int(item),
+            "part": name,
+            "verdict": {"judgment": world.label(part["row"])},
+            "at": "2026-01-02T03:04:05Z",
+        }
+        for item, parts in kept["items"].items()
+        for name, part in parts.items()
+    ]
+    call("import", evaluation, write(evaluation.parent / "back.jsonl", back))
+    assert call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")["labelled"] == 25
+
+
+@pytest.fixture
+def served(evaluation: Path) -> Path:
+    """The evaluation with a store, and two accounts."""
+    from qassay.formats.folder import open_folder
+    from qassay.store.engine import open_store
+    from qassay.store.folder.importing import import_folder
+    from qassay.store.people import add_account
+
+    store = open_store(open_folder(evaluation), create=True)
+    import_folder(store, open_folder(evaluation))
+    with store.write() as connection:
+        for name in ("ada", "ben"):
+            add_account(connection, name=name, role="assessor", password=None)
+    store.close()
+    return evaluation
+
+
+def test_a_sample_becomes_an_assignment(served: Path, world: World, call: Call, refused: Call) -> None:
+    from qassay.formats.folder import open_folder
+    from qassay.store.assignment.assignments import all_assignments
+    from qassay.store.engine import open_store
+
+    assert "no account 'eve'" in refused("sample", served, "--size", 30, "--for", JUDGE, "--assign", "eve")
+    assert not (served / "samples").exists()
+    drawn = call("sample", served, "--size", 30, "--for", JUDGE, "--assign", "ada,Ben")
+    assert drawn["assigned"] == 30
+    store = open_store(open_folder(served))
+    with store.read() as connection:
+        given = all_assignments(connection)
+    store.close()
+    assert [each.question for each in given] == [draw["question"] for draw in drawn["draws"]]
+    assert {each.set for each in given} == {"first"}
+    assert len({each.account for each in given}) == 2
+    more = call("sample", served, "--size", 40, "--for", JUDGE, "--assign", "ada")
+    assert more["assigned"] == 10
+
+
+# ---- units with several decisions -----------------------------------------------------------------------------------
+
+
+def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) -> None:
+    call("demo", "--to", tmp_path / "series")
+    folder = tmp_path / "series"
+    assert "each of the 16 units needs a label" in refused("sample", folder, "--size", 10, "--for", "second")
+    drawn = call("sample", folder, "--size", 40, "--for", "second")
+    series = [draw["question"].split(".")[0] for draw in drawn["draws"]]
+    assert len(set(series[:16])) == len(set(series[16:32])) == 16
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated")
+    assert (made["units"], made["labelled"]) == (16, 40)
+    assert all(row["interval"] is not None for row in made["runs"])
+    whole = call("sample", folder, "--size", drawn["population"], "--for", "second")
+    assert whole["draws"][:40] == drawn["draws"]
+    # With every question labelled the corrected score is people's own.
+    every = call("score", folder, "--key", "second", "--correct-with", "adjudicated")
+    people = {row["run"]: row["score"] for row in call("score", folder, "--key", "adjudicated")["runs"]}
+    assert {row["run"]: row["score"] for row in every["runs"]} == pytest.approx(people)
+    assert "does not apply" in refused(
+        "score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these", status=2
+    )
+
+
+def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> None:
+    shutil.copytree(qassay.demo_folder("rag"), tmp_path / "rag")
+    folder = tmp_path / "rag"
+    shutil.copy(folder / "nuggets" / "adjudicated.jsonl", folder / "nuggets" / "second.jsonl")
+    for measure in ("vital_strict", "weighted"):
+        drawn = call("sample", folder, "--size", 15, "--for", "second", "--measure", measure, "--name", measure)
+        assert all("nugget" in draw for draw in drawn["draws"])
+        call(
+            "sample", folder, "--size", drawn["population"], "--for", "second", "--measure", measure, "--name", measure
+        )
+        scoring = ("--measure", measure, "--sample", measure)
+        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring)
+        people = {row["run"]: row["score"] for row in call("score", folder, "--measure", measure)["runs"]}
+        assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+        assert {row["interval"] for row in made["runs"]} == {None}  # ten topics are too few
+    said = refused("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "weighted")
+    assert "was drawn for weighted, and does not serve vital_strict" in said
+    assert "single nuggets: add --whole" in refused(
+        "sample", folder, "--size", 10, "--for", "second", "--name", "x", "--assign", "ada", status=2
+    )
+    whole = call("sample", folder, "--size", 10, "--for", "second", "--whole", "--name", "whole")
+    assert all("nugget" not in draw for draw in whole["draws"])
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "whole")
+    people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
+    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+
+
+def test_a_sheet_of_nuggets_has_those_drawn(tmp_path: Path, call: Call) -> None:
+    shutil.copytree(qassay.demo_folder("rag"), tmp_path / "rag")
+    drawn = call("sample", tmp_path / "rag", "--size", 12, "--for", "second", "--sheet", tmp_path / "ada.html")
+    key = json.loads(next((tmp_path / "rag" / "sheets").glob("people-*.json")).read_text(encoding="utf-8"))
+    rows = [part["row"] for parts in key["items"].values() for part in parts.values() if part["kind"] == "support"]
+    assert {(row["question"], row["nugget"]) for row in rows} == {
+        (draw["question"], draw["nugget"]) for draw in drawn["draws"]
+    }
+    assert len(rows) == drawn["labels"]
+
+
+# ---- Python ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_from_python(evaluation: Path, world: World, call: Call) -> None:
+    opened = qassay.open(evaluation)
+    drawn = qassay.sample(opened, 60, JUDGE)
+    assert len(drawn.sample.draws) == 60
+    draw(call, evaluation, world)
+    opened = qassay.open(evaluation)
+    scores = opened.score(JUDGE, correct_with="ada")
+    assert scores.as_json() == call("score", evaluation, "--key", JUDGE, "--correct-with", "ada") | {
+        "runs": scores.as_json()["runs"]
+    }
+    pair = qassay.compare(opened, "new", "old", key=JUDGE, correct_with="ada")
+    assert pair.row()["difference"] == pytest.approx(
+        call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["difference"]
+    )
+    every = qassay.compare_all(opened, key=JUDGE, correct_with="ada")
+    assert len(every.pairs) == 3
+    for result in (drawn, scores, pair, every):
+        assert result.sentence()
+        assert str(result)
+        assert result.to_polars().height
+    with pytest.raises(qassay.UsageError, match="needs an evaluation"):
+        qassay.compare(opened.score(JUDGE), "new", "old", correct_with="ada")  # type: ignore[call-overload]

@@ -1,0 +1,51 @@
+"""The leaderboard of an automatic assessor: corrected scores are on it as soon as people have judged its sample."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from qassay.cli import main
+from qassay.demo import demo_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The built-in evaluation; the second assessor is a program, and its sample is drawn."""
+    made = tmp_path / "series"
+    shutil.copytree(demo_folder("series"), made)
+    with (made / "qassay.toml").open("a", encoding="utf-8") as file:
+        file.write('automatic = ["second"]\n')
+    (made / "judgments" / "third.jsonl").unlink()
+    assert main(["sample", str(made), "--size", "40", "--for", "second"]) == 0
+    return made
+
+
+def test_corrected_scores_are_beside_those_of_the_program(folder: Path, serve, capsys) -> None:
+    capsys.readouterr()
+    assert main(["score", str(folder), "--key", "second", "--correct-with", "adjudicated", "--json"]) == 0
+    wanted = json.loads(capsys.readouterr().out)
+    served = serve(folder)
+    page = served.page("/results", key="second")
+    assert [table["name"] for table in page["tables"]][:2] == ["corrected", "leaderboard"]
+    assert page["document"]["corrected"] == wanted
+    assert page["answer"].startswith("hobby scores best with 0.")
+    assert "40 questions labelled by adjudicated" in page["answer"]
+    html = served.html("/results", key="second")
+    assert "second corrected with adjudicated" in html
+    assert "Judged by a program: intervals and tests leave its errors out" in html
+    assert "corrected" not in served.page("/results")["document"]
+
+
+def test_an_unjudged_sample_says_why_there_is_no_correction(folder: Path, serve) -> None:
+    for name in ("adjudicated", "first"):
+        path = folder / "judgments" / f"{name}.jsonl"
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        last = json.loads((folder / "samples" / "second.jsonl").read_text(encoding="utf-8").splitlines()[0])["question"]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["question"] != last), encoding="utf-8")
+    page = serve(folder).page("/results", key="second")
+    notes = next(table["notes"] for table in page["tables"] if table["name"] == "leaderboard")
+    assert any(note.startswith("No corrected scores yet: ") and "drawn before it" in note for note in notes)
