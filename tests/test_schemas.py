@@ -142,6 +142,8 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "describe": ("describe", ["describe", "series"]),
     "describe table": ("describe", ["describe", "scores.csv"]),
     "export": ("export", ["export", "series", "--to", "exported"]),
+    "facts": ("facts", ["facts", "series"]),
+    "facts pairs": ("facts", ["facts", "entailment"]),
     "import": ("import", ["import", "series", "more.jsonl"]),
     "init": ("init", ["init", "made", "--task", "qa"]),
     "judge": ("judge", ["judge", "series", "--with", "match"]),

@@ -39,6 +39,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "describe": ("qassay describe --json", (outputs.Describe, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
+    "facts": ("qassay facts --json", (outputs.Facts,)),
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge,)),

@@ -78,6 +78,76 @@ class Check(TypedDict):
     warnings: list[Problem]
 
 
+class PerSeries(TypedDict):
+    """Questions of a series: the fewest, the mean, the most."""
+
+    min: int
+    mean: float
+    max: int
+
+
+class SeriesFacts(TypedDict):
+    """The series of a test set."""
+
+    count: int
+    questions: PerSeries
+
+
+class ListAnswers(TypedDict):
+    """Known answers per list question."""
+
+    mean: float
+    min: int
+    max: int
+    questions: int
+
+
+class NuggetFacts(TypedDict):
+    """Nuggets per list, and the vital ones among them (means)."""
+
+    mean: float
+    vital: float
+    lists: int
+    min: int
+    max: int
+
+
+class AssessorFacts(TypedDict):
+    """How much one person judged, in all and by set."""
+
+    judgments: int
+    sets: dict[str, int]
+
+
+class ScoredFacts(TypedDict):
+    """What is left for scoring, and what is left out with the reason."""
+
+    questions: dict[str, int]
+    series: int | None
+    left_out: dict[str, str]
+
+
+class Facts(TypedDict):
+    """The test set and its key in numbers; null where something is not known."""
+
+    name: str
+    key: str | None
+    questions: dict[str, int]
+    series: SeriesFacts | None
+    target_types: dict[str, int]
+    nil_questions: int | None
+    nil: list[str] | None
+    list_answers: ListAnswers | None
+    nuggets: NuggetFacts | None
+    pair_labels: dict[str, int]
+    assessors: dict[str, AssessorFacts]
+    sets: dict[str, int]
+    runs: int
+    organisations: int
+    scored: ScoredFacts
+    notes: Notes
+
+
 class RunScore(TypedDict):
     """The score of one run."""
 
