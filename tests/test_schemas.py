@@ -160,6 +160,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "schema": ("schema", ["schema"]),
     "score": ("score", ["score", "series"]),
     "score rag": ("score", ["score", "rag"]),
+    "score by vote": ("score", ["score", "rag", "--key", "majority", "--unjudged", "wrong"]),
     "score ratings": ("score", ["score", "entailment"]),
     "score beta": ("score", ["score", "series", "--beta", "1-3"]),
     "sensitivity": ("sensitivity", ["sensitivity", "series", "--intervals", "3", "--trials", "5"]),

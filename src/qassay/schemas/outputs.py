@@ -179,6 +179,20 @@ class Rule(TypedDict):
     questions: NotRequired[Any]
 
 
+class Vote(TypedDict):
+    """What a key by votes (majority, dawid-skene) was made from."""
+
+    rule: Literal["majority", "dawid-skene"]
+    sets: list[str]
+    people: int
+    items: int
+    labels_per_item: float
+    items_per_person: float
+    ties: int
+    differs_from_majority: int
+    nugget_judgments_left_out: int
+
+
 class Score(TypedDict):
     """Scores of all runs, by run, unit and question."""
 
@@ -193,6 +207,7 @@ class Score(TypedDict):
     unjudged: NotRequired[Rule]
     missing: NotRequired[Rule]
     contingency: NotRequired[dict[str, dict[str, int]]]
+    vote: NotRequired[Vote]
 
 
 class SweptRun(TypedDict):
