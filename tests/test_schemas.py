@@ -132,6 +132,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "agree items": ("agree", ["agree", "series"]),
     "agree ratings": ("agree", ["agree", "entailment"]),
     "agree support": ("agree", ["agree", "rag"]),
+    "agree people": ("agree", ["agree", "people", "--by", "person"]),
     "check": ("check", ["check", "series"]),
     "compare two": ("compare", ["compare", "scores.csv", "A", "B"]),
     "compare all": ("compare", ["compare", "series"]),
@@ -177,6 +178,11 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(qassay.demo_folder(demo), tmp_path / demo)
     _csv(tmp_path)
     (tmp_path / "more.jsonl").write_text('{"question": "1.1", "answer": "x"}\n', encoding="utf-8")
+    shutil.copytree(qassay.demo_folder("entailment"), tmp_path / "people")
+    for path in (tmp_path / "people" / "judgments").iterdir():
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        signed = [json.dumps(row | {"assessor": f"{path.stem}-{place % 3}"}) for place, row in enumerate(rows)]
+        path.write_text("\n".join(signed), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -19,6 +19,7 @@ from qassay.matrix import ScoreMatrix
 # A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
+    from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.analysis.overview import Facts
@@ -301,6 +302,19 @@ def agreement(
     from qassay.analysis.agreements import agreement_study
 
     return agreement_study(evaluation, sets, resamples=resamples, seed=seed, progress=progress)
+
+
+def people(
+    evaluation: Evaluation, *, sets: Sequence[str] | None = None, resamples: int = 1000, seed: int = 0
+) -> PeopleStudy:
+    """Which assessor is out of line, and on what? Everyone is compared with the others on the same items.
+
+    Takes all judgments that name their assessor, from the assessors' sets or from those named in `sets`. One result
+    per kind of judgment, labels of items or pairs first.
+    """
+    from qassay.analysis.by_person import people_study
+
+    return people_study(evaluation, sets, resamples=resamples, seed=seed)
 
 
 def stability(

@@ -29,7 +29,7 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "nugget-row": ("A row of nuggets/SET.jsonl", (rows.NuggetRow,)),
 }
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
-    "agree": ("qassay agree --json", (outputs.Agree,)),
+    "agree": ("qassay agree --json", (outputs.Agree, outputs.AgreeByPerson)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),

@@ -377,6 +377,59 @@ class PairAgreement(TypedDict):
     matrix: dict[str, dict[str, int]]
 
 
+class NuggetListPair(TypedDict):
+    """The nugget lists of two assessors, on the questions of both; pairs of numbers are those of a and b."""
+
+    a: str
+    b: str
+    questions: int
+    nuggets: list[int]
+    vital: list[int]
+    okay: list[int]
+    both: int
+    same_mark: int
+
+
+class PersonDifference(TypedDict):
+    """A label of a person where the others say another."""
+
+    own: str
+    others: str
+    items: float
+    share: float
+
+
+class PersonAgreement(TypedDict):
+    """One person beside the others on the same items."""
+
+    person: str
+    items: int
+    common: int
+    agreement: Number
+    interval: Interval
+    kappa: Number
+    labels: dict[str, float]
+    others_labels: dict[str, float]
+    others_agreement: Number
+    out_of_line: bool
+    differs: list[PersonDifference]
+    by_type: dict[str, float]
+    seconds: Number
+
+
+class AgreeByPerson(TypedDict):
+    """Who is out of line (`agree --by person`); further kinds of judgment follow under their own names."""
+
+    people: list[PersonAgreement]
+    krippendorff_alpha: Number
+    interval: Interval
+    items: int
+    about: str
+    out_of_line: list[str]
+    answer: str
+    notes: Notes
+
+
 class Agree(TypedDict):
     """Agreement of judgment sets; further kinds of judgment follow under their own names."""
 
@@ -399,6 +452,7 @@ class Agree(TypedDict):
     about: str
     notes: Notes
     not_all_wrong: NotRequired[int]
+    nugget_lists: NotRequired[list[NuggetListPair]]
     ratings: NotRequired[dict[str, Any]]
 
 
