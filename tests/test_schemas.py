@@ -141,6 +141,8 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "demo copy": ("demo", ["demo", "--to", "copied"]),
     "demo": ("demo", ["demo"]),
     "describe": ("describe", ["describe", "series"]),
+    "describe question": ("describe", ["describe", "series", "--question", "1.5"]),
+    "describe pair": ("describe", ["describe", "entailment", "--question", "2"]),
     "describe table": ("describe", ["describe", "scores.csv"]),
     "export": ("export", ["export", "series", "--to", "exported"]),
     "facts": ("facts", ["facts", "series"]),

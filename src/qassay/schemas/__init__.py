@@ -36,7 +36,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "compare": ("qassay compare --json", (outputs.CompareTwo, outputs.CompareAll, outputs.ByMetric)),
     "completion": ("qassay completion --json", (outputs.Completion,)),
     "demo": ("qassay demo --json", (outputs.Story, outputs.Written)),
-    "describe": ("qassay describe --json", (outputs.Describe, outputs.ByMetric)),
+    "describe": ("qassay describe --json", (outputs.Describe, outputs.DescribeQuestion, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
     "facts": ("qassay facts --json", (outputs.Facts,)),

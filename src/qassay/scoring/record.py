@@ -244,6 +244,12 @@ class Scores(Result):
             best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)
         return replace(self, runs=tuple(best.values()), notes=(*self.notes, "The best run of each organisation."))
 
+    def above(self, limit: float) -> Scores:
+        """The same with the runs that score above a limit only."""
+        kept = tuple(row for row in self.runs if row.score is not None and row.score > limit + TIE)
+        note = f"Runs that score above {limit:g}: {len(kept):,} of {len(self.runs):,}."
+        return replace(self, runs=kept, notes=(*self.notes, note))
+
     def notes_for_output(self) -> tuple[str, ...]:
         """Sentences that every output carries: what was left out, counted as wrong or passed over."""
         notes = list(self.notes)
