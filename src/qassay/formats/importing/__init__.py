@@ -28,8 +28,9 @@ _QUESTIONS: dict[str, Callable[[Plan, Source], None]] = {
 _ALL_AT_ONCE: dict[str, Callable[[Plan, list[Source]], None]] = {"responses": import_responses, "run": import_runs}
 _ROWS: dict[str, Callable[[Plan, Source], None]] = {
     "nuggets": import_rows,
-    "nugget-weights": import_weights,
     "nist-nuggets": import_rows,
+    # After the lists, which say what is vital; a weight of its own then stays.
+    "nugget-weights": import_weights,
     "judgments": import_judgments,
     "nist-factoid": import_judgments,
     "nist-list": import_judgments,
