@@ -44,7 +44,7 @@ from qassay.judging.keys import (
     voted,
 )
 from qassay.judging.pool import judged_by
-from qassay.judging.sets import JudgmentSet, check_nuggets
+from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
 from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule, shared_nuggets, vote
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
@@ -147,11 +147,11 @@ class Evaluation:
 
     @cached_property
     def sets(self) -> tuple[str, ...]:
-        """Names of the judgment sets, `adjudicated` and `reference` first."""
+        """Names of the judgment sets: `adjudicated` and `reference`, then first, second, third, ..., then others."""
         names = set(self.folder.judgment_sets())
         if self.question_file.reference:
             names.add("reference")
-        return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
+        return tuple(in_order(names))
 
     @cached_property
     def derived_sets(self) -> tuple[str, ...]:

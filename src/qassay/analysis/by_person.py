@@ -107,7 +107,8 @@ def _order(evaluation: Evaluation, about: str, given: pl.DataFrame) -> tuple[str
     """The labels in the order of the task, or of their scheme."""
     own = evaluation.task.labels if evaluation.task.values and about == "items" else ()
     labels = set(given["label"])
-    return tuple(own) if own and labels <= set(own) else scheme_of(labels).order
+    known = tuple(own) if own and labels <= set(own) else scheme_of(labels).order
+    return tuple(label for label in known if label in labels)
 
 
 def _unnamed(evaluation: Evaluation, names: Sequence[str]) -> list[str]:

@@ -75,8 +75,9 @@ class Facts(Result):
     def sentence(self) -> str:
         """Questions, series, and how much there is to know about them."""
         by_type = ", ".join(f"{count:,} {kind}" for kind, count in self.questions.items())
+        one = f"of type {next(iter(self.questions))}" if len(self.questions) == 1 else f"({by_type})"
         total = plural(sum(self.questions.values()), "question")
-        parts = [f"{total} ({by_type})" + ("" if self.series is None else f" in {self.series.count:,} series")]
+        parts = [f"{total} {one}" + ("" if self.series is None else f" in {self.series.count:,} series")]
         if self.nil is not None:
             parts.append(f"NIL is right for {len(self.nil):,}")
         if self.list_answers is not None:

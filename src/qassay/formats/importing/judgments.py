@@ -63,11 +63,15 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
     if plan.options.automatic:
         _mark_automatic(plan, name)
     sets = spread(plan, source, rows) if plan.options.spread else {name: rows}
-    try:
-        for own, part in sets.items():
+    problems: list[Problem] = []
+    for own, part in sets.items():
+        try:
             add_judgments(plan, source, part, own)
-    except InputError as error:
-        raise InputError(_with_labels_hint(error.problems, rows, plan.configuration.task)) from None
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        problems.sort(key=lambda problem: problem.line or 0)
+        raise InputError(_with_labels_hint(problems, rows, plan.configuration.task))
 
 
 # ---- tables with keys of their own ----------------------------------------------------------------------------------

@@ -13,24 +13,9 @@ from qassay.errors import InputError, Problem
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import judgment_identity
 from qassay.formats.jsonl import Numbered, Row
-from qassay.judging.sets import SLOTS
+from qassay.judging.sets import MOST_SLOTS, slot_name
 
 _Subject: TypeAlias = Callable[[Row], Hashable]
-# More people on one item than this are a mistake in the file, not a crowd.
-MOST_SETS = 100
-
-
-def spread_name(place: int) -> str:
-    """The name of a set by its place, from 0.
-
-    >>> spread_name(0), spread_name(9), spread_name(10), spread_name(21), spread_name(110)
-    ('first', 'tenth', '11th', '22nd', '111th')
-    """
-    if place < len(SLOTS):
-        return SLOTS[place]
-    number = place + 1
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, list[Numbered]]:
@@ -53,22 +38,22 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
         place = next((seat for seat, who in taken.items() if who == str(person)), None)
         if place is None:
             place = next(seat for seat in range(len(taken) + 1) if seat not in taken)
-        if place >= MOST_SETS:
-            message = f"more than {MOST_SETS} people judge one item; is the assessor of each row a person?"
+        if place >= MOST_SLOTS:
+            message = f"more than {MOST_SLOTS} people judge one item; is the assessor of each row a person?"
             raise InputError(_problem(source, line, row, message))
         taken[place] = str(person)
-        sets.setdefault(spread_name(place), []).append((line, row))
+        sets.setdefault(slot_name(place), []).append((line, row))
     if problems:
         raise InputError(problems)
-    return {name: sets[name] for name in map(spread_name, range(MOST_SETS)) if name in sets}
+    return {name: sets[name] for name in map(slot_name, range(MOST_SLOTS)) if name in sets}
 
 
 def _taken(plan: Plan, subject: _Subject) -> dict[Hashable, dict[int, str | None]]:
     """Who has judged each item in each of the sets already; None where the row does not say."""
     seats: dict[Hashable, dict[int, str | None]] = {}
     known = plan.folder.judgment_sets()
-    for place in range(MOST_SETS):
-        name = spread_name(place)
+    for place in range(MOST_SLOTS):
+        name = slot_name(place)
         path = known.get(name) or plan.folder.judgment_file(name)
         if name in known or path in plan.appended:
             for _, row in plan.rows(path):

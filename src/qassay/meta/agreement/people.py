@@ -37,6 +37,8 @@ DIFFERENCES_SHOWN = 3
 PEOPLE_SHOWN = 40
 # A longer pause between two judgments is a break, not work.
 BREAK = 30 * 60.0
+# With fewer items that two others judged too, a t test of the differences is not to be trusted.
+LEAST_PAIRED = 20
 # Fewer timed judgments than this say nothing about a person's pace.
 LEAST_TIMED = 5
 
@@ -262,7 +264,7 @@ def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, 
     np.add.at(joint, own, others)
     alike = others[np.arange(len(rows)), own]
     agreement = float(alike.mean()) if len(rows) else None
-    among = _among_others(given, number)
+    beside = _beside(given, number, rows, alike)
     interval = None if agreement is None else _wilson(alike, LEVEL)
     total = max(len(rows), 1)
     by_kind: dict[str, list[float]] = {}
@@ -279,8 +281,8 @@ def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, 
         kappa=defined(float(cohen_kappa(joint))) if len(rows) else None,
         labels=_shares(given.order, joint.sum(axis=1) / total),
         others_labels=_shares(given.order, joint.sum(axis=0) / total),
-        others_agreement=float(among.mean()) if len(among) else None,
-        out_of_line=_is_out_of_line(alike, among, len(given.names)),
+        others_agreement=float(beside.others.mean()) if len(beside.others) else None,
+        out_of_line=_is_out_of_line(beside, len(given.names)),
         differs=_differences(given.order, joint),
         by_type={kind: sum(shares) / len(shares) for kind, shares in by_kind.items()} if len(by_kind) > 1 else {},
         seconds=seconds.get(name),
@@ -291,14 +293,27 @@ def _shares(order: Sequence[str], values: Floats) -> dict[str, float]:
     return {label: float(value) for label, value in zip(order, values, strict=True) if value > 0}
 
 
-def _among_others(given: _Given, person: int) -> Floats:
-    """How far the others agree among themselves on each item: of the person's where two of them judged, else of all."""
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """A person's agreement and that of the others among themselves, item by item.
+
+    `own` and `others` are of the same items, those of the person that two others judged too; where there are none,
+    `others` are of other items and `paired` is false.
+    """
+
+    own: Floats
+    others: Floats
+    paired: bool
+
+
+def _beside(given: _Given, person: int, rows: Integers, alike: Floats) -> _Beside:
+    counts = given.counts[given.items[rows]].copy()
+    counts[np.arange(len(rows)), given.labels[rows]] -= 1
+    two = counts.sum(axis=1) > 1
+    if two.any():
+        return _Beside(alike[two], _pairs_alike(counts), paired=True)
     mine = np.flatnonzero(given.people == person)
-    own = given.counts[given.items[mine]].copy()
-    own[np.arange(len(mine)), given.labels[mine]] -= 1
-    if (own.sum(axis=1) > 1).any():
-        return _pairs_alike(own)
-    return _pairs_alike(np.delete(given.counts, given.items[mine], axis=0))
+    return _Beside(alike, _pairs_alike(np.delete(given.counts, given.items[mine], axis=0)), paired=False)
 
 
 def _pairs_alike(counts: Floats) -> Floats:
@@ -309,17 +324,27 @@ def _pairs_alike(counts: Floats) -> Floats:
     return np.asarray((counts * (counts - 1)).sum(axis=1)[paired] / pairs, dtype=np.float64)
 
 
-def _is_out_of_line(alike: Floats, among: Floats, people: int) -> bool:
-    """Whether the agreement is below that of the others among themselves, corrected for the number of people.
+def _is_out_of_line(beside: _Beside, people: int) -> bool:
+    """Whether a person agrees with the others less than these agree among themselves, corrected for all people.
 
-    Newcombe's interval of a difference of two shares (1998) lies below 0.
+    On the same items, a one-sided t test of the differences; on others, Newcombe's interval of a difference of two
+    shares (1998) lies below 0. Among people who judge alike, the differences are 0 on average.
     """
-    if not len(among) or not len(alike) or people < 3:
+    own, others = beside.own, beside.others
+    if not len(own) or not len(others) or people < 3:
         return False
     level = 1 - (1 - LEVEL) / people
-    own, others = float(alike.mean()), float(among.mean())
-    high, low = _wilson(alike, level)[1], _wilson(among, level)[0]
-    return own - others + float(np.hypot(high - own, others - low)) < 0
+    if beside.paired and len(own) >= LEAST_PAIRED:
+        differences = own - others
+        spread = float(differences.std(ddof=1))
+        if spread == 0:
+            return bool(differences[0] < 0)
+        from scipy.special import stdtr
+
+        return float(stdtr(len(own) - 1, differences.mean() / (spread / np.sqrt(len(own))))) < (1 - level) / 2
+    high, low = _wilson(own, level)[1], _wilson(others, level)[0]
+    mean, among = float(own.mean()), float(others.mean())
+    return mean - among + float(np.hypot(high - mean, among - low)) < 0
 
 
 def _wilson(shares: Floats, level: float) -> Interval:
