@@ -28,10 +28,11 @@ from qassay.tables import ROWS_AS_HTML, Column, table
 
 NAMES = (
     *("Scores", "ScoreMatrix", "Leaderboard", "PairComparison", "AllPairs", "SensitivityCurves", "Plan", "Description"),
-    *("AgreementStudy", "Agreement", "Stability", "Reuse"),
+    *("AgreementStudy", "Agreement", "Stability", "Reuse", "Facts"),
 )
 ANALYSES = (
     *("leaderboard", "compare", "compare_all", "sensitivity", "plan", "describe", "agreement", "stability", "reuse"),
+    "facts",
 )
 NEW, OLD = [1, 1, 0, 1, 1, 1, 0.5, 1, 1, 0], [0, 1, 0, 1, 0, 1, 0, 1, 0, 0.25]
 

@@ -133,6 +133,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "agree items": ("agree", ["agree", "series"]),
     "agree ratings": ("agree", ["agree", "entailment"]),
     "agree support": ("agree", ["agree", "rag"]),
+    "agree people": ("agree", ["agree", "people", "--by", "person"]),
     "check": ("check", ["check", "series"]),
     "compare two": ("compare", ["compare", "scores.csv", "A", "B"]),
     "compare all": ("compare", ["compare", "series"]),
@@ -141,8 +142,12 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "demo copy": ("demo", ["demo", "--to", "copied"]),
     "demo": ("demo", ["demo"]),
     "describe": ("describe", ["describe", "series"]),
+    "describe question": ("describe", ["describe", "series", "--question", "1.5"]),
+    "describe pair": ("describe", ["describe", "entailment", "--question", "2"]),
     "describe table": ("describe", ["describe", "scores.csv"]),
     "export": ("export", ["export", "series", "--to", "exported"]),
+    "facts": ("facts", ["facts", "series"]),
+    "facts pairs": ("facts", ["facts", "entailment"]),
     "import": ("import", ["import", "series", "more.jsonl"]),
     "init": ("init", ["init", "made", "--task", "qa"]),
     "judge": ("judge", ["judge", "series", "--with", "match"]),
@@ -170,6 +175,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "schema": ("schema", ["schema"]),
     "score": ("score", ["score", "series"]),
     "score rag": ("score", ["score", "rag"]),
+    "score by vote": ("score", ["score", "rag", "--key", "majority", "--unjudged", "wrong"]),
     "score ratings": ("score", ["score", "entailment"]),
     "score beta": ("score", ["score", "series", "--beta", "1-3"]),
     "sensitivity": ("sensitivity", ["sensitivity", "series", "--intervals", "3", "--trials", "5"]),
@@ -186,6 +192,11 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(qassay.demo_folder(demo), tmp_path / demo)
     _csv(tmp_path)
     (tmp_path / "more.jsonl").write_text('{"question": "1.1", "answer": "x"}\n', encoding="utf-8")
+    shutil.copytree(qassay.demo_folder("entailment"), tmp_path / "people")
+    for path in (tmp_path / "people" / "judgments").iterdir():
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        signed = [json.dumps(row | {"assessor": f"{path.stem}-{place % 3}"}) for place, row in enumerate(rows)]
+        path.write_text("\n".join(signed), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,6 +15,7 @@ import qassay
 from qassay.analysis.agreements import AgreementStudy
 from qassay.analysis.descriptions import Description
 from qassay.analysis.leaderboards import Leaderboard
+from qassay.analysis.overview import Facts
 from qassay.meta.agreement import Agreement
 from qassay.meta.planning import Plan
 from qassay.meta.reuse import Reuse
@@ -36,6 +37,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     curves = assert_type(qassay.sensitivity(scores, trials=20, intervals=2), SensitivityCurves)
     plan = assert_type(qassay.plan(matrix, differences=[0.1]), Plan)
     description = assert_type(qassay.describe(evaluation), Description)
+    facts = assert_type(qassay.facts(evaluation, key="first"), Facts)
     study = assert_type(qassay.agreement(evaluation, sets=["first", "second"], resamples=10), AgreementStudy)
     items = assert_type(study[0], Agreement)
     stability = assert_type(qassay.stability(evaluation, sets=["adjudicated", "first"]), Stability)
@@ -43,7 +45,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     assert_type(verdict.interval, tuple[float, float] | None)
     assert_type(verdict.tables(), list[Table])
     made: list[Result] = [scores, matrix, board, verdict, pairs, curves, plan, description, study, items]
-    made += [stability, reuse]
+    made += [stability, reuse, facts]
     for result in made:
         assert_type(result.sentence(), str)
         assert_type(result.tables(), Sequence[Table])

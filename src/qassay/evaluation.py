@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, overload
 import polars as pl
 
 from qassay.display import safe_text
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
@@ -44,7 +44,8 @@ from qassay.judging.keys import (
     voted,
 )
 from qassay.judging.pool import judged_by
-from qassay.judging.sets import JudgmentSet, check_nuggets
+from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
+from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule, shared_nuggets, vote
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
@@ -151,16 +152,22 @@ class Evaluation:
 
     @cached_property
     def sets(self) -> tuple[str, ...]:
-        """Names of the judgment sets, `adjudicated` and `reference` first."""
+        """Names of the judgment sets: `adjudicated` and `reference`, then first, second, third, ..., then others."""
         names = set(self.folder.judgment_sets())
         if self.question_file.reference:
             names.add("reference")
-        return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
+        return tuple(in_order(names))
 
     @cached_property
     def derived_sets(self) -> tuple[str, ...]:
         """Keys that follow from the sets: entailment has two."""
         return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has("decision") else ()
+
+    @cached_property
+    def voted_keys(self) -> tuple[str, ...]:
+        """Keys by a vote of the assessors' sets, where there are enough of them."""
+        rules = [MAJORITY] * (len(self.assessor_sets) > 1) + [DAWID_SKENE] * (len(self.assessor_sets) >= LEAST_LABELS)
+        return tuple(rule for rule in rules if rule not in self.sets)
 
     @cached_property
     def two_way_sets(self) -> frozenset[str]:
@@ -234,6 +241,8 @@ class Evaluation:
         chosen = name or self.default_key()
         if chosen in self.derived_sets and chosen not in self.sets:
             return self._derived_key(chosen)
+        if chosen is not None and chosen not in self.sets and parse_rule(chosen) is not None:
+            return self._voted_key(chosen)[0]
         if chosen is not None and chosen not in self.sets and MIXED in chosen:
             return self._mixed_key(chosen)
         if chosen is None and self.task.has("justified"):
@@ -323,7 +332,11 @@ class Evaluation:
         scores = self._score(self.tally(key, measure=measure), measure, component, unjudged, missing)
         if key is not None and key in self.automatic_sets:
             scores = replace(scores, notes=(*scores.notes, BY_A_PROGRAM))
-        return replace(scores, judged_by=self.judged_by(key)) if key is not None and MIXED in key else scores
+        if key is None or key in self.sets:
+            return scores
+        if parse_rule(key) is not None:
+            return replace(scores, vote=self._voted_key(key)[1])
+        return replace(scores, judged_by=self.judged_by(key)) if MIXED in key else scores
 
     def _score(
         self, joined: Tally, measure: str | None, component: str | None, unjudged: Unjudged, missing: Missing
@@ -444,6 +457,36 @@ class Evaluation:
         if problems:
             raise InputError(problems)
         return mixed_key(name, base, people, programs)
+
+    def _voted_key(self, name: str) -> tuple[Key, Vote]:
+        """A key by the votes of several people's sets, with the figures of the vote."""
+        if name not in self._voted_keys:
+            self._voted_keys[name] = self._vote(name)
+        return self._voted_keys[name]
+
+    @cached_property
+    def _voted_keys(self) -> dict[str, tuple[Key, Vote]]:
+        return {}
+
+    def _vote(self, name: str) -> tuple[Key, Vote]:
+        rule, named = parse_rule(name) or (MAJORITY, None)
+        chosen = self.assessor_sets if named is None else named
+        for part in chosen:
+            if part not in self.sets:
+                raise unknown("judgment set", part, self.sets)
+        if len(chosen) < 2:
+            there = few(self.assessor_sets) or "none"
+            message = f"{rule} takes the judgment sets of two assessors or more (there are: {there})"
+            raise InputError(Problem("configuration", message, self.folder.name()))
+        nuggets = shared_nuggets([self.nugget_list(part) for part in chosen])
+        judged, figures = vote(name, rule, self._judgment_sets(chosen), nuggets)
+        if fault := figures.fault():
+            raise InputError(Problem("configuration", fault, self.folder.name()))
+        ratings = self._justification_ratings() if self.task.has("justified") else None
+        key = Key(judged, no_nuggets() if nuggets is None else nuggets, self.answers, ratings=ratings)
+        if problems := list(check_known_answers(key, file=name)):
+            raise InputError(problems)
+        return key, figures
 
     def judged_by(self, key: str) -> dict[str, dict[str, int]] | None:
         """How many judgments of each run a key of several sets has from each of them; None for any other key."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import qassay
 from qassay.cli import main
 
 PATTERNS = {"WWW": 6, "RRR": 5, "RRX": 2, "WRR": 1, "WUX": 1}
@@ -226,3 +227,60 @@ def test_sets_without_labels_are_left_out_unless_named(factoids: Path, capsys: p
     named = run_json(capsys, str(factoids), "--sets", "first,second,third")
     assert named["items"] == 0
     assert named["raw"] is None
+
+
+# ---- by person ------------------------------------------------------------------------------------------------------
+
+
+def signed(folder: Path, name: str, people: Mapping[str, str]) -> None:
+    """Name an assessor in every row of a set, by question."""
+    path = folder / "judgments" / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    write_rows(path, [row | {"assessor": people[row["question"]]} for row in rows])
+
+
+def test_people_are_compared_whatever_their_set(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ids = [*map(str, range(15)), "last"]
+    for place, name in enumerate(["first", "second", "third"]):
+        signed(factoids, name, {i: "abc"[(n + place) % 3] for n, i in enumerate(ids)})
+    document = run_json(capsys, str(factoids), "--by", "person")
+    # Everyone has a label for each of the 15 items; a also judged the last one, alone.
+    assert {row["person"]: (row["items"], row["common"]) for row in document["people"]} == {
+        "a": (16, 15),
+        "b": (15, 15),
+        "c": (15, 15),
+    }
+    by_set = run_json(capsys, str(factoids))
+    assert document["krippendorff_alpha"] == pytest.approx(by_set["krippendorff_alpha"])
+    assert main(["agree", str(factoids), "--by", "person"]) == 0
+    assert capsys.readouterr().out.startswith("Nobody is out of line: 3 people agree with the others on ")
+
+
+def test_times_and_unnamed_rows(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = factoids / "judgments" / "first.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    at = [{"at": f"2026-01-02T03:{minute:02}:00Z"} for minute in range(len(rows))]
+    write_rows(path, [row | {"assessor": "ana"} | moment for row, moment in zip(rows, at, strict=True)])
+    signed(factoids, "second", {str(n): "bo" for n in range(15)})
+    document = run_json(capsys, str(factoids), "--by", "person")
+    assert {row["person"]: row["seconds"] for row in document["people"]} == {"ana": 60, "bo": None}
+    assert document["notes"] == ["Left out, because they name no assessor: third 15 judgments."]
+    assert document["answer"].startswith("two people, ")
+
+
+def test_rows_without_assessors_cannot_be_compared_by_person(
+    factoids: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["agree", str(factoids), "--by", "person"]) == 1
+    assert "no judgment names its assessor (first, second, third)" in capsys.readouterr().err
+    assert main(["agree", str(factoids), "--by", "person", "--sets", "frist"]) == 2
+    assert "did you mean 'first'?" in capsys.readouterr().err
+
+
+def test_nugget_lists_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    document = run_json(capsys, str(qassay.demo_folder()), "--sets", "first,second", "--resamples", "0")
+    (pair,) = document["nugget_lists"]
+    assert pair == {
+        **{"a": "first", "b": "second", "questions": 16, "nuggets": [160, 160]},
+        **{"vital": [48, 48], "okay": [112, 112], "both": 128, "same_mark": 128},
+    }

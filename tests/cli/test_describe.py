@@ -37,7 +37,7 @@ def test_an_evaluation_is_described_by_unit_type_and_weight(capsys: pytest.Captu
 
 
 def test_one_question_type_has_no_weights_to_move(capsys: pytest.CaptureFixture[str]) -> None:
-    assert list(described(capsys, str(demo_folder()), "--component", "list")) == ["units"]
+    assert list(described(capsys, str(demo_folder()), "--component", "list")) == ["units", "target_types"]
 
 
 def test_series_hide_the_questions_that_nobody_answers(
@@ -65,3 +65,116 @@ def test_the_summary_comes_first_and_top_limits_the_units(tmp_path: Path, capsys
     assert "10 more questions (--top)" in out
     assert main(["describe", str(path), "--top", "0"]) == 0
     assert "Scores of 2 runs" not in capsys.readouterr().out
+
+
+# ---- side by side ---------------------------------------------------------------------------------------------------
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_scores_by_type_of_target(capsys: pytest.CaptureFixture[str]) -> None:
+    """Against the means of the matrix that `score` prints."""
+    found = described(capsys, str(demo_folder()))["target_types"]
+    assert main(["score", str(demo_folder()), "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    questions = [json.loads(line) for line in (demo_folder() / "questions.jsonl").read_text().splitlines()]
+    kinds = {question["series"]: question["target_type"] for question in questions}
+    assert {kind: part["units"] for kind, part in found["types"].items()} == dict.fromkeys(
+        ("PERSON", "ORGANIZATION", "THING", "EVENT"), 4
+    )
+    for kind, part in found["types"].items():
+        places = [place for place, unit in enumerate(scores["units"]) if kinds[unit] == kind]
+        means = {run: sum(row[p] for p in places) / 4 for run, row in scores["matrix"].items()}
+        assert part["runs"] == pytest.approx(means)
+        assert part["mean"] == pytest.approx(sum(means.values()) / len(means))
+    # The mean over the types, which have four series each, is the score.
+    for row in scores["runs"]:
+        assert sum(part["runs"][row["run"]] for part in found["types"].values()) / 4 == pytest.approx(row["score"])
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    """A definition pilot of three runs and two questions, with holistic scores."""
+    folder = tmp_path / "pilot"
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "definition"\n')
+    write_rows(folder / "questions.jsonl", [{"id": q, "type": "definition", "text": "Who is X?"} for q in "12"])
+    write_rows(
+        folder / "nuggets/author.jsonl", [{"question": q, "nugget": "1", "vital": True, "text": "n"} for q in "12"]
+    )
+    judged: list[dict[str, Any]] = []
+    for run, content, organization, found in (("A", 8, 2, "12"), ("B", 6, 9, "1"), ("C", 1, 1, "")):
+        rows = [{"run": run, "question": q, "items": [{"text": "words of a definition"}]} for q in "12"]
+        write_rows(folder / "runs" / f"{run}.jsonl", rows)
+        for q in "12":
+            judged.append({"question": q, "run": run, "nuggets": ["1"] if q in found else []})
+            judged.append({"question": q, "run": run, "content": content, "organization": organization})
+    write_rows(folder / "judgments/author.jsonl", judged)
+    return folder
+
+
+def test_holistic_against_f_and_content_against_organization(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both, halves = described(capsys, str(pilot))["rankings"]
+    assert both["names"] == ["definition F", "holistic"]
+    assert {row["run"]: row["scores"] for row in both["runs"]} == {
+        "A": pytest.approx([1.0, 0.8 * 8 + 0.2 * 2]),
+        "B": pytest.approx([0.5, 0.8 * 6 + 0.2 * 9]),
+        "C": pytest.approx([0.0, 1.0]),
+    }
+    assert both["agreement"]["tau"] == 1
+    assert halves["names"] == ["content", "organization"]
+    # A and B change places.
+    assert (halves["agreement"]["swaps"], halves["agreement"]["concordant"]) == (1, 2)
+    assert main(["describe", str(pilot)]) == 0
+    out = capsys.readouterr().out
+    assert "Definition F and holistic" in out
+    assert "Content and organization" in out
+
+
+def test_one_question_with_all_responses(capsys: pytest.CaptureFixture[str]) -> None:
+    found = described(capsys, str(demo_folder()), "--question", "1.5")
+    assert main(["score", str(demo_folder()), "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["questions"]
+    assert {row["run"]: row["score"] for row in found["responses"]} == {run: own["1.5"] for run, own in scores.items()}
+    jay = next(row for row in found["responses"] if row["run"] == "jay")
+    assert jay["items"] == [
+        {
+            "doc": "demo-curie-6",
+            "text": "physicist Édouard Branly",
+            "judgments": {"adjudicated": "R", "first": "X", "second": "R", "third": "R"},
+        }
+    ]
+    nuggets = described(capsys, str(demo_folder()), "--question", "1.7")["responses"]
+    assert nuggets[0]["judgments"]["first"].startswith("nuggets ")
+
+
+def test_all_justifications_of_a_pair_with_all_judges(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = demo_folder("entailment")
+    rows = [
+        json.loads(line) | {"set": name}
+        for name in ("first", "second")
+        for line in (folder / "judgments" / f"{name}.jsonl").read_text().splitlines()
+    ]
+    pair = next(row["question"] for row in rows if "understandability" in row)
+    found = described(capsys, str(folder), "--question", pair)
+    for response in found["responses"]:
+        given = [row for row in rows if row["question"] == pair and row.get("run") == response["run"]]
+        assert [(r["judge"], r["understandability"], r["correctness"]) for r in response["ratings"]] == [
+            (row["set"], row["understandability"], row.get("correctness")) for row in given
+        ]
+        assert response["mean"]["correctness"] == sum(row.get("correctness", 0) for row in given) / 2
+        assert response["justification"]
+    assert set(found["answers"]) == {"adjudicated", "first", "second"}
+    assert main(["describe", str(folder), "--question", pair]) == 0
+    assert f"All responses to pair {pair}, with the scores of all judges" in capsys.readouterr().out
+
+
+def test_questions_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", str(demo_folder()), "--question", "1.55"]) == 2
+    assert "unknown question '1.55'; did you mean '1.5'?" in capsys.readouterr().err
+    (tmp_path / "scores.csv").write_text("id,A,B\n1,0,1\n2,1,1\n")
+    assert main(["describe", str(tmp_path / "scores.csv"), "--question", "1"]) == 2
+    assert "--question does not apply to a table of scores" in capsys.readouterr().err

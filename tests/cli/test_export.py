@@ -84,9 +84,11 @@ def test_what_nist_has_no_form_for_is_told(tmp_path: Path, capsys: Captured) -> 
     capsys.readouterr()
     assert export(folder, "--nist", "--json") == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["files"] == ["nist/a-nuggets.txt", "qassay.toml", "questions.jsonl"]
+    nist = ["nist/a-nuggets.txt", "nist/a-weights.txt", "nist/topics.tsv"]
+    assert said["files"] == [*nist, "qassay.toml", "questions.jsonl"]
     assert any("1 judgments of nugget support are left out" in note for note in said["notes"])
-    assert any("weights of nuggets are left out" in note for note in said["notes"])
+    assert (folder / "export" / "nist" / "a-weights.txt").read_text() == "1\t1\t0.5\ttwo lines\n"
+    assert (folder / "export" / "nist" / "topics.tsv").read_text() == "1\twhy?\n"
     assert (folder / "export" / "nist" / "a-nuggets.txt").read_text() == "Qid 1: why?\n1 1\tvital\ttwo lines\n"
 
 

@@ -714,3 +714,24 @@ def test_neighbours_within_a_rounding_error_share_a_rank_whatever_their_tags() -
     assert [row.run for row in rows] == ["a", "b", "c", "d"]
     units = Units((), np.empty((4, 0)), Mean(), None, None)
     assert Scores("task", "key", "measure", rows, units, {}, ()).ranks() == {"a": 2, "b": 2, "c": 2, "d": 4}
+
+
+def test_runs_above_a_score(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(qassay.demo_folder())
+    assert main(["score", folder, "--json"]) == 0
+    scores = {row["run"]: row["score"] for row in json.loads(capsys.readouterr().out)["runs"]}
+    assert main(["score", folder, "--above", "0.5", "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)
+    assert [row["run"] for row in kept["runs"]] == [run for run, score in scores.items() if score > 0.5]
+    assert set(kept["matrix"]) == {row["run"] for row in kept["runs"]}
+    # Groups and intervals are those among all runs, whatever is shown.
+    assert main(["score", folder]) == 0
+    whole = capsys.readouterr().out
+    assert main(["score", folder, "--above", "0.5"]) == 0
+    out = capsys.readouterr().out
+    assert "Runs that score above 0.5: 4 of 10." in out
+    shown = [line for line in out.splitlines() if line.startswith("   ") and "–" in line]
+    assert len(shown) == 4
+    assert all(line in whole.splitlines() for line in shown)
+    assert main(["score", folder, "--above", "0.9"]) == 2
+    assert "no run scores above 0.9; the best is hobby with 0.541" in capsys.readouterr().err

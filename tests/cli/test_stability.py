@@ -117,7 +117,12 @@ def test_halves_of_a_real_matrix(
 def test_tables_for_people(matrices: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stability", *map(str, matrices)]) == 0
     shown = capsys.readouterr().out
-    for words in ("Stability under human, model", "By custom", "Ranks under each set", "Swaps against human"):
+    for words in (
+        "Stability under human, model",
+        "By custom",
+        "Scores and ranks under each set",
+        "Swaps against human",
+    ):
         assert words in shown
 
 

@@ -19,9 +19,11 @@ from qassay.matrix import ScoreMatrix
 # A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
+    from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.analysis.sampling import DrawnSample
+    from qassay.analysis.overview import Facts
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
@@ -335,6 +337,21 @@ def describe(
     return Description(score_distributions(_matrix(scores)))
 
 
+def facts(evaluation: Evaluation, *, key: str | None = None) -> Facts:
+    """The test set and its key in numbers, as a track overview prints them; no runs are needed.
+
+    `key` names the judgments that answers, nuggets and NIL questions follow from (default: as in scoring).
+
+    >>> import qassay
+    >>> facts = qassay.facts(qassay.open(qassay.demo_folder()))
+    >>> facts.questions, facts.series.count, facts.target_types["PERSON"], len(facts.nil)
+    ({'factoid': 77, 'list': 16, 'other': 16}, 16, 4, 9)
+    """
+    from qassay.analysis.overview import facts_of
+
+    return facts_of(evaluation, key)
+
+
 def agreement(
     evaluation: Evaluation,
     *,
@@ -356,6 +373,19 @@ def agreement(
     from qassay.analysis.agreements import agreement_study
 
     return agreement_study(evaluation, sets, resamples=resamples, seed=seed, progress=progress)
+
+
+def people(
+    evaluation: Evaluation, *, sets: Sequence[str] | None = None, resamples: int = 1000, seed: int = 0
+) -> PeopleStudy:
+    """Which assessor is out of line, and on what? Everyone is compared with the others on the same items.
+
+    Takes all judgments that name their assessor, from the assessors' sets or from those named in `sets`. One result
+    per kind of judgment, labels of items or pairs first.
+    """
+    from qassay.analysis.by_person import people_study
+
+    return people_study(evaluation, sets, resamples=resamples, seed=seed)
 
 
 def stability(

@@ -14,6 +14,7 @@ from qassay.judging import ROW_KINDS, SETTLED_SETS
 from qassay.judging.sets import JudgmentSet, joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.meta.agreement import Agreement, agreement
+from qassay.meta.agreement.nugget_lists import NuggetLists, compare_lists
 from qassay.meta.ratings import Ratings, rate
 from qassay.results import Result
 from qassay.tables import Table
@@ -35,6 +36,8 @@ class AgreementStudy(Result):
 
     kinds: tuple[Agreement, ...]
     ratings: Ratings
+    # The nugget lists of the sets that have one of their own.
+    nugget_lists: NuggetLists
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -64,7 +67,7 @@ class AgreementStudy(Result):
         tables: list[Table] = []
         for kind in self._compared:
             tables += kind.tables(matrices=len(kind.pairs) <= MATRICES_SHOWN)
-        return [*tables, *self.ratings.tables()]
+        return [*tables, *self.nugget_lists.tables(), *self.ratings.tables()]
 
     def figure(self) -> Figure:
         """The labels of the first two sets, for the first kind of judgment."""
@@ -79,7 +82,8 @@ class AgreementStudy(Result):
         """The document of `agree --json`."""
         first, *others = self.kinds
         document = first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
-        return document | ({"ratings": self.ratings.as_json()} if self.ratings.scales else {})
+        lists = {"nugget_lists": self.nugget_lists.as_json()} if self.nugget_lists.pairs else {}
+        return document | lists | ({"ratings": self.ratings.as_json()} if self.ratings.scales else {})
 
 
 def agreement_study(
@@ -96,7 +100,8 @@ def agreement_study(
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
     manual = frozenset(tag for tag, about in evaluation.information.items() if about.manual)
     rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)
-    return AgreementStudy(tuple(results), rated)
+    lists = {name: evaluation.nugget_list(name) for name in names if name in evaluation.folder.nugget_lists()}
+    return AgreementStudy(tuple(results), rated, compare_lists(lists))
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:

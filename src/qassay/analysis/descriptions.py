@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qassay.analysis.side_by_side import TargetTypes, holistic_rankings, target_types
 from qassay.matrix import Floats
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
@@ -27,6 +28,9 @@ class Description(Result):
 
     units: ScoreDistributions
     composition: Composition | None = None
+    # Where judged: F against holistic scores, content against organization; scores by type of target.
+    rankings: tuple[TwoRankings, ...] = ()
+    targets: TargetTypes | None = None
 
     def sentence(self) -> str:
         """On how many units at least half of the runs score 0."""
@@ -37,10 +41,12 @@ class Description(Result):
         return self.units.table(most)
 
     def tables(self, most: int | None = None) -> list[Table]:
-        """Questions and series with a median of 0, the rankings by other rules, the scores on each unit (0: none)."""
+        """Zero medians, rankings by other rules, scores by type of target, the scores on each unit (none with 0)."""
         composed = [] if self.composition is None else self.composition.tables()
         if self.composition is None or self.composition.questions.unit_name != self.units.unit_name:
             composed = [*composed[:1], self.units.zero_table(), *composed[1:]]
+        composed = [*composed, *(two.table() for two in self.rankings)]
+        composed += [] if self.targets is None else [self.targets.table()]
         return composed if most == 0 else [*composed, self.table(most)]
 
     def figure(self) -> Figure:
@@ -54,7 +60,12 @@ class Description(Result):
 
     def as_json(self) -> dict[str, Any]:
         """The document of `describe --json`."""
-        return {"units": self.units.as_json(), **(self.composition.as_json() if self.composition else {})}
+        return {
+            "units": self.units.as_json(),
+            **(self.composition.as_json() if self.composition else {}),
+            **({"rankings": [two.as_json() for two in self.rankings]} if self.rankings else {}),
+            **({"target_types": self.targets.as_json()} if self.targets else {}),
+        }
 
 
 def describe_evaluation(
@@ -71,7 +82,8 @@ def describe_evaluation(
     composed = None
     if measure is None and component is None:
         composed = composition(evaluation, key, unjudged=unjudged, missing=missing)
-    return Description(score_distributions(scores.matrix), composed)
+    rankings = holistic_rankings(scores) if measure is None else ()
+    return Description(score_distributions(scores.matrix), composed, rankings, target_types(evaluation, scores))
 
 
 @dataclass(frozen=True)

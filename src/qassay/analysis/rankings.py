@@ -208,7 +208,7 @@ def _nuggets_found(
 ) -> dict[tuple[str, str], frozenset[tuple[str, str]]] | None:
     """The nuggets found in each response, with how far they are supported; None where no nugget was judged."""
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    judged = evaluation.judgment_set(key)
+    judged = evaluation.key(key).judgments
     asked = set(questions)
     for name, table in judged.kinds.items():
         record = ROW_KINDS[name]
@@ -242,6 +242,6 @@ def noise_floor(
 
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
     """Who judged each question under this set, where exactly one name is given."""
-    rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.judgment_set(name).kinds.values()])
+    rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.key(name).judgments.kinds.values()])
     judged = rows.drop_nulls().unique(maintain_order=True)
     return dict(judged.filter(~pl.col("question").is_duplicated()).iter_rows())

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets
-from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets, names_in
+from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.errors import unknown
+
+if TYPE_CHECKING:
+    from qassay.analysis.by_person import PeopleStudy
 
 
 def command(
     folder: FolderArgument,
     sets: SetsOption = None,
+    by: Annotated[
+        Literal["set", "person"], typer.Option("--by", help="Compare judgment sets, or the people who judged.")
+    ] = "set",
     resamples: Annotated[
         int, typer.Option("--resamples", min=0, max=100_000, help="Bootstrap resamples behind the intervals; 0: none.")
     ] = 1000,
@@ -28,17 +36,48 @@ def command(
     ratings are compared where there are any. Unless named with --sets,
     settled sets and those of automatic assessors are left out.
 
+    With --by person every assessor is compared with all others on the
+    same items, whatever the set: who is out of line, and on what. Rows
+    have to name their assessor.
+
     Examples
 
       qassay agree my-eval
+      qassay agree my-eval --by person
       qassay agree my-eval --sets adjudicated,llm:gpt
       qassay agree my-eval --json
     """
-    from qassay.analysis import agreement
+    from qassay.analysis import agreement, people
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
+    if by == "person":
+        _by_person(people(evaluation, sets=_sets(sets, evaluation.sets), resamples=resamples, seed=seed), as_json)
+        return
     chosen = named_sets(sets, evaluation.sets)
     with progress("resampling") as update:
         study = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
     print_json(study.as_json()) if as_json else print_tables(study.tables())
+
+
+def _by_person(study: PeopleStudy, as_json: bool) -> None:
+    """Who is out of line first, then the tables."""
+    if as_json:
+        print_json(study.as_json())
+        return
+    for kind in study:
+        sentence = kind.sentence()
+        print(visible(headline(f"{sentence[:1].upper()}{sentence[1:]}.")))
+    print()
+    print_tables(study.tables())
+
+
+def _sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """The sets that the option names; one is enough where people are compared."""
+    if not given:
+        return None
+    names, everything = names_in(given), list(known)
+    for name in names:
+        if name not in everything:
+            raise unknown("judgment set", name, everything)
+    return names

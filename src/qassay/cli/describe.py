@@ -19,6 +19,10 @@ def command(
     sources: SourcesArgument,
     *,
     scoring: ScoringOptions,
+    question: Annotated[
+        str | None,
+        typer.Option("--question", metavar="ID", help="One question: every response to it, and what judges said."),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show the first N units.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
@@ -26,12 +30,17 @@ def command(
 
     The units with a median of 0, by question type, and box statistics of the runs' scores on every unit. For an
     evaluation with several question types also: the ranking by series against the ranking by type, and the ranking
-    when each weight moves by 0.05.
+    when each weight moves by 0.05. Where targets have types, the scores by type; where responses have holistic scores,
+    the ranking by them against the one by F, and content against organization.
+
+    With --question: every run's response to one question with the verdicts of all sets; for a pair all its
+    justifications, with the scores of all judges.
 
     Examples
 
       qassay describe my-eval
       qassay describe my-eval --component list --top 100
+      qassay describe my-eval --question 75
       qassay describe scores.csv --json
       qassay describe old.jsonl new.jsonl --metric f1
     """
@@ -41,6 +50,10 @@ def command(
         from qassay.evaluation import open_evaluation
 
         refuse("a folder", scoring.given())
+        if question is not None:
+            refuse("one question", {"--component": scoring.component})
+            _one_question(sources[0], question, scoring, as_json=as_json)
+            return
         result = describe(
             open_evaluation(sources[0]),
             key=scoring.key,
@@ -52,8 +65,26 @@ def command(
         print_json(result.as_json()) if as_json else print_tables(result.tables(top))
         return
 
+    refuse("a table of scores", {"--question": question})
+
     def answer(matrix: ScoreMatrix) -> Answer:
         spread = describe(matrix)
         return Answer(spread.as_json(), lambda: print_tables(spread.tables(top)))
 
     give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
+
+
+def _one_question(folder: str, question: str, scoring: ScoringOptions, *, as_json: bool) -> None:
+    """Every response to one question; of a pair all justifications, with the scores of all judges."""
+    from qassay.analysis.one_question import one_question
+    from qassay.evaluation import open_evaluation
+
+    found = one_question(
+        open_evaluation(folder),
+        question,
+        key=scoring.key,
+        measure=scoring.measure,
+        unjudged=scoring.unjudged,
+        missing=scoring.missing,
+    )
+    print_json(found.as_json()) if as_json else print_tables(found.tables())

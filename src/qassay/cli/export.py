@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, visible
+from qassay.errors import QassayError, UsageError, few
 from qassay.tables import plural
 
 
@@ -21,6 +23,12 @@ def command(
     nist: Annotated[
         bool, typer.Option("--nist", help="Judgments, nuggets and answers in NIST's forms, in DIR/nist.")
     ] = False,
+    release: Annotated[
+        bool, typer.Option("--release", help="A bundle to give out: all forms, README, checksums, licence.")
+    ] = False,
+    licence: Annotated[
+        str | None, typer.Option("--licence", metavar="LINE", help="Licence of a release, in one line.")
+    ] = None,
     collection: Annotated[bool, typer.Option("--collection", help="Copy the documents too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")] = False,
     as_json: JsonOption = False,
@@ -41,7 +49,10 @@ def command(
 
       qassay export my-eval
       qassay export my-eval --to for-nist --nist
+      qassay export my-eval --to bundle --release --licence "CC BY 4.0"
     """
+    if licence is not None and not release:
+        raise UsageError("--licence goes into the README of a bundle; add --release")
     from qassay.formats.exporting import make_export, write_export
     from qassay.formats.folder import open_folder, read_configuration
     from qassay.store import as_stored
@@ -49,7 +60,18 @@ def command(
     opened = open_folder(folder)
     opened = as_stored(opened, read_configuration(opened))
     target = folder / "export" if to is None else to
-    export = make_export(opened, nist=nist, collection=collection)
+    if release:
+        from qassay.formats.releasing import make_release
+
+        sections, people = _sections(folder)
+        export = make_release(opened, licence=licence, collection=collection, sections=sections)
+        if people:
+            note = (
+                f"Judgments name their assessors ({few(people)}): ask them, or replace the names, before you publish."
+            )
+            export = dataclasses.replace(export, notes=(*export.notes, note))
+    else:
+        export = make_export(opened, nist=nist, collection=collection)
     write_export(export, target, folder=opened, force=force)
     if as_json:
         print_json({"to": str(target), "files": export.names, "notes": list(export.notes)})
@@ -61,3 +83,18 @@ def command(
         print(visible(f"  {place} ({plural(count, 'file')})" if place.endswith("/") else f"  {place}"))
     for note in export.notes:
         print(visible(note))
+
+
+def _sections(folder: Path) -> tuple[list[str], list[str]]:
+    """Parts of the README, the facts and the scores under the default key; and the people whom judgments name."""
+    from qassay.analysis import facts
+    from qassay.evaluation import open_evaluation
+
+    evaluation = open_evaluation(folder)
+    told = facts(evaluation)
+    sections = ["## In numbers", *(shown.markdown().strip() for shown in told.tables())]
+    try:
+        scored = evaluation.score(missing="skip").leaderboard().markdown().strip()
+    except QassayError as error:
+        scored = f"There are no scores yet: {str(error).splitlines()[0]}"
+    return [*sections, "## Scores", scored], list(told.assessors)

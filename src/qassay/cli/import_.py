@@ -56,6 +56,10 @@ def command(
     automatic: Annotated[
         bool, typer.Option("--automatic", help="A program gave these judgments: they are used only where named.")
     ] = False,
+    spread: Annotated[
+        bool,
+        typer.Option("--spread", help="Rows of several assessors about one item go into sets first, second, ..."),
+    ] = False,
     task: Annotated[
         str | None,
         typer.Option("--task", metavar="NAME", help="Make the evaluation, with this task, if there is none."),
@@ -80,7 +84,9 @@ def command(
     Judgments and nuggets go to the set named like their file, those in
     NIST's forms to adjudicated, what comes back from a judging sheet to
     the set named like its assessor; --set names another. A judgment may
-    name a run in place of the answer.
+    name a run in place of the answer. With --spread, where a file has
+    several assessors' rows for one item (a crowd), they go to the sets
+    first, second, third, ... in the order they come.
 
     KIND is one of questions, responses, run, judgments, sheet, nuggets, answers,
     patterns, run-information, rag-assignments, rag-nuggets, nugget-weights,
@@ -92,6 +98,7 @@ def command(
       qassay import my-eval answers.csv --map answer=prediction,gold=answer
       qassay import my-eval labels.csv --labels yes=correct,no=incorrect
       qassay import my-eval gpt.jsonl --automatic
+      qassay import my-eval crowd.csv --spread
       qassay import my-eval trec13questions.xml
       qassay import my-eval runs/*.txt judgments/first.jsonl
       qassay import my-eval qrels.txt --as nist-factoid --set first
@@ -110,6 +117,7 @@ def command(
         keys=parse_map(keys or ()),
         labels=dict(parse_pairs(labels or (), "--labels", "yes=correct")),
         automatic=automatic,
+        spread=spread,
     )
     with _evaluation(folder, task, paths):
         plan, store = _import(folder, paths, kind, options)

@@ -45,6 +45,9 @@ def command(
     best_per_organisation: Annotated[
         bool, typer.Option("--best-per-organisation", help="Only the best run of each organisation.")
     ] = False,
+    above: Annotated[
+        float | None, typer.Option("--above", metavar="SCORE", help="Only the runs that score above this.")
+    ] = None,
     intervals: Annotated[
         bool | None,
         typer.Option(
@@ -77,6 +80,7 @@ def command(
       qassay score my-eval
       qassay score my-eval --key first --measure "nugget_f(beta=1)"
       qassay score my-eval --beta 1-5
+      qassay score my-eval --above 0.2 --best-per-organisation
       qassay score my-eval --unjudged wrong --json
       qassay score my-eval --key gpt-4 --correct-with ada
       qassay score my-eval --key gpt-4 --correct-with ada --half-width 0.05
@@ -93,8 +97,9 @@ def command(
         print_json(corrected.as_json()) if as_json else _show(corrected)
         return
     if beta is not None:
-        if scoring.measure is not None or scoring.component is not None or as_csv:
-            raise UsageError("--beta is a measure of its own: use it without --measure, --component and --csv")
+        if scoring.measure is not None or scoring.component is not None or as_csv or above is not None:
+            others = "--measure, --component, --above and --csv"
+            raise UsageError(f"--beta is a measure of its own: use it without {others}")
         from qassay.meta.fidelity import beta_sweep
 
         matrices: dict[float, ScoreMatrix] = {
@@ -112,16 +117,32 @@ def command(
         print(visible(f"{message} lists all faults."), file=sys.stderr)
     if best_per_organisation:
         scores = scores.best_per_organisation()
+    shown = scores if above is None else _above(scores, above)
     if as_json:
-        print_json(scores.as_json())
+        print_json(shown.as_json())
     elif as_csv:
         from qassay.formats.matrix import format_matrix
 
-        for note in scores.matrix.notes:
+        for note in shown.matrix.notes:
             print(visible(note), file=sys.stderr)
-        print(format_matrix(scores.matrix), end="")
+        print(format_matrix(shown.matrix), end="")
     else:
-        _show(_leaderboard(scores, intervals))
+        board = _leaderboard(scores, intervals)
+        _show(board if above is None else _only_above(board, above))
+
+
+def _above(scores: Scores, limit: float) -> Scores:
+    """The runs above a score; an error where there are none, with the best score."""
+    kept = scores.above(limit)
+    if not kept.runs:
+        best = next((f"{row.run} with {row.score:.3f}" for row in scores.runs if row.score is not None), "none")
+        raise UsageError(f"no run scores above {limit:g}; the best is {best}")
+    return kept
+
+
+def _only_above(board: Scores | Leaderboard, limit: float) -> Scores | Leaderboard:
+    """The leaderboard with these runs; intervals and groups stay those among all runs."""
+    return _above(board, limit) if isinstance(board, Scores) else replace(board, scores=_above(board.scores, limit))
 
 
 def _show(result: Scores | Leaderboard | CorrectedScores) -> None:

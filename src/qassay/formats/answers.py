@@ -30,7 +30,7 @@ JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "system", "model"),
     "judgment": ("judgment", "label", "verdict", "grade"),
     "text": ("text", "answer", "response", "output", "prediction"),
-    "assessor": ("assessor", "annotator", "judge"),
+    "assessor": ("assessor", "annotator", "judge", "annotator_id", "worker", "worker_id"),
 }
 # Of these the first that the file has is used: the others often stand beside it with another meaning.
 _IN_ORDER = {"system", "run", "assessor", "text"}

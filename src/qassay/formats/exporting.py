@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from qassay.errors import InputError, Problem, UsageError, few
-from qassay.formats import files, jsonl, nist
+from qassay.formats import files, jsonl, nist, question_forms
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
 from qassay.formats.names import file_name, set_name
@@ -229,11 +229,25 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
     for name, path in folder.nugget_lists().items():
         table = read_nuggets(path, questions, file=folder.name(path))
         made.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
-        if table["weight"].is_not_null().any():
-            made.notes.append(f"{folder.name(path)}: the weights of nuggets are left out; NIST's form has none.")
+        made.add(f"{file_name(name)}-weights.txt", nist.format_weights, table.to_dicts())
+    _add_questions(made, configuration.name, questions)
     if made.problems:
         raise InputError(made.problems)
     return made
+
+
+def _add_questions(made: NistFiles, name: str, questions: TestSet) -> None:
+    """The questions in the form of their track, and the types of their targets."""
+    form = question_forms.form_of(questions)
+    if form == "series":
+        made.add("questions.xml", lambda file: question_forms.series_xml(questions, name=name, file=file))
+    elif form == "topics":
+        made.add("topics.txt", lambda file: question_forms.topics(questions, file=file))
+    elif form == "rag":
+        made.add("topics.tsv", lambda file: question_forms.rag_topics(questions, file=file))
+    else:
+        made.notes.append("The questions are in questions.jsonl alone: TREC has no form for them as they are.")
+    made.add("target-types.txt", lambda file: question_forms.target_types(questions))
 
 
 def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:

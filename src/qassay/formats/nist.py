@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import warnings as python_warnings
 from collections.abc import Container, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from qassay.errors import InputError, Problem
@@ -283,6 +284,20 @@ def parse_weights(text: str, *, file: str, warnings: list[Problem] | None = None
         row = {"question": match[1], "nugget": match[2], "text": match[4].strip(), "weight": float(match[3])}
         rows.append((number, row))
     return _whole(rows, problems)
+
+
+def format_weights(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
+    """The text of `qid<TAB>nugget<TAB>weight<TAB>text`, for the nuggets that have a weight."""
+    writer = Writer(file)
+    for row in rows:
+        if row.get("weight") is None:
+            continue
+        question, text = row["question"], _flat(row["text"] or "")
+        writer.check_fields(question, [question, row["nugget"]])
+        writer.check(question, text)
+        weight = format(Decimal(repr(float(row["weight"]))), "f")  # never with an exponent
+        writer.raw("\t".join([question, row["nugget"], weight, text]))
+    return writer.text()
 
 
 def parse_target_types(text: str, *, file: str) -> list[Numbered]:

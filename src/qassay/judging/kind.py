@@ -235,6 +235,10 @@ class Kind(ABC):
         item = pl.concat_str(names, separator="\t", ignore_nulls=True) if names else pl.col("question")
         return table.select("question", item.alias("item"), label=next(iter(self.fields)))
 
+    def labels_by_person(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
+        """The labels of a table of judgments that all name their assessor: question, item, label and person."""
+        return self.labels_of(table, nuggets).with_columns(person=table["assessor"])
+
 
 # ---- subjects -------------------------------------------------------------------------------------------------------
 

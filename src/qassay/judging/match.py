@@ -99,6 +99,13 @@ class NuggetMatch(Kind):
             hits.with_columns(label=pl.lit("yes")), on=["question", "run", "nugget"], how="left", maintain_order="left"
         ).select("question", item.alias("item"), pl.col("label").fill_null("no"))
 
+    def labels_by_person(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
+        """The same, person by person: a response has a label for each nugget, not one for each row."""
+        return pl.concat(
+            self.labels_of(own, nuggets).with_columns(person=pl.lit(person))
+            for (person,), own in table.partition_by("assessor", as_dict=True).items()
+        )
+
 
 def matched_nuggets(row: Mapping[str, Any]) -> list[str]:
     """The nuggets that a row of matches names."""

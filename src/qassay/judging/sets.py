@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qassay.errors import InputError, Problem, Rule
-from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, ROW_KINDS, Kind, kinds_of_rows
+from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, Kind, kinds_of_rows
 from qassay.questions import TestSet
 from qassay.tasks import Task
 
@@ -65,8 +65,33 @@ def with_kinds(table: pl.DataFrame, questions: TestSet, task: Task) -> pl.DataFr
 
 
 # The judgment sets of assessors: set i has every question's i-th assessor (METHOD 4).
+# A crowd may have more of them than the application hands out, up to a number that is certainly a mistake.
+MOST_SLOTS = 100
 SLOTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 DEVELOPMENT = "development"
+
+
+def slot_name(place: int) -> str:
+    """The name of an assessors' set by its place, from 0.
+
+    >>> slot_name(0), slot_name(9), slot_name(10), slot_name(21), slot_name(110)
+    ('first', 'tenth', '11th', '22nd', '111th')
+    """
+    if place < len(SLOTS):
+        return SLOTS[place]
+    number = place + 1
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names of sets as people expect them: settled ones, then first, second, third, ..., then by alphabet.
+
+    >>> in_order(["third", "first", "11th", "ana", "second", "adjudicated"])
+    ['adjudicated', 'first', 'second', 'third', '11th', 'ana']
+    """
+    places = {slot_name(place): place for place in range(MOST_SLOTS)}
+    return sorted(names, key=lambda name: (name not in SETTLED_SETS, places.get(name, MOST_SLOTS), name))
 
 
 def list_shown(set_name: str, names: Collection[str]) -> str:

@@ -169,7 +169,7 @@ def score_intervals(
     return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low_, high_, methods, level, over, tuple(notes))
 
 
-def wilson(successes: int, total: int, *, level: float = 0.95) -> tuple[float, float]:
+def wilson(successes: float, total: int, *, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a proportion (Wilson 1927).
 
     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n); undefined for n = 0.

@@ -160,19 +160,20 @@ class MeasureStability:
         return table(f"Swaps against {self.reference}, by {self.measure}", columns, rows, notes)
 
     def rankings(self) -> Table:
-        """The score of each run under the reference, and its rank under every set."""
+        """The score and the rank of each run under every set, side by side, the reference first."""
         ranks = {name: mean_ranks(scores) for name, scores in self.scores.items()}
         names = [self.reference, *(name for name in self.sets if name != self.reference)]
-        columns = [Column("run", left=True), Column(f"score ({self.reference})", ".3f")]
-        columns += [Column(f"rank ({name})", "g") for name in names]
+        columns = [Column("run", left=True)]
+        for name in names:
+            columns += [Column(name, ".3f"), Column("rank", "g")]
         order = sorted(range(len(self.runs)), key=lambda i: (ranks[self.reference][i], self.runs[i]))
-        rows: list[tuple[Cell, ...]] = [
-            (self._star(self.runs[i]), self.scores[self.reference][i], *(float(ranks[name][i]) for name in names))
-            for i in order[:RUNS_SHOWN]
-        ]
+        rows: list[tuple[Cell, ...]] = []
+        for i in order[:RUNS_SHOWN]:
+            pairs = ((self.scores[name][i], float(ranks[name][i])) for name in names)
+            rows.append((self._star(self.runs[i]), *(figure for pair in pairs for figure in pair)))
         notes = [f"The first {RUNS_SHOWN} of {len(order)} runs."] if len(order) > RUNS_SHOWN else []
         notes += ["* manual run"] if self.manual else []
-        return table(f"Ranks under each set, by {self.measure}", columns, rows, notes)
+        return table(f"Scores and ranks under each set, by {self.measure}", columns, rows, notes)
 
     def _star(self, run: str) -> str:
         return starred(run, self.manual)

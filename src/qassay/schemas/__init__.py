@@ -30,7 +30,7 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "sample-row": ("A row of samples/NAME.jsonl", (rows.SampleRow,)),
 }
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
-    "agree": ("qassay agree --json", (outputs.Agree,)),
+    "agree": ("qassay agree --json", (outputs.Agree, outputs.AgreeByPerson)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
@@ -46,9 +46,10 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     ),
     "completion": ("qassay completion --json", (outputs.Completion,)),
     "demo": ("qassay demo --json", (outputs.Story, outputs.Written)),
-    "describe": ("qassay describe --json", (outputs.Describe, outputs.ByMetric)),
+    "describe": ("qassay describe --json", (outputs.Describe, outputs.DescribeQuestion, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
+    "facts": ("qassay facts --json", (outputs.Facts,)),
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge,)),

@@ -78,6 +78,76 @@ class Check(TypedDict):
     warnings: list[Problem]
 
 
+class PerSeries(TypedDict):
+    """Questions of a series: the fewest, the mean, the most."""
+
+    min: int
+    mean: float
+    max: int
+
+
+class SeriesFacts(TypedDict):
+    """The series of a test set."""
+
+    count: int
+    questions: PerSeries
+
+
+class ListAnswers(TypedDict):
+    """Known answers per list question."""
+
+    mean: float
+    min: int
+    max: int
+    questions: int
+
+
+class NuggetFacts(TypedDict):
+    """Nuggets per list, and the vital ones among them (means)."""
+
+    mean: float
+    vital: float
+    lists: int
+    min: int
+    max: int
+
+
+class AssessorFacts(TypedDict):
+    """How much one person judged, in all and by set."""
+
+    judgments: int
+    sets: dict[str, int]
+
+
+class ScoredFacts(TypedDict):
+    """What is left for scoring, and what is left out with the reason."""
+
+    questions: dict[str, int]
+    series: int | None
+    left_out: dict[str, str]
+
+
+class Facts(TypedDict):
+    """The test set and its key in numbers; null where something is not known."""
+
+    name: str
+    key: str | None
+    questions: dict[str, int]
+    series: SeriesFacts | None
+    target_types: dict[str, int]
+    nil_questions: int | None
+    nil: list[str] | None
+    list_answers: ListAnswers | None
+    nuggets: NuggetFacts | None
+    pair_labels: dict[str, int]
+    assessors: dict[str, AssessorFacts]
+    sets: dict[str, int]
+    runs: int
+    organisations: int
+    scored: ScoredFacts
+    notes: Notes
+
+
 class RunScore(TypedDict):
     """The score of one run."""
 
@@ -109,6 +179,20 @@ class Rule(TypedDict):
     questions: NotRequired[Any]
 
 
+class Vote(TypedDict):
+    """What a key by votes (majority, dawid-skene) was made from."""
+
+    rule: Literal["majority", "dawid-skene"]
+    sets: list[str]
+    people: int
+    items: int
+    labels_per_item: float
+    items_per_person: float
+    ties: int
+    differs_from_majority: int
+    nugget_judgments_left_out: int
+
+
 class Score(TypedDict):
     """Scores of all runs, by run, unit and question."""
 
@@ -123,6 +207,7 @@ class Score(TypedDict):
     unjudged: NotRequired[Rule]
     missing: NotRequired[Rule]
     contingency: NotRequired[dict[str, dict[str, int]]]
+    vote: NotRequired[Vote]
 
 
 class ScoreBias(TypedDict):
@@ -405,6 +490,59 @@ class PairAgreement(TypedDict):
     matrix: dict[str, dict[str, int]]
 
 
+class NuggetListPair(TypedDict):
+    """The nugget lists of two assessors, on the questions of both; pairs of numbers are those of a and b."""
+
+    a: str
+    b: str
+    questions: int
+    nuggets: list[int]
+    vital: list[int]
+    okay: list[int]
+    both: int
+    same_mark: int
+
+
+class PersonDifference(TypedDict):
+    """A label of a person where the others say another."""
+
+    own: str
+    others: str
+    items: float
+    share: float
+
+
+class PersonAgreement(TypedDict):
+    """One person beside the others on the same items."""
+
+    person: str
+    items: int
+    common: int
+    agreement: Number
+    interval: Interval
+    kappa: Number
+    labels: dict[str, float]
+    others_labels: dict[str, float]
+    others_agreement: Number
+    out_of_line: bool
+    differs: list[PersonDifference]
+    by_type: dict[str, float]
+    seconds: Number
+
+
+class AgreeByPerson(TypedDict):
+    """Who is out of line (`agree --by person`); further kinds of judgment follow under their own names."""
+
+    people: list[PersonAgreement]
+    krippendorff_alpha: Number
+    interval: Interval
+    items: int
+    about: str
+    out_of_line: list[str]
+    answer: str
+    notes: Notes
+
+
 class Agree(TypedDict):
     """Agreement of judgment sets; further kinds of judgment follow under their own names."""
 
@@ -427,6 +565,7 @@ class Agree(TypedDict):
     about: str
     notes: Notes
     not_all_wrong: NotRequired[int]
+    nugget_lists: NotRequired[list[NuggetListPair]]
     ratings: NotRequired[dict[str, Any]]
 
 
@@ -517,6 +656,30 @@ class Boxes(TypedDict):
     notes: Notes
 
 
+class QuestionResponse(TypedDict):
+    """One run's response to the question: items with verdicts by set, or a decision with the ratings of all judges."""
+
+    run: str
+    score: Number
+    items: NotRequired[list[dict[str, Any]]]
+    judgments: NotRequired[dict[str, str]]
+    decision: NotRequired[str]
+    justification: NotRequired[str | None]
+    ratings: NotRequired[list[dict[str, Any]]]
+    mean: NotRequired[dict[str, Number]]
+
+
+class DescribeQuestion(TypedDict):
+    """One question (`describe --question`)."""
+
+    question: dict[str, str]
+    key: str
+    measure: str
+    sets: list[str]
+    answers: dict[str, str]
+    responses: list[QuestionResponse]
+
+
 class Describe(TypedDict):
     """How scores spread over units; questions, aggregation and weights where the task has them."""
 
@@ -524,6 +687,8 @@ class Describe(TypedDict):
     questions: NotRequired[Boxes]
     aggregation: NotRequired[dict[str, Any]]
     weights: NotRequired[dict[str, Any]]
+    rankings: NotRequired[list[dict[str, Any]]]
+    target_types: NotRequired[dict[str, Any]]
 
 
 class LeftOut(TypedDict):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qassay.errors import UsageError
+from qassay.judging.voting import Vote
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
 from qassay.questions import Question
 from qassay.results import Result
@@ -102,6 +103,8 @@ class Scores(Result):
     judged_by: Mapping[str, Mapping[str, int]] | None = None
     # Who rated the justifications, where the score is the mean of their ratings.
     judges: tuple[str, ...] = ()
+    # Under a key by the votes of several people: what it was made from.
+    vote: Vote | None = None
 
     def sentence(self) -> str:
         """Which run scores best, of how many, on how many units."""
@@ -241,6 +244,12 @@ class Scores(Result):
             best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)
         return replace(self, runs=tuple(best.values()), notes=(*self.notes, "The best run of each organisation."))
 
+    def above(self, limit: float) -> Scores:
+        """The same with the runs that score above a limit only."""
+        kept = tuple(row for row in self.runs if row.score is not None and row.score > limit + TIE)
+        note = f"Runs that score above {limit:g}: {len(kept):,} of {len(self.runs):,}."
+        return replace(self, runs=kept, notes=(*self.notes, note))
+
     def notes_for_output(self) -> tuple[str, ...]:
         """Sentences that every output carries: what was left out, counted as wrong or passed over."""
         notes = list(self.notes)
@@ -250,6 +259,8 @@ class Scores(Result):
             names = [f"{dropped.question or dropped.unit} ({dropped.reason})" for dropped in self.dropped]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
             notes.append("Left out: " + ", ".join(names[:8]) + more + ".")
+        if self.vote is not None:
+            notes.append(self.vote.sentence())
         if self.judged_by is not None:
             notes.append(self._judged_by_note(self.judged_by))
         if self.unjudged:
@@ -279,6 +290,8 @@ class Scores(Result):
             result["contingency"] = total
         if self.unjudged:
             result["unjudged"] = {"rule": self.unjudged[0], "items": self.unjudged[1]}
+        if self.vote is not None:
+            result["vote"] = self.vote.as_json()
         if self.judged_by is not None:
             result["judged_by"] = {run: dict(counts) for run, counts in self.judged_by.items()}
         if self.missing:

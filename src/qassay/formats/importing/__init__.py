@@ -28,8 +28,9 @@ _QUESTIONS: dict[str, Callable[[Plan, Source], None]] = {
 _ALL_AT_ONCE: dict[str, Callable[[Plan, list[Source]], None]] = {"responses": import_responses, "run": import_runs}
 _ROWS: dict[str, Callable[[Plan, Source], None]] = {
     "nuggets": import_rows,
-    "nugget-weights": import_weights,
     "nist-nuggets": import_rows,
+    # After the lists, which say what is vital; a weight of its own then stays.
+    "nugget-weights": import_weights,
     "judgments": import_judgments,
     "nist-factoid": import_judgments,
     "nist-list": import_judgments,
@@ -60,6 +61,7 @@ def plan_import(
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
     check_options(plan, sources)
+    _check_spread(options, sources)
     plan.added = {source: Added(source.name, source.kind, "") for source in sources}
     _one_by_one(plan, sources, _QUESTIONS)
     # Without these questions, files that refer to them are checked for their own faults alone.
@@ -73,6 +75,17 @@ def plan_import(
     if plan.problems:
         raise InputError(plan.problems)
     return plan
+
+
+def _check_spread(options: Options, sources: Sequence[Source]) -> None:
+    """Refuse `--spread` with what contradicts it."""
+    if not options.spread:
+        return
+    if options.set_name is not None or options.automatic:
+        other = "--set" if options.set_name is not None else "--automatic"
+        raise UsageError(f"--spread makes the sets first, second, third, ... of people; leave out {other}")
+    if sources and not any(_ROWS.get(source.kind) is import_judgments for source in sources):
+        raise UsageError("--spread is for judgments, and none of these files contains any; leave it out")
 
 
 def _one_by_one(plan: Plan, sources: Sequence[Source], steps: Mapping[str, Callable[[Plan, Source], None]]) -> None:

@@ -18,6 +18,7 @@ from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
 from qassay.formats.folder import CONFIGURATION, with_listed
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import add_judgments, canonical, judgment_identity, parsed_rows, refuse_empty, set_of
+from qassay.formats.importing.spreading import spread
 from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
 from qassay.formats.records import Records, parse_records, without_absent
@@ -36,7 +37,7 @@ Response = list[dict[str, Any]]
 
 def import_judgments(plan: Plan, source: Source) -> None:
     """Append judgments to their set; earlier rows are history."""
-    name = set_of(plan, source)
+    name = "" if plan.options.spread else set_of(plan, source)
     if source.kind != "judgments":
         _add(plan, source, parsed_rows(plan, source), name)
         return
@@ -61,10 +62,16 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
     rows = _with_items(plan, source, rows)
     if plan.options.automatic:
         _mark_automatic(plan, name)
-    try:
-        add_judgments(plan, source, rows, name)
-    except InputError as error:
-        raise InputError(_with_labels_hint(error.problems, rows, plan.configuration.task)) from None
+    sets = spread(plan, source, rows) if plan.options.spread else {name: rows}
+    problems: list[Problem] = []
+    for own, part in sets.items():
+        try:
+            add_judgments(plan, source, part, own)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        problems.sort(key=lambda problem: problem.line or 0)
+        raise InputError(_with_labels_hint(problems, rows, plan.configuration.task))
 
 
 # ---- tables with keys of their own ----------------------------------------------------------------------------------
@@ -182,7 +189,9 @@ def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequenc
             silent.append(str(row["question"]))
         else:
             full = _filled(row, item, questions, task)
-            before = given.setdefault(identity(full), (line, row))
+            # Rows of several people may differ; those of one person may not.
+            person = row.get("assessor") if plan.options.spread else None
+            before = given.setdefault((identity(full), person), (line, row))
             if before[1]["judgment"] != row["judgment"]:
                 problems.append(Problem("bad-label", _two_labels(before, row), *place))
             elif canonical(full) not in stored:

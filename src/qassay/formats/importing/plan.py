@@ -36,8 +36,9 @@ class Options:
     """What the user says of the files: name of the set, encoding, type of untyped questions, leave to replace.
 
     For people's own tables: the name of the `run`, which `keys` contain what, and the task's label for each of the
-    file's `labels`. `automatic` says that a program gave the judgments. `lengths` gives the length of every document of
-    the collection, where there is one to check runs against.
+    file's `labels`. `automatic` says that a program gave the judgments. `spread` puts the rows of several people
+    about one item into sets of their own. `lengths` gives the length of every document of the collection, where there
+    is one to check runs against.
     """
 
     set_name: str | None = None
@@ -48,6 +49,7 @@ class Options:
     keys: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     automatic: bool = False
+    spread: bool = False
     lengths: Callable[[], Mapping[str, int]] | None = None
 
 

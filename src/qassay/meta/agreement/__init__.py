@@ -8,6 +8,8 @@ matches or not.
 
 coefficients    Cohen's and Fleiss' kappa, Scott's pi, Krippendorff's alpha; intervals over items
 result          Agreement -> tables and JSON
+people          every person beside the others: who is out of line, and on what
+nugget_lists    the nugget lists of two assessors side by side
 """
 
 from __future__ import annotations

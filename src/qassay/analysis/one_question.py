@@ -1,0 +1,259 @@
+"""One question with every run's response to it, and what every judge said: for a pair, all its justifications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from qassay.errors import unknown
+from qassay.judging import ROW_KINDS
+from qassay.matrix import document
+from qassay.questions import Question
+from qassay.results import Result
+from qassay.tables import Cell, Column, Table, plural, table
+
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+    from qassay.judging.sets import JudgmentSet
+    from qassay.scoring import Missing, Scores, Unjudged
+
+# A longer text is cut in tables; JSON has it whole.
+LONGEST_TEXT = 200
+LONGEST_VERDICT = 40
+# The fields of an item that a judgment may name.
+_ITEM = ("doc", "text", "start", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One judge's scores of a justification; correctness is None where it was not asked for."""
+
+    judge: str
+    understandability: int | None
+    correctness: int | None
+
+    def __str__(self) -> str:
+        return f"{_dash(self.understandability)}/{_dash(self.correctness)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseItem:
+    """One item of a response, with the verdict of every set on it."""
+
+    doc: str | None
+    text: str | None
+    judgments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResponse:
+    """One run's response: its score, its items or its decision and justification, and what was said of the whole."""
+
+    run: str
+    score: float | None
+    items: tuple[ResponseItem, ...] = ()
+    judgments: Mapping[str, str] | None = None
+    decision: str | None = None
+    justification: str | None = None
+    ratings: tuple[Rating, ...] = ()
+
+    def mean(self, scale: str) -> float | None:
+        """The mean over the judges; an unassigned correctness counts as 0 [RTE08]."""
+        known = [getattr(rating, scale) or 0 for rating in self.ratings if rating.understandability is not None]
+        return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OneQuestion(Result):
+    """A question, and everything that runs and judges said about it; the best response first."""
+
+    question: Question
+    key: str
+    measure: str
+    sets: tuple[str, ...]
+    responses: tuple[JudgedResponse, ...]
+    # Of a pair, the reference answer of each set.
+    answers: Mapping[str, str]
+
+    def sentence(self) -> str:
+        """The question, and who answers it best."""
+        scored = [response for response in self.responses if response.score is not None]
+        best = f"; best: {scored[0].run} with {scored[0].score:.3f}" if scored else ""
+        return f"question {self.question.id}: {plural(len(self.responses), 'response')}{best}"
+
+    def table(self) -> Table:
+        """One row per item of a response; for pairs one row per justification, with the judges' scores."""
+        decided = any(response.decision is not None for response in self.responses)
+        return self._justifications() if decided else self._items()
+
+    def tables(self) -> list[Table]:
+        """The question in words, and the responses."""
+        shown = {"text": self.question.text, "hypothesis": self.question.hypothesis, "target": self.question.target}
+        rows = [(name, _cut(text)) for name, text in shown.items() if text]
+        rows += [(f"answer ({name})", label) for name, label in self.answers.items()]
+        return [table(f"Question {self.question.id} ({self.question.type})", ["", ""], rows), self.table()]
+
+    def _justifications(self) -> Table:
+        judges = list(dict.fromkeys(rating.judge for response in self.responses for rating in response.ratings))
+        columns = [Column("run", left=True), Column("decision", left=True), *(Column(j, left=True) for j in judges)]
+        columns += [Column("mean understandability", ".2f"), Column("mean correctness", ".2f")] if judges else []
+        rows: list[tuple[Cell, ...]] = []
+        for response in self.responses:
+            given = {rating.judge: str(rating) for rating in response.ratings}
+            means = (response.mean("understandability"), response.mean("correctness")) if judges else ()
+            rows.append(
+                (response.run, response.decision, *map(given.get, judges), *means, _cut(response.justification))
+            )
+        note = "Judges: understandability/correctness, 1 to 5; correctness is asked from an understandability of 3."
+        title = f"All responses to pair {self.question.id}, with the scores of all judges"
+        notes = [note] if judges else ["No judge rated the justifications of this pair."]
+        return table(title, [*columns, Column("justification", left=True)], rows, notes)
+
+    def _items(self) -> Table:
+        columns = [Column("run", left=True), Column("score", ".3f"), *(Column(s, left=True) for s in self.sets)]
+        columns += [Column("doc", left=True), Column("text", left=True)]
+        rows: list[tuple[Cell, ...]] = []
+        for response in self.responses:
+            whole = response.judgments or {}
+            items = response.items or (ResponseItem(None, response.decision or "NIL or empty", {}),)
+            for place, item in enumerate(items):
+                verdicts = [item.judgments.get(name) or (whole.get(name) if place == 0 else None) for name in self.sets]
+                shown = [_cut(verdict, LONGEST_VERDICT) for verdict in verdicts]
+                rows.append((response.run, response.score, *shown, item.doc or "", _cut(item.text)))
+        note = f"Scores: judgments {self.key}. What is judged of a response as a whole is in its first row."
+        return table(f"Responses to question {self.question.id}", columns, rows, [note])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `describe --question --json`."""
+        asked = {
+            name: getattr(self.question, name) for name in ("id", "type", "text", "hypothesis", "series", "target")
+        }
+        return {
+            "question": {name: value for name, value in asked.items() if value is not None},
+            **document(self, "key", "measure", "sets", "answers"),
+            "responses": [self._response_json(response) for response in self.responses],
+        }
+
+    @staticmethod
+    def _response_json(response: JudgedResponse) -> dict[str, object]:
+        result = document(response, "run", "score")
+        if response.decision is None:
+            return result | document(response, "items") | {"judgments": dict(response.judgments or {})}
+        means = {name: response.mean(name) for name in ("understandability", "correctness")}
+        return result | document(response, "decision", "justification", "ratings") | {"mean": means}
+
+
+def one_question(
+    evaluation: Evaluation,
+    question: str,
+    *,
+    key: str | None = None,
+    measure: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+) -> OneQuestion:
+    """Every response to one question, scored, with the verdicts of all sets."""
+    if question not in evaluation.questions.by_id:
+        raise unknown("question", question, evaluation.questions.ids)
+    asked = evaluation.questions.by_id[question]
+    scores = evaluation.score(key, measure=measure, unjudged=unjudged, missing=missing)
+    rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
+    ratings = _ratings(evaluation, question)
+    verdicts = {name: _Verdicts(evaluation.judgment_set(name), question) for name in evaluation.sets}
+    own = _scores(scores, question)
+    responses = []
+    for (tag,), group in rows.partition_by("run", as_dict=True, maintain_order=True).items():
+        run = str(tag)
+        items = list(_items(group, run, verdicts))
+        whole = {name: words for name, said in verdicts.items() if (words := said.of_response(run))}
+        first = group.row(0, named=True)
+        responses.append(
+            JudgedResponse(
+                run=run,
+                score=own.get(run),
+                items=tuple(items),
+                judgments=whole,
+                decision=first.get("decision"),
+                justification=first.get("justification"),
+                ratings=tuple(ratings.get(run, ())),
+            )
+        )
+    responses.sort(key=lambda response: (-1.0 if response.score is None else -response.score, response.run))
+    shown = tuple(name for name, said in verdicts.items() if said.any)
+    labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
+    answers = {name: label for name, label in labels.items() if label is not None}
+    return OneQuestion(asked, scores.key, scores.measure, shown, tuple(responses), answers)
+
+
+class _Verdicts:
+    """What one set says about one question: of items, and of responses as a whole."""
+
+    def __init__(self, judged: JudgmentSet, question: str) -> None:
+        self.items: dict[tuple[Any, ...], str] = {}
+        self.responses: dict[str, list[str]] = {}
+        for kind, table_ in judged.kinds.items():
+            record = ROW_KINDS[kind]
+            if not record.of_runs or kind == "rating":
+                continue
+            for row in table_.filter(pl.col("question") == question).iter_rows(named=True):
+                words = record.in_words(row)
+                if "text" in record.identity:
+                    run = row["run"] if "run" in record.identity else None
+                    self.items[run, *(row[name] for name in _ITEM)] = words
+                elif row.get("item") is None:
+                    place = next(
+                        (f"{name} {row[name]}: " for name in ("nugget", "sentence") if row[name] is not None), ""
+                    )
+                    self.responses.setdefault(row["run"], []).append(f"{place}{words}")
+
+    @property
+    def any(self) -> bool:
+        return bool(self.items or self.responses)
+
+    def of_item(self, run: str, item: Mapping[str, Any]) -> str | None:
+        """The verdict on an item: pooled with those of all runs, or this run's own."""
+        place = tuple(item.get(name) for name in _ITEM)
+        texts = [(own, *place) for own in (run, None)] + [(None, None, item.get("text"), None, None)]
+        return next((self.items[where] for where in texts if where in self.items), None)
+
+    def of_response(self, run: str) -> str:
+        return "; ".join(self.responses.get(run, ()))
+
+
+def _items(group: pl.DataFrame, run: str, verdicts: Mapping[str, _Verdicts]) -> Iterator[ResponseItem]:
+    for row in group.iter_rows(named=True):
+        if row.get("text") is None and row.get("start") is None:
+            continue
+        found = {name: words for name, said in verdicts.items() if (words := said.of_item(run, row)) is not None}
+        text = row.get("text") or f"{row.get('length')} characters from {row.get('start')}"
+        yield ResponseItem(row.get("doc"), text, found)
+
+
+def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
+    """The ratings of each run's justification by every judge."""
+    rows = evaluation.ratings(evaluation.sets)
+    if "understandability" not in rows.columns:
+        return {}
+    found: dict[str, list[Rating]] = {}
+    for row in rows.filter(pl.col("question") == question).drop_nulls("understandability").iter_rows(named=True):
+        rating = Rating(row["assessor"], row["understandability"], row["correctness"])
+        found.setdefault(row["run"], []).append(rating)
+    return found
+
+
+def _scores(scores: Scores, question: str) -> dict[str, float | None]:
+    """The score of every run on the question; absent where it is left out."""
+    document_ = scores.as_json()["questions"]
+    return {run: values.get(question) for run, values in document_.items()}
+
+
+def _cut(text: str | None, most: int = LONGEST_TEXT) -> str:
+    flat = " ".join((text or "").split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def _dash(value: int | None) -> str:
+    return "–" if value is None else str(value)

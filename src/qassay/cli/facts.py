@@ -1,0 +1,34 @@
+"""`qassay facts`: the test set and its key in numbers."""
+
+from __future__ import annotations
+
+from qassay.cli.inputs import FolderArgument, JsonOption, KeyOption
+from qassay.cli.output import headline, print_json, print_tables, visible
+
+
+def command(folder: FolderArgument, key: KeyOption = None, as_json: JsonOption = False) -> None:
+    """The test set and its key in numbers, as a track overview prints them.
+
+    Questions by type, series and questions per series, targets by type,
+    questions for which NIL is right, answers per list question, nuggets
+    per list and how many of them are vital, runs, and how much each
+    assessor judged. What is not known is shown as a dash (null), not as 0.
+    Where questions are left out of scoring, they are listed with the
+    reason. No runs are needed.
+
+    Examples
+
+      qassay facts my-eval
+      qassay facts my-eval --key first
+      qassay facts my-eval --json
+    """
+    from qassay.analysis import facts
+    from qassay.evaluation import open_evaluation
+
+    result = facts(open_evaluation(folder), key=key)
+    if as_json:
+        print_json(result.as_json())
+        return
+    print(visible(headline(f"{result.sentence()}.")))
+    print()
+    print_tables(result.tables())

@@ -1,0 +1,92 @@
+"""Nugget lists of two assessors side by side: how long they are, how much is vital, and which texts are in both."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from qassay.matrix import document
+from qassay.tables import Cell, Column, Table, table
+
+
+@dataclass(frozen=True, slots=True)
+class ListPair:
+    """Two nugget lists on the questions for which both have nuggets.
+
+    `nuggets`, `vital` and `okay` are numbers of each of the two; `both` counts the texts that are in both lists, and
+    `same_mark` those of them that both call vital, or both okay. Blanks and capitals make no difference.
+    """
+
+    a: str
+    b: str
+    questions: int
+    nuggets: tuple[int, int]
+    vital: tuple[int, int]
+    okay: tuple[int, int]
+    both: int
+    same_mark: int
+
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """One row per list."""
+        mean = [count / self.questions if self.questions else None for count in self.nuggets]
+        shared = [self.both / count if count else None for count in self.nuggets]
+        return [
+            (name, self.questions, self.nuggets[i], mean[i], self.vital[i], self.okay[i], self.both, shared[i])
+            for i, name in enumerate((self.a, self.b))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class NuggetLists:
+    """All pairs of the assessors' own nugget lists."""
+
+    pairs: tuple[ListPair, ...]
+
+    def tables(self) -> list[Table]:
+        """One table per pair."""
+        columns = [Column("list", left=True), Column("questions"), Column("nuggets"), Column("per question", ".1f")]
+        columns += [Column("vital"), Column("okay"), Column("texts in both"), Column("share in both", ".3f")]
+        shown = []
+        for pair in self.pairs:
+            note = f"Of the {pair.both:,} texts in both lists, {pair.same_mark:,} have the same mark (vital or okay)."
+            title = f"Nugget lists of {pair.a} and {pair.b}, on the questions of both"
+            shown.append(table(title, columns, pair.rows(), [note]))
+        return shown
+
+    def as_json(self) -> list[dict[str, object]]:
+        """One object per pair."""
+        return [document(pair) for pair in self.pairs]
+
+
+def compare_lists(lists: Mapping[str, pl.DataFrame]) -> NuggetLists:
+    """Compare nugget lists, given as tables with question, nugget, vital and text, two by two."""
+    return NuggetLists(tuple(_pair(a, b, lists) for a, b in itertools.combinations(lists, 2)))
+
+
+def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:
+    questions = set(lists[a]["question"]).intersection(lists[b]["question"])
+    one, other = (lists[name].filter(pl.col("question").is_in(list(questions))) for name in (a, b))
+    marks = [_marks(own) for own in (one, other)]
+    both = [text for text in marks[0] if text in marks[1]]
+    vital = (int(one["vital"].sum()), int(other["vital"].sum()))
+    return ListPair(
+        a=a,
+        b=b,
+        questions=len(questions),
+        nuggets=(one.height, other.height),
+        vital=vital,
+        okay=(one.height - vital[0], other.height - vital[1]),
+        both=len(both),
+        same_mark=sum(marks[0][text] == marks[1][text] for text in both),
+    )
+
+
+def _marks(own: pl.DataFrame) -> dict[tuple[str, str], bool]:
+    """Whether each text of each question is vital; nuggets without a text go by their id."""
+    return {
+        (question, " ".join((text or nugget).split()).casefold()): bool(vital)
+        for question, nugget, text, vital in own.select("question", "nugget", "text", "vital").iter_rows()
+    }

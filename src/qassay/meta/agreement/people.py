@@ -1,0 +1,395 @@
+"""Agreement by person: how far each assessor agrees with the others on the same items, and who is out of line.
+
+    labels (item, person, label)  ->  per person: agreement, kappa against the rest, labels given, time per judgment
+
+Crowds are many people with few items each: every figure is about the items that a person shares with others, and
+Krippendorff's alpha is over all items with two labels or more. (METHOD 6, by assessor)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from qassay.errors import UsageError
+from qassay.frames import ends, frame
+from qassay.matrix import Floats, Integers, defined, document
+from qassay.meta.agreement.coefficients import (
+    LEVEL,
+    Interval,
+    bootstrap_intervals,
+    cohen_kappa,
+    coincidences,
+    estimate,
+    krippendorff_alpha,
+)
+from qassay.meta.intervals import wilson
+from qassay.results import Result
+from qassay.tables import DASH, Cell, Column, Table, plural, table
+
+# Shown of each person: in which labels they differ most from the others.
+DIFFERENCES_SHOWN = 3
+# With more people than this the tables are long; JSON and data frames have all of them.
+PEOPLE_SHOWN = 40
+# A longer pause between two judgments is a break, not work.
+BREAK = 30 * 60.0
+# With fewer items that two others judged too, a t test of the differences is not to be trusted.
+LEAST_PAIRED = 20
+# Fewer timed judgments than this say nothing about a person's pace.
+LEAST_TIMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One label where the others say another: on how many items (others count by their share), of all differences."""
+
+    own: str
+    others: str
+    items: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One assessor beside the others on the same items; None where undefined.
+
+    `items` are all that the person judged, `common` those that others judged too. `agreement` is the mean share of the
+    others who gave the person's label. `others_agreement` is how far the others agree among themselves, on the same
+    items where two of them judged these. `labels` and `others_labels` are shares on the common items.
+    """
+
+    person: str
+    items: int
+    common: int
+    agreement: float | None
+    interval: Interval | None
+    kappa: float | None
+    labels: Mapping[str, float]
+    others_labels: Mapping[str, float]
+    others_agreement: float | None
+    out_of_line: bool
+    differs: tuple[Difference, ...]
+    by_type: Mapping[str, float]
+    seconds: float | None = None
+
+    def reason(self) -> str:
+        """On what the person differs most, in words; empty where there is no difference."""
+        if not self.differs:
+            return ""
+        most = self.differs[0]
+        return f"{most.own} where the others say {most.others} ({most.share:.0%} of the differences)"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PeopleAgreement(Result):
+    """Every person beside the others, for one kind of judgment, those least in line first."""
+
+    about: str
+    labels: tuple[str, ...]
+    people: tuple[Person, ...]
+    items: int
+    krippendorff_alpha: float | None
+    interval: Interval | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def out_of_line(self) -> tuple[Person, ...]:
+        """The people who agree with the others less than the others agree among themselves, beyond chance."""
+        return tuple(person for person in self.people if person.out_of_line)
+
+    def sentence(self) -> str:
+        """Who is out of line, and on what."""
+        compared = [person for person in self.people if person.agreement is not None]
+        if not compared:
+            return f"no {self.about} were judged by two people: nobody can be compared"
+        alpha = "" if self.krippendorff_alpha is None else f" (Krippendorff's alpha {self.krippendorff_alpha:.3f})"
+        if self.out_of_line:
+            first, *more = self.out_of_line
+            rest = f"; also {', '.join(person.person for person in more[:3])}" if more else ""
+            rest += f" and {len(more) - 3:,} more" if len(more) > 3 else ""
+            return (
+                f"out of line: {first.person}, who agrees with the others on {first.agreement:.1%} of {first.common:,} "
+                f"{self.about}, where the others agree on {first.others_agreement:.1%} among themselves; most often "
+                f"{first.reason()}{rest}"
+            )
+        shares = [person.agreement for person in compared if person.agreement is not None]
+        if len(compared) == 2:
+            two = " and ".join(person.person for person in compared)
+            share = f"{shares[0]:.1%} of their common {self.about}{alpha}"
+            return f"two people, {two}, agree on {share}; a third would show who of them is out of line"
+        return (
+            f"nobody is out of line: {len(compared):,} people agree with the others on {min(shares):.1%} to "
+            f"{max(shares):.1%} of their common {self.about}{alpha}"
+        )
+
+    def table(self) -> Table:
+        """One row per person."""
+        timed = any(person.seconds is not None for person in self.people)
+        columns = [Column("person", left=True), Column(self.about), Column("with others"), Column("agreement", ".3f")]
+        columns += [Column("95% interval", left=True), Column("kappa", ".3f"), Column("others among themselves", ".3f")]
+        columns += [Column("seconds per judgment", ".0f")] if timed else []
+        columns += [Column("out of line", left=True), Column("differs most", left=True)]
+        rows: list[tuple[Cell, ...]] = []
+        for person in self.people[:PEOPLE_SHOWN]:
+            limits = DASH if person.interval is None else f"{person.interval[0]:.3f} to {person.interval[1]:.3f}"
+            figures = (person.items, person.common, person.agreement, limits, person.kappa, person.others_agreement)
+            pace = (person.seconds,) if timed else ()
+            rows.append((person.person, *figures, *pace, "yes" if person.out_of_line else "", person.reason()))
+        return table(f"Assessors on {self.about}, least in line first", columns, rows, [*self._reading(), *self.notes])
+
+    def tables(self) -> list[Table]:
+        """Agreement, and the labels given."""
+        return [self.table(), self._labels()]
+
+    def _reading(self) -> list[str]:
+        notes = [f"The first {PEOPLE_SHOWN} of {len(self.people):,} people."] if len(self.people) > PEOPLE_SHOWN else []
+        if self.krippendorff_alpha is not None:
+            limits = "" if self.interval is None else f" ({self.interval[0]:.3f} to {self.interval[1]:.3f})"
+            notes.append(
+                f"Krippendorff's alpha over {self.items:,} {self.about}: {self.krippendorff_alpha:.3f}{limits}."
+            )
+        notes.append("Agreement: the share of the others who gave the same label, over the items judged with others.")
+        if any(person.others_agreement is not None for person in self.people):
+            level = "at level 0.05 over all people"
+            notes.append(f"Out of line: the agreement is below that of the others among themselves, {level}.")
+        return notes
+
+    def _labels(self) -> Table:
+        columns = [Column("person", left=True)]
+        for label in self.labels:
+            columns += [Column(label, ".3f"), Column("others", ".3f")]
+        rows: list[tuple[Cell, ...]] = []
+        for person in self.people[:PEOPLE_SHOWN]:
+            if person.common:
+                pairs = [(person.labels.get(label, 0.0), person.others_labels.get(label, 0.0)) for label in self.labels]
+                rows.append((person.person, *(share for pair in pairs for share in pair)))
+        return table(f"Labels given to the same {self.about}: by the person, and by the others", columns, rows)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per person."""
+        columns = {"about": str, "person": str, "items": int, "common": int, "agreement": float, "low": float}
+        columns |= {"high": float, "kappa": float, "others_agreement": float, "out_of_line": bool, "seconds": float}
+        rows = []
+        for p in self.people:
+            limits, more = ends(p.interval), (p.others_agreement, p.out_of_line, p.seconds)
+            rows.append((self.about, p.person, p.items, p.common, p.agreement, *limits, p.kappa, *more))
+        return frame(columns, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `agree --by person --json`."""
+        return {
+            "people": [document(person) for person in self.people],
+            **document(self, "krippendorff_alpha", "interval", "items", "about"),
+            "out_of_line": [person.person for person in self.out_of_line],
+            "answer": self.sentence(),
+            "notes": list(self.notes),
+        }
+
+
+def by_person(
+    labels: pl.DataFrame,
+    *,
+    about: str = "items",
+    order: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    seconds: Mapping[str, float] | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    notes: Iterable[str] = (),
+) -> PeopleAgreement:
+    """Compare every person with the others, from one row per label: question, item, person, label.
+
+    A person has one label per item. `types` are the types of the questions, `seconds` the time per judgment of each
+    person where it is known. Intervals of an agreement are Wilson's with the common items as trials, which is wide
+    enough for shares that are not just 0 or 1; that of alpha is a bootstrap over items.
+    """
+    if labels.select("question", "item", "person").is_duplicated().any():
+        raise UsageError("a person has two labels for one item; keep the last")
+    given = _Given.of(labels, order)
+    alpha, interval = _alpha(given, seed=seed, resamples=resamples)
+    kinds = labels["question"].replace_strict(dict(types or {}), default=None, return_dtype=pl.String)
+    everyone = [_person(given, number, kinds, seconds or {}) for number in range(len(given.names))]
+    everyone.sort(key=lambda p: (not p.out_of_line, 2.0 if p.agreement is None else p.agreement, -p.items, p.person))
+    alone = sum(person.agreement is None for person in everyone)
+    told = [*notes, *([f"Without any item that another person judged: {plural(alone, 'person')}."] if alone else [])]
+    shared = int((given.counts.sum(axis=1) > 1).sum())
+    return PeopleAgreement(about, given.order, tuple(everyone), shared, alpha, interval, tuple(told))
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The labels as numbers: the item, person and label of each row, and how often each item got each label."""
+
+    order: tuple[str, ...]
+    names: tuple[str, ...]
+    items: Integers
+    people: Integers
+    labels: Integers
+    counts: Floats
+
+    @staticmethod
+    def of(labels: pl.DataFrame, order: Sequence[str] | None) -> _Given:
+        known = tuple(order) if order is not None else tuple(sorted(set(labels["label"])))
+        names = tuple(sorted(set(labels["person"])))
+        codes, places = ({name: place for place, name in enumerate(those)} for those in (known, names))
+        item = labels.select(pl.struct("question", "item").rank("dense") - 1).to_series()
+        items = item.to_numpy().astype(np.int64)
+        given = np.array([codes[label] for label in labels["label"]], dtype=np.int64)
+        people = np.array([places[name] for name in labels["person"]], dtype=np.int64)
+        size = int(items.max(initial=-1)) + 1
+        counts = np.bincount(items * len(known) + given, minlength=size * len(known)).reshape(size, len(known))
+        return _Given(known, names, items, people, given, counts.astype(np.float64))
+
+    def others(self, rows: Integers) -> Floats:
+        """For each of these rows the shares of the labels that the others gave to its item; needs one other each."""
+        counts = self.counts[self.items[rows]].copy()
+        counts[np.arange(len(rows)), self.labels[rows]] -= 1
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def shared(self, person: int) -> Integers:
+        """The rows of a person on items that others judged too."""
+        rows = np.flatnonzero(self.people == person)
+        return np.asarray(rows[self.counts[self.items[rows]].sum(axis=1) > 1], dtype=np.int64)
+
+
+def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, float]) -> Person:
+    rows = given.shared(number)
+    own, others = given.labels[rows], given.others(rows)
+    size = len(given.order)
+    joint = np.zeros((size, size))
+    np.add.at(joint, own, others)
+    alike = others[np.arange(len(rows)), own]
+    agreement = float(alike.mean()) if len(rows) else None
+    beside = _beside(given, number, rows, alike)
+    interval = None if agreement is None else _wilson(alike, LEVEL)
+    total = max(len(rows), 1)
+    by_kind: dict[str, list[float]] = {}
+    for kind, share in zip(kinds.gather(rows).to_list() if len(rows) else [], alike.tolist(), strict=True):
+        if kind is not None:
+            by_kind.setdefault(kind, []).append(share)
+    name = given.names[number]
+    return Person(
+        person=name,
+        items=int((given.people == number).sum()),
+        common=len(rows),
+        agreement=agreement,
+        interval=interval,
+        kappa=defined(float(cohen_kappa(joint))) if len(rows) else None,
+        labels=_shares(given.order, joint.sum(axis=1) / total),
+        others_labels=_shares(given.order, joint.sum(axis=0) / total),
+        others_agreement=float(beside.others.mean()) if len(beside.others) else None,
+        out_of_line=_is_out_of_line(beside, len(given.names)),
+        differs=_differences(given.order, joint),
+        by_type={kind: sum(shares) / len(shares) for kind, shares in by_kind.items()} if len(by_kind) > 1 else {},
+        seconds=seconds.get(name),
+    )
+
+
+def _shares(order: Sequence[str], values: Floats) -> dict[str, float]:
+    return {label: float(value) for label, value in zip(order, values, strict=True) if value > 0}
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """A person's agreement and that of the others among themselves, item by item.
+
+    `own` and `others` are of the same items, those of the person that two others judged too; where there are none,
+    `others` are of other items and `paired` is false.
+    """
+
+    own: Floats
+    others: Floats
+    paired: bool
+
+
+def _beside(given: _Given, person: int, rows: Integers, alike: Floats) -> _Beside:
+    counts = given.counts[given.items[rows]].copy()
+    counts[np.arange(len(rows)), given.labels[rows]] -= 1
+    two = counts.sum(axis=1) > 1
+    if two.any():
+        return _Beside(alike[two], _pairs_alike(counts), paired=True)
+    mine = np.flatnonzero(given.people == person)
+    return _Beside(alike, _pairs_alike(np.delete(given.counts, given.items[mine], axis=0)), paired=False)
+
+
+def _pairs_alike(counts: Floats) -> Floats:
+    """The share of pairs of labels that are alike, for each item with two labels or more."""
+    total = counts.sum(axis=1)
+    paired = total > 1
+    pairs = (total * (total - 1))[paired]
+    return np.asarray((counts * (counts - 1)).sum(axis=1)[paired] / pairs, dtype=np.float64)
+
+
+def _is_out_of_line(beside: _Beside, people: int) -> bool:
+    """Whether a person agrees with the others less than these agree among themselves, corrected for all people.
+
+    On the same items, a one-sided t test of the differences; on others, Newcombe's interval of a difference of two
+    shares (1998) lies below 0. Among people who judge alike, the differences are 0 on average.
+    """
+    own, others = beside.own, beside.others
+    if not len(own) or not len(others) or people < 3:
+        return False
+    level = 1 - (1 - LEVEL) / people
+    if beside.paired and len(own) >= LEAST_PAIRED:
+        differences = own - others
+        spread = float(differences.std(ddof=1))
+        if spread == 0:
+            return bool(differences[0] < 0)
+        from scipy.special import stdtr
+
+        return float(stdtr(len(own) - 1, differences.mean() / (spread / np.sqrt(len(own))))) < (1 - level) / 2
+    high, low = _wilson(own, level)[1], _wilson(others, level)[0]
+    mean, among = float(own.mean()), float(others.mean())
+    return mean - among + float(np.hypot(high - mean, among - low)) < 0
+
+
+def _wilson(shares: Floats, level: float) -> Interval:
+    """Wilson's interval of a mean of shares: no shares of this mean vary more than 0 and 1 do."""
+    return wilson(min(float(shares.sum()), len(shares)), len(shares), level=level)
+
+
+def _differences(order: Sequence[str], joint: Floats) -> tuple[Difference, ...]:
+    """The label pairs in which a person and the others differ most."""
+    apart = joint * (1 - np.eye(len(joint)))
+    total = float(apart.sum())
+    cells = sorted(
+        ((float(apart[a, b]), a, b) for a, b in np.argwhere(apart > 0).tolist()), key=lambda c: (-c[0], *c[1:])
+    )
+    return tuple(Difference(order[a], order[b], value, value / total) for value, a, b in cells[:DIFFERENCES_SHOWN])
+
+
+def _alpha(given: _Given, *, seed: int, resamples: int) -> tuple[float | None, Interval | None]:
+    """Krippendorff's alpha over all items with its interval; items with the same labels are one kind of item."""
+    size = len(given.order)
+    shapes, numbers = np.unique(given.counts[given.counts.sum(axis=1) > 1], axis=0, return_counts=True)
+    if not len(shapes):
+        return None, None
+    flat = coincidences(shapes).reshape(len(shapes), size * size)
+
+    def statistics(weights: Floats) -> dict[str, Floats]:
+        return {"alpha": krippendorff_alpha((weights @ flat).reshape(len(weights), size, size))}
+
+    counts = numbers.astype(np.float64)
+    value = estimate(counts, statistics)["alpha"]
+    interval = bootstrap_intervals(counts, statistics, seed=seed, resamples=resamples)["alpha"]
+    return value, interval if value is not None else None
+
+
+def time_per_judgment(moments: Sequence[float]) -> float | None:
+    """Median seconds that a judgment took, from the moments (in seconds) at which a person saved judgments.
+
+    Judgments saved at one moment, as those of a list are, share the time since the moment before. Pauses of more than
+    half an hour are breaks and do not count. None below five judgments with a known time.
+
+    >>> time_per_judgment([0, 10, 20, 20, 40, 50, 50_000])
+    10.0
+    """
+    at, number = np.unique(np.asarray(moments, dtype=np.float64), return_counts=True)
+    gaps = np.diff(at)
+    worked = gaps <= BREAK
+    each = np.repeat(gaps[worked] / number[1:][worked], number[1:][worked])
+    return float(np.median(each)) if len(each) >= LEAST_TIMED else None

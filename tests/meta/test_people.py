@@ -1,0 +1,184 @@
+"""Agreement by person: against plain loops, against the coefficients of two sets, and on simulated crowds."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qassay.errors import UsageError
+from qassay.meta.agreement import agreement
+from qassay.meta.agreement.nugget_lists import compare_lists
+from qassay.meta.agreement.people import Person, by_person, time_per_judgment
+
+Rows = list[tuple[str, str, str]]  # item, person, label
+
+
+def frame(rows: Rows) -> pl.DataFrame:
+    columns = {"item": [r[0] for r in rows], "person": [r[1] for r in rows], "label": [r[2] for r in rows]}
+    return pl.DataFrame({"question": [f"q{r[0]}" for r in rows], **columns}, schema_overrides={"label": pl.String})
+
+
+def crowd(accuracy: dict[str, float], items: int, each: int, seed: int, labels: str = "RWX") -> Rows:
+    rng = np.random.default_rng(seed)
+    rows: Rows = []
+    for item in range(items):
+        truth = labels[rng.integers(len(labels))]
+        for person in rng.choice(sorted(accuracy), size=each, replace=False).tolist():
+            wrong = [label for label in labels if label != truth]
+            said = truth if rng.random() < accuracy[person] else wrong[rng.integers(len(wrong))]
+            rows.append((f"{item}", person, said))
+    return rows
+
+
+def found(rows: Rows, person: str) -> Person:
+    return next(one for one in by_person(frame(rows), resamples=0).people if one.person == person)
+
+
+def test_every_figure_against_plain_loops() -> None:
+    rows = crowd({"ana": 0.9, "bo": 0.8, "cy": 0.4, "dee": 0.9}, 40, 3, 1)
+    given = {(item, person): label for item, person, label in rows}
+    for name in ("ana", "bo", "cy", "dee"):
+        own = [(item, label) for item, person, label in rows if person == name]
+        others = {i: [lab for (it, p), lab in given.items() if it == i and p != name] for i, _ in own}
+        agreed = sum(sum(o == label for o in others[i]) / len(others[i]) for i, label in own) / len(own)
+        person = found(rows, name)
+        assert (person.items, person.common) == (len(own), len(own))
+        assert person.agreement == pytest.approx(agreed)
+        # Kappa against the rest: chance from the shares of both sides.
+        mine = {c: sum(label == c for _, label in own) / len(own) for c in "RWX"}
+        theirs = {c: sum(others[i].count(c) / len(others[i]) for i, _ in own) / len(own) for c in "RWX"}
+        chance = sum(mine[c] * theirs[c] for c in "RWX")
+        assert person.kappa == pytest.approx((agreed - chance) / (1 - chance))
+        assert person.labels == pytest.approx({c: share for c, share in mine.items() if share})
+        assert person.others_labels == pytest.approx({c: share for c, share in theirs.items() if share})
+        pairs = [sum(a == b for a, b in itertools.combinations(others[i], 2)) for i, _ in own]
+        assert person.others_agreement == pytest.approx(sum(pairs) / len(pairs))  # two others each: one pair
+        low, high = person.interval  # type: ignore[misc]
+        assert low < agreed < high
+
+
+def test_two_people_are_the_two_sets() -> None:
+    """With two people on every item: Cohen's kappa and Krippendorff's alpha of the two sets; neither is out of line."""
+    rows = crowd({"ana": 0.9, "bo": 0.7}, 60, 2, 3)
+    sides = {who: [label for _, person, label in rows if person == who] for who in ("ana", "bo")}
+    # Rows of one item follow each other, in any order of people.
+    ordered = {who: {item: label for item, person, label in rows if person == who} for who in sides}
+    items = sorted(ordered["ana"])
+    sets = {who: [ordered[who][item] for item in items] for who in sides}
+    both = agreement(sets, resamples=0)
+    result = by_person(frame(rows), resamples=0)
+    assert [person.kappa for person in result.people] == pytest.approx([both.pairs[0].cohen_kappa] * 2)
+    assert [person.agreement for person in result.people] == pytest.approx([both.raw] * 2)
+    assert result.krippendorff_alpha == pytest.approx(both.krippendorff_alpha)
+    assert result.out_of_line == ()
+    assert "two people, ana and bo, agree on" in result.sentence()
+
+
+def test_alpha_of_a_crowd_against_its_definition() -> None:
+    """Items with different numbers of labels; observed and expected disagreement by plain loops."""
+    rows = [*crowd(dict.fromkeys("abcdefgh", 0.8), 30, 3, 5), ("x", "a", "R"), ("y", "b", "W"), ("y", "c", "R")]
+    per_item: dict[str, list[str]] = {}
+    for item, _, label in rows:
+        per_item.setdefault(item, []).append(label)
+    paired = [labels for labels in per_item.values() if len(labels) > 1]
+    values = [label for labels in paired for label in labels]
+    observed = sum(
+        sum(a != b for a, b in itertools.permutations(labels, 2)) / (len(labels) - 1) for labels in paired
+    ) / len(values)
+    expected = sum(a != b for a, b in itertools.permutations(values, 2)) / (len(values) * (len(values) - 1))
+    result = by_person(frame(rows), resamples=200)
+    assert result.krippendorff_alpha == pytest.approx(1 - observed / expected)
+    low, high = result.interval  # type: ignore[misc]
+    assert low < result.krippendorff_alpha < high  # type: ignore[operator]
+    assert result.items == len(paired)
+
+
+def test_who_is_out_of_line_and_on_what() -> None:
+    """One of six calls R what the others call X; nobody else is out of line."""
+    rows = crowd(dict.fromkeys("abcdef", 0.92), 200, 3, 8)
+    rows = [(item, who, "R" if who == "c" and label == "X" else label) for item, who, label in rows]
+    result = by_person(frame(rows), resamples=0)
+    assert [person.person for person in result.out_of_line] == ["c"]
+    first = result.people[0]
+    assert (first.person, first.differs[0].own, first.differs[0].others) == ("c", "R", "X")
+    assert first.differs[0].share > 0.5
+    assert result.sentence().startswith("out of line: c, who agrees with the others on ")
+    assert "most often R where the others say X" in result.sentence()
+    assert result.tables()[0].rows[0][0] == "c"
+
+
+def test_even_people_are_rarely_called_out_of_line() -> None:
+    """In 40 crowds of even people, few are wrongly named; a crowd of many with few items each names hardly anyone."""
+    wrong = sum(
+        bool(by_person(frame(crowd(dict.fromkeys("abcde", 0.8), 60, 3, s)), resamples=0).out_of_line) for s in range(40)
+    )
+    assert wrong <= 4
+    many = crowd({f"w{n}": 0.8 for n in range(60)}, 300, 5, 1, labels="YN")
+    result = by_person(frame(many), resamples=0)
+    assert len(result.out_of_line) <= 1
+    assert len(result.people) == 60
+    assert "The first 40 of 60 people." in result.table().notes
+
+
+def test_a_person_with_one_item_and_one_alone() -> None:
+    rows = [*crowd(dict.fromkeys("abc", 0.9), 30, 3, 2), ("0", "new", "R"), ("lonely", "other", "R")]
+    one, alone = found(rows, "new"), found(rows, "other")
+    assert (one.items, one.common, one.out_of_line) == (1, 1, False)
+    low, high = one.interval  # type: ignore[misc]
+    assert high - low > 0.7, "one item says next to nothing"
+    assert (alone.items, alone.common, alone.agreement, alone.interval, alone.kappa) == (1, 0, None, None, None)
+    result = by_person(frame(rows), resamples=0)
+    assert result.people[-1].person == "other"
+    assert "Without any item that another person judged: 1 person." in result.notes
+
+
+def test_nobody_shares_an_item() -> None:
+    result = by_person(frame([("1", "a", "R"), ("2", "b", "W")]))
+    assert result.krippendorff_alpha is None
+    assert result.sentence() == "no items were judged by two people: nobody can be compared"
+
+
+def test_all_labels_alike_leave_kappa_undefined() -> None:
+    result = by_person(frame([(str(n), who, "R") for n in range(9) for who in "abc"]))
+    assert [person.kappa for person in result.people] == [None] * 3
+    assert result.krippendorff_alpha is None
+    assert (
+        result.sentence()
+        == "nobody is out of line: 3 people agree with the others on 100.0% to 100.0% of their common items"
+    )
+
+
+def test_two_labels_of_one_person_are_refused() -> None:
+    with pytest.raises(UsageError, match="two labels for one item"):
+        by_person(frame([("1", "a", "R"), ("1", "a", "W")]))
+
+
+def test_by_type_of_question() -> None:
+    rows = [(str(n), who, "R" if who != "c" or n < 10 else "W") for n in range(20) for who in "abc"]
+    types = {f"q{n}": "factoid" if n < 10 else "list" for n in range(20)}
+    result = by_person(frame(rows), types=types, resamples=0)
+    assert result.people[0].by_type == {"factoid": 1.0, "list": 0.0}
+
+
+def test_time_per_judgment() -> None:
+    # Five gaps of 10 seconds and a night between; three judgments saved at once share their time.
+    assert time_per_judgment([0, 10, 20, 30, 40, 50, 90_000, 90_010]) == 10
+    assert time_per_judgment([0, 30, 30, 30, 60, 60]) == 10
+    assert time_per_judgment([0, 10, 20, 30]) is None
+    assert time_per_judgment([]) is None
+
+
+def test_nugget_lists_side_by_side() -> None:
+    def nuggets(*rows: tuple[str, str, bool, str]) -> pl.DataFrame:
+        return pl.DataFrame(rows, schema=["question", "nugget", "vital", "text"], orient="row")
+
+    one = nuggets(("1", "1", True, "born in 1867"), ("1", "2", False, "two prizes"), ("2", "1", True, "x"))
+    other = nuggets(("1", "1", True, "Born in  1867"), ("1", "2", True, "two prizes"), ("1", "3", False, "new"))
+    (pair,) = compare_lists({"first": one, "second": other}).pairs
+    # Question 2 is on one list only.
+    assert (pair.questions, pair.nuggets, pair.vital, pair.okay) == (1, (2, 3), (1, 2), (1, 1))
+    assert (pair.both, pair.same_mark) == (2, 1)
+    assert compare_lists({"first": one}).pairs == ()
