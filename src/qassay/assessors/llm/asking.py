@@ -14,7 +14,7 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client, GivenUpError, StoppedError, UnfitError
+from qassay.assessors.llm.client import Client, GivenUpError
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.endpoint import Endpoint
 from qassay.assessors.llm.forms import MalformedError, Verdict
@@ -75,7 +75,6 @@ class Asking:
     _under_way: dict[tuple[str, int], asyncio.Future[Asked]] = field(default_factory=dict)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _paying: int = 0
-    _proven: Dialect | None = None
 
     @classmethod
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
@@ -162,36 +161,24 @@ class Asking:
     async def _completed(
         self, messages: list[Mapping[str, str]], call: Call
     ) -> tuple[Completion, MalformedError | None]:
-        """One paid call, within the limit; what the endpoint does not take is left out."""
+        """One paid call, within the limit."""
         schema = call.form.schema()
-        while True:
-            dialect = self.client.dialect
-            body = dialect.body(self.model.name, messages, schema, self.model.settings)
-            most = self.account.most(len(body), self.model.settings.max_tokens)
-            await self._reserve(most)
-            try:
-                reply = await self.client.ask(body)
-                completion, unusable = read_completion(reply, len(body))
-                self._proven = dialect
-                self.account.paid(completion.input_tokens, completion.output_tokens, estimated=completion.estimated)
-                return completion, unusable
-            except UnfitError as error:
-                self._simpler(dialect, error)
-            except GivenUpError as error:
-                raise FailedError(str(error)) from None
-            finally:
-                self._release(most)
+        model, settings = self.model.name, self.model.settings
 
-    def _simpler(self, refused: Dialect, error: UnfitError) -> None:
-        """Leave out what the endpoint refused, unless another call has done so already."""
-        if self.client.dialect != refused:
-            return
-        simpler = refused.without(error.complaint) if self._proven != refused else None
-        if simpler is None and self._proven == refused:
+        def request(dialect: Dialect) -> bytes:
+            return dialect.body(model, messages, schema, settings)
+
+        size = len(request(self.client.dialect))
+        most = self.account.most(size, settings.max_tokens)
+        await self._reserve(most)
+        try:
+            completion, unusable = read_completion(await self.client.ask(request), size)
+            self.account.paid(completion.input_tokens, completion.output_tokens, estimated=completion.estimated)
+            return completion, unusable
+        except GivenUpError as error:
             raise FailedError(str(error)) from None
-        if simpler is None:
-            raise StoppedError(f"the endpoint does not take the request: {error}") from None
-        self.client.dialect = simpler
+        finally:
+            self._release(most)
 
     async def _reserve(self, most: float) -> None:
         """Put the money for a call aside; wait for calls under way where it does not fit."""

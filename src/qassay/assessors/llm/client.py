@@ -12,9 +12,11 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from qassay.assessors.llm.endpoint import Endpoint
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 LONGEST_REPLY = 8 << 20
 _SHOWN = 300
 # A pool of connections takes time in proportion to its size at every call, so that there are many small ones.
-LANE = 24
+LANE = 4
 # Waits between two attempts grow from the first to the longest.
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 # An endpoint that refuses everything as too much for so long has no place for this job.
@@ -67,25 +69,36 @@ class Client:
     timeout: float
     attempts: int
     dialect: Dialect = field(default_factory=Dialect)
+    # The dialect of the last answer: what it has taken once is not what it refuses.
+    proven: Dialect | None = None
     answered: int = 0
     given_up: int = 0
     _last_answer: float = field(default_factory=time.monotonic)
-    _lanes: list[tuple[httpx.AsyncClient, list[int]]] = field(default_factory=list)
+    _clients: list[httpx.AsyncClient] = field(default_factory=list)
+    # Free places of their pools: each has one for every connection.
+    _free: list[httpx.AsyncClient] = field(default_factory=list)
     _context: ssl.SSLContext | None = None
 
-    async def ask(self, body: bytes) -> bytes:
-        """The body of the answer to a request; waits and asks again as long as there is hope."""
+    async def ask(self, request: Callable[[Dialect], bytes]) -> bytes:
+        """The body of the answer to a request; waits and asks again as long as there is hope.
+
+        The request is written when its turn comes, in the dialect that is known by then.
+        """
         tried = 0
         while True:
             started = await self.pace.enter()
+            dialect = self.dialect
             try:
-                reply, fault = await self._try(body)
+                reply, fault = await self._try(request(dialect))
                 if reply is not None and reply.status == 200:
                     self.answered += 1
+                    self.proven = dialect
                     self.given_up = 0
                     self._last_answer = time.monotonic()
                     self.pace.succeeded(reply.headers)
                     return reply.body
+                if reply is not None and reply.status in (400, 422) and self._simpler(reply, dialect):
+                    continue
                 wait = self._wait(reply, fault, tried, started)
             finally:
                 self.pace.leave()
@@ -95,7 +108,7 @@ class Client:
 
     async def close(self) -> None:
         """End all connections."""
-        for client, _ in self._lanes:
+        for client in self._clients:
             await client.aclose()
 
     async def _try(self, body: bytes) -> tuple[Reply | None, str]:
@@ -111,8 +124,7 @@ class Client:
             return None, f"{self.endpoint.host} cannot be reached: {error or type(error).__name__}"
 
     async def _post(self, body: bytes) -> Reply:
-        client, load = self._lane()
-        load[0] += 1
+        client = self._free.pop() if self._free else self._opened()
         try:
             async with client.stream("POST", self.endpoint.url, content=body) as response:
                 pieces, size = [], 0
@@ -123,17 +135,17 @@ class Client:
                         raise GivenUpError(f"the reply has more than {LONGEST_REPLY >> 20} MiB")
                 return Reply(response.status_code, response.headers, b"".join(pieces))
         finally:
-            load[0] -= 1
+            self._free.append(client)
 
-    def _lane(self) -> tuple[httpx.AsyncClient, list[int]]:
-        """A pool of connections that has a free one."""
+    def _opened(self) -> httpx.AsyncClient:
+        """A new pool of connections; its other places are free."""
         import httpx
 
-        for lane in self._lanes:
-            if lane[1][0] < LANE:
-                return lane
         if self._context is None:
             self._context = ssl.create_default_context()
+            # The library asks for this module at every call; where it is not installed, the answer is given at once.
+            if find_spec("sniffio") is None:
+                sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
         client = httpx.AsyncClient(
             headers=self.endpoint.headers(),
             timeout=None,  # noqa: S113  # the whole call has a time-out
@@ -142,8 +154,20 @@ class Client:
             verify=self._context,
             limits=httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE),
         )
-        self._lanes.append((client, [0]))
-        return self._lanes[-1]
+        self._clients.append(client)
+        self._free += [client] * (LANE - 1)
+        return client
+
+    def _simpler(self, reply: Reply, refused: Dialect) -> bool:
+        """Leave out what the endpoint does not take; whether there is something to leave out."""
+        said = reply.shown()
+        if self.dialect != refused:
+            return True  # another call has done so already
+        if is_too_long(said) or self.proven == refused:
+            return False
+        simpler = refused.without(said)
+        self.dialect = simpler or refused
+        return simpler is not None
 
     def _wait(self, reply: Reply | None, fault: str, tried: int, started: float) -> float:
         """How long to wait before the next attempt; raises where there is no hope for the call or for the job."""
@@ -179,7 +203,9 @@ class Client:
         if reply.status in (400, 413, 422):
             if reply.status == 413 or is_too_long(said):
                 return GivenUpError(f"the model cannot read so much text: {shown}")
-            return UnfitError(said, shown)
+            if self.proven == self.dialect:
+                return GivenUpError(shown)
+            return StoppedError(f"the endpoint does not take the request: {shown}")
         if reply.status in (401, 403):
             variable = self.endpoint.key_env
             remedy = f"see the key in {variable}" if variable else "name the variable of its key: key_env=MY_KEY"
@@ -188,11 +214,3 @@ class Client:
             place = reply.headers.get("location", "")[:_SHOWN]
             return StoppedError(f"the endpoint points to {place}, which was not named; name it to use it")
         return StoppedError(f"{self.endpoint.url}: {shown}")
-
-
-class UnfitError(Exception):
-    """The endpoint does not take a request as it is; perhaps with less in it."""
-
-    def __init__(self, complaint: str, shown: str) -> None:
-        self.complaint = complaint
-        super().__init__(shown)

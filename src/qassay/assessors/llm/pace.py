@@ -35,11 +35,13 @@ class Pace:
     _cut_at: float = -1.0
     _refusals: int = 0
     _grown: bool = False
+    _answered: bool = False
     _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
     _alarm: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
-        self.limit = float(min(self.most, START))
+        # The first call goes alone: what it learns about the endpoint, the others need not.
+        self.limit = 1.0
 
     async def enter(self) -> float:
         """Wait for a place; the time at which the call starts."""
@@ -66,6 +68,8 @@ class Pace:
     def succeeded(self, headers: Mapping[str, str]) -> None:
         """An answer came: one place more, or a small part of one after the endpoint has shown where its limit is."""
         self._refusals = 0
+        if not self._answered:
+            self._answered, self.limit = True, float(START)
         self.limit = min(float(self.most), self.limit + (1.0 / self.limit if self._grown else 1.0))
         left, reset = headers.get("x-ratelimit-remaining-requests"), headers.get("x-ratelimit-reset-requests")
         if left is not None and left.strip() == "0" and reset:
