@@ -6,13 +6,14 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
 
 import qassay
-from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
 from qassay.cli import main
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
@@ -310,7 +311,8 @@ def test_a_dry_run_asks_nothing_and_knows_what_is_paid(folder: Path, capsys: pyt
         done = json.loads(capsys.readouterr().out)["model"]
         assert judge(folder, server, "--dry-run", "--again", "--json", price="1/2") == 0
         after = json.loads(capsys.readouterr().out)
-    assert planned["calls"] == {"label": NUMBER} and planned["cached"] == 0
+    assert planned["calls"] == {"label": NUMBER}
+    assert planned["cached"] == 0
     assert planned["tokens"]["input"] == pytest.approx(done["tokens"]["input"], rel=0.1)
     assert planned["cost"] == pytest.approx(done["cost"], rel=0.5)
     assert (after["calls"], after["cached"], after["cost"]) == ({}, NUMBER, 0.0)
@@ -364,29 +366,22 @@ def test_many_calls_are_under_way(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "many")) == 500
 
 
-KILLED = """
-import os, signal, sys, threading
-from qassay.cli import main
-threading.Timer(float(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
-sys.exit(main(["judge", *sys.argv[2:]]))
-"""
-
-
 def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
     """Killed three times: what a job had got when it was killed is not asked again; only calls under way are lost."""
     place, parallel = qa(tmp_path / "killed", 300), 8
-    with serving(lambda request: Said(by_gold(request), delay=0.01)) as server:
+    with serving(lambda request: Said(by_gold(request), delay=0.02)) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel={parallel})"
-        killed = 0
-        for seconds in (1.5, 1.6, 1.7):
-            command = [sys.executable, "-c", KILLED, str(seconds), str(place), "--with", given]
-            killed += subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+        command = [sys.executable, "-m", "qassay", "judge", str(place), "--with", given]
+        for calls in (60, 130, 200):
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL) as job:
+                while server.calls < calls and job.poll() is None:
+                    time.sleep(0.005)
+                job.kill()
+            assert job.returncode == -signal.SIGKILL
         assert judge(place, server, parallel=parallel) == 0
-        assert killed
         assert len(rows(place)) == 300
-        assert 300 <= server.calls <= 300 + killed * parallel
-        twice = sum(count - 1 for count in server.asked.values())
-    assert twice == server.calls - 300
+        assert 300 <= server.calls <= 300 + 3 * parallel
+    assert sum(count - 1 for count in server.asked.values()) == server.calls - 300
     assert len({row["question"] for row in rows(place)}) == 300
 
 
@@ -596,3 +591,61 @@ def test_a_broken_prompt_is_refused(text: str, message: str, folder: Path, capsy
         assert judge(folder, server) == 1
         assert server.calls == 0
     assert message in capsys.readouterr().err
+
+
+# ---- lists of nuggets -----------------------------------------------------------------------------------------------
+
+
+def writer(request: dict[str, Any]) -> dict[str, Any]:
+    """Writes a nugget for every new line of the responses; rivers are vital."""
+    shown = data_of(request)
+    if "decisions" in shown:
+        texts = [line.partition(". ")[2] for line in shown["decisions"].splitlines()]
+        said = enumerate(texts, 1)
+        return {"decisions": [{"number": n, "importance": "vital" if "river" in t else "okay"} for n, t in said]}
+    lines = [line.removeprefix("(1) ") for line in shown["responses"].splitlines()]
+    listed = [line.removeprefix("- ") for line in shown.get("listed", "").splitlines()]
+    return {"nuggets": [*listed, *(line for line in lines if line not in listed)]}
+
+
+def test_a_model_writes_the_nuggets_of_the_pool_and_rates_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = nuggets(tmp_path / "rag", runs=("a", "b"))
+    (place / "nuggets" / "development.jsonl").unlink()
+    with serving(writer) as server:
+        assert judge(place, server, "--nuggets", "create", "--json", price="1/1") == 0
+        done = json.loads(capsys.readouterr().out)
+        assert (done["questions"], done["nuggets"], done["vital"], done["failed"]) == (1, 6, 6, [])
+        assert server.calls == done["model"]["calls"] == 2  # equal responses are read once
+        assert judge(place, server, "--nuggets", "create") == 2
+        assert "already" in capsys.readouterr().err
+    listed = [json.loads(line) for line in (place / "nuggets" / "m.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in listed] == list(FACTS[:6])
+    assert [row["nugget"] for row in listed] == ["1", "2", "3", "4", "5", "6"]
+    assert listed[0]["trace"]["created"]["prompt"].startswith("create-")
+    assert listed[0]["trace"]["importance"]["prompt"].startswith("importance-")
+
+
+def test_a_model_rates_a_list_and_leaves_it_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = nuggets(tmp_path / "rag")
+    before = (place / "nuggets" / "development.jsonl").read_bytes()
+    with serving(writer) as server:
+        assert judge(place, server, "--nuggets", "rate", votes=3) == 0
+    assert server.calls == 3
+    assert "12 nuggets (6 vital) for 1 question" in capsys.readouterr().out
+    assert (place / "nuggets" / "development.jsonl").read_bytes() == before
+    listed = [json.loads(line) for line in (place / "nuggets" / "m.jsonl").read_text().splitlines()]
+    assert [(row["nugget"], row["vital"]) for row in listed] == [(f"n{n}", n < 6) for n in range(12)]
+    assert listed[0]["trace"]["importance"]["votes"] == {"vital": 3}
+
+
+def test_nuggets_that_cannot_be_used_are_no_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = nuggets(tmp_path / "rag")
+    (place / "nuggets" / "development.jsonl").unlink()
+    with serving(lambda _: {"nuggets": ["x" * 500]}) as server:
+        assert judge(place, server, "--nuggets", "create") == 0
+    assert server.calls == 3
+    assert "No usable answer for: 1" in capsys.readouterr().out
+    assert not (place / "nuggets" / "m.jsonl").exists()
+    assert main(["judge", str(place), "--with", "overlap", "--nuggets", "create"]) == 2

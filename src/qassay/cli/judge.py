@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.assessors import Done
+    from qassay.assessors import AutomaticAssessor, Done
     from qassay.assessors.llm import Planned
     from qassay.assessors.llm.cost import Account
     from qassay.evaluation import Evaluation
@@ -45,6 +45,12 @@ DryRunOption = Annotated[
 LimitOption = Annotated[
     float | None, typer.Option("--limit", metavar="MONEY", min=0.0, help="The most that a model may cost in this job.")
 ]
+NuggetsOption = Annotated[
+    Literal["create", "rate"] | None,
+    typer.Option(
+        "--nuggets", help="Let a model write the list of nuggets from the pool, or rate a list, vital or okay."
+    ),
+]
 TOKEN = "QASSAY_TOKEN"  # noqa: S105  # the name of a variable
 
 
@@ -58,6 +64,7 @@ def command(
     timeout: TimeoutOption = None,
     dry_run: DryRunOption = False,
     limit: LimitOption = None,
+    nuggets: NuggetsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let an automatic assessor judge what is in the pool.
@@ -88,6 +95,7 @@ def command(
       qassay judge my-qa-eval --with "llm(model=gpt-4o-mini)" --dry-run
       qassay judge my-qa-eval --with "llm(model=gpt-4o-mini)" --limit 2.50
       qassay judge my-qa-eval --with "llm(model=qwen3, endpoint=http://127.0.0.1:8000/v1, votes=3)"
+      qassay judge my-rag-eval --with "llm(model=gpt-4o-mini)" --nuggets create
       qassay trust my-eval --assessor patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
@@ -98,6 +106,11 @@ def command(
 
     evaluation = open_evaluation(folder)
     chosen = open_assessor(assessor, evaluation, workers=workers, timeout=timeout, limit=limit)
+    if nuggets is not None:
+        if dry_run or server is not None or again:
+            raise UsageError("--nuggets goes without --dry-run, --server and --again")
+        _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
+        return
     if dry_run:
         if server is not None:
             raise UsageError("--dry-run counts what is in the folder; leave --server out")
@@ -155,6 +168,30 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
     if done.silent:
         reasons = "no pattern, known answer or nugget for the question, an empty answer, or another kind of judgment"
         print(f"{done.silent:,} left unjudged: {reasons}.")
+
+
+def _write_nuggets(
+    evaluation: Evaluation, chosen: AutomaticAssessor, set_name: str | None, *, rate: bool, as_json: bool
+) -> None:
+    from qassay.assessors.llm import LanguageModel
+    from qassay.assessors.llm.nuggets import write_nuggets
+    from qassay.cli.output import print_json, visible
+
+    if not isinstance(chosen, LanguageModel):
+        raise UsageError(f"{chosen.name} writes no nuggets; a language model does: llm(model=...)")
+    written = write_nuggets(evaluation, chosen, rate=rate, set_name=set_name)
+    if as_json:
+        print_json(written.as_json())
+        return
+    counts = f"{_number(written.nuggets, 'nugget')} ({written.vital:,} vital)"
+    print(visible(f"{written.set_name}: {counts} for {_number(written.questions, 'question')}"))
+    _say_calls(written.account)
+    if written.failed:
+        print(
+            visible(
+                f"No usable answer for: {', '.join(written.failed[:10])}. Judge again under another --set to retry."
+            )
+        )
 
 
 def _say_calls(account: Account) -> None:

@@ -489,6 +489,17 @@ class JudgePlanned(TypedDict):
     cost: Number
 
 
+class JudgeNuggets(TypedDict):
+    """A list of nuggets that a language model wrote or rated (`judge --nuggets`); questions that failed by id."""
+
+    set: str
+    questions: int
+    nuggets: int
+    vital: int
+    failed: list[str]
+    model: ModelCalls
+
+
 class Judge(TypedDict):
     """What an automatic assessor did."""
 

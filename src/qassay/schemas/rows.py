@@ -164,3 +164,4 @@ class NuggetRow(TypedDict):
     text: str
     vital: bool
     weight: NotRequired[float | None]
+    trace: NotRequired[Any]

@@ -185,7 +185,7 @@ class LanguageModel:
             parts += [(call.targets[number][1], decided(votes, number, call)) for number in numbers]
         if not parts:
             return None
-        trace = self._trace(used)
+        trace = self.trace(used)
         if lists_nuggets(KINDS[case.kind]):
             main = next(iter(KINDS[case.kind].fields))
             there = [nugget for nugget, part in parts if YES in part.verdict.values()]
@@ -196,7 +196,7 @@ class LanguageModel:
         chance = {} if part.probability is None else {"probability": part.probability}
         return Opinion(self._named(part.verdict, case), trace | chance | spread)
 
-    def _trace(self, used: Sequence[tuple[Call, list[Asked]]]) -> dict[str, Any]:
+    def trace(self, used: Sequence[tuple[Call, list[Asked]]]) -> dict[str, Any]:
         """Model, prompt, parameters, raw answers, tokens, and this decision's share of the cost."""
         answers = [(call, vote.answer) for call, votes in used for vote in votes]
         raw = [answer.content[:LONGEST_RAW] for _, answer in answers]

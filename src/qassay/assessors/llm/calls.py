@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from qassay.assessors.base import Case
-from qassay.assessors.llm.forms import Form, Verdict, form_of, lists_nuggets
+from qassay.assessors.llm.forms import AnswerForm, Verdict, form_of, lists_nuggets
 from qassay.assessors.llm.prompts import Prompt
 from qassay.judging import KINDS, Kind, digest
 from qassay.tasks import Task
@@ -28,7 +28,7 @@ class Call:
 
     prompt: Prompt
     messages: Sequence[Mapping[str, str]]
-    form: Form
+    form: AnswerForm
     # The digest of what is asked, without the marks: equal questions about equal texts are one.
     about: str
     # For each decision of the answer: which of the cases, and which of its nuggets where the verdict lists them.

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import polars as pl
@@ -70,6 +70,26 @@ class Field:
         return None
 
 
+class AnswerForm(Protocol):
+    """How an answer is asked for and read."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of each verdict, the main one first."""
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the whole answer."""
+
+    def in_words(self) -> str:
+        """What the model is told about the form."""
+
+    def read(self, content: str, check: Check = ...) -> list[Verdict]:
+        """The verdicts of an answer; a MalformedError where it is anything else."""
+
+    def chances(self, content: str, tokens: Sequence[tuple[str, float]]) -> list[float | None]:
+        """The probability of each verdict, as far as the tokens tell."""
+
+
 @dataclass(frozen=True)
 class Form:
     """The form of one answer; `count` is the number of decisions, None where the object itself is the decision."""
@@ -84,10 +104,10 @@ class Form:
         if self.reason:
             properties["reason"] = {"type": "string"}
         properties |= {field.name: field.schema() for field in self.fields}
-        decision = _object(properties)
+        decision = described(properties)
         if self.count is None:
             return decision
-        return _object({DECISIONS: {"type": "array", "items": decision}})
+        return described({DECISIONS: {"type": "array", "items": decision}})
 
     def in_words(self) -> str:
         """What the model is told about the form."""
@@ -102,7 +122,7 @@ class Form:
 
     def read(self, content: str, check: Check = lambda _: None) -> list[Verdict]:
         """The verdicts of an answer, in the order of their numbers; a MalformedError where it is anything else."""
-        answer = _decoded(content)
+        answer = decoded(content)
         if self.count is None:
             return [self._verdict(answer, check)]
         rows = answer.get(DECISIONS)
@@ -147,7 +167,7 @@ class Form:
         """Where in the answer each number stands."""
         if self.count is None:
             return [0]
-        numbers = [row["number"] for row in _decoded(content)[DECISIONS]]
+        numbers = [row["number"] for row in decoded(content)[DECISIONS]]
         return [numbers.index(number) for number in range(1, self.count + 1)]
 
 
@@ -171,7 +191,8 @@ def lists_nuggets(record: Kind) -> bool:
     return pl.List(pl.String) in record.fields.values()
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def described(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an object that has these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -180,7 +201,7 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _decoded(content: str) -> dict[str, Any]:
+def decoded(content: str) -> dict[str, Any]:
     """The JSON object of an answer; a fence around it is taken off, nothing else."""
     fenced = _FENCED.fullmatch(content)
     try:
