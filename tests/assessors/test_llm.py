@@ -360,19 +360,19 @@ def test_the_pace_follows_what_the_endpoint_allows(tmp_path: Path) -> None:
 
 
 def test_many_calls_are_under_way(tmp_path: Path) -> None:
-    with serving(lambda request: Said(by_gold(request), delay=0.3)) as server:
-        assert judge(qa(tmp_path / "many", 500), server, parallel=1000) == 0
-    assert server.most_under_way > 120
-    assert len(rows(tmp_path / "many")) == 500
+    with serving(lambda request: Said(by_gold(request), delay=0.5)) as server:
+        assert judge(qa(tmp_path / "many", 300), server, parallel=1000) == 0
+    assert server.most_under_way > 60
+    assert len(rows(tmp_path / "many")) == 300
 
 
 def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
-    """Killed three times: what a job had got when it was killed is not asked again; only calls under way are lost."""
+    """Killed twice: what a job had got when it was killed is not asked again; only calls under way are lost."""
     place, parallel = qa(tmp_path / "killed", 300), 8
     with serving(lambda request: Said(by_gold(request), delay=0.02)) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel={parallel})"
         command = [sys.executable, "-m", "qassay", "judge", str(place), "--with", given]
-        for calls in (60, 130, 200):
+        for calls in (60, 180):
             with subprocess.Popen(command, stdout=subprocess.DEVNULL) as job:
                 while server.calls < calls and job.poll() is None:
                     time.sleep(0.005)
@@ -380,7 +380,7 @@ def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
             assert job.returncode == -signal.SIGKILL
         assert judge(place, server, parallel=parallel) == 0
         assert len(rows(place)) == 300
-        assert 300 <= server.calls <= 300 + 3 * parallel
+        assert 300 <= server.calls <= 300 + 2 * parallel
     assert sum(count - 1 for count in server.asked.values()) == server.calls - 300
     assert len({row["question"] for row in rows(place)}) == 300
 
