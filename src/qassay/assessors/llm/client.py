@@ -143,9 +143,7 @@ class Client:
 
         if self._context is None:
             self._context = ssl.create_default_context()
-            # The library asks for this module at every call; where it is not installed, the answer is given at once.
-            if find_spec("sniffio") is None:
-                sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
+            settle_imports()
         client = httpx.AsyncClient(
             headers=self.endpoint.headers(),
             timeout=None,  # noqa: S113  # the whole call has a time-out
@@ -214,3 +212,9 @@ class Client:
             place = reply.headers.get("location", "")[:_SHOWN]
             return StoppedError(f"the endpoint points to {place}, which was not named; name it to use it")
         return StoppedError(f"{self.endpoint.url}: {shown}")
+
+
+def settle_imports() -> None:
+    """Answer at once what the library asks at every call: is there a module that it can do without?"""
+    if "sniffio" not in sys.modules and find_spec("sniffio") is None:
+        sys.modules["sniffio"] = None  # type: ignore[assignment]
