@@ -165,8 +165,12 @@ class Asking:
         schema = call.form.schema()
         model, settings = self.model.name, self.model.settings
 
+        written: dict[Dialect, bytes] = {}
+
         def request(dialect: Dialect) -> bytes:
-            return dialect.body(model, messages, schema, settings)
+            if dialect not in written:
+                written[dialect] = dialect.body(model, messages, schema, settings)
+            return written[dialect]
 
         size = len(request(self.client.dialect))
         most = self.account.most(size, settings.max_tokens)

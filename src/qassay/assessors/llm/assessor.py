@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.llm.answers import FOLDER, Cache, keep_prompt
@@ -20,6 +20,8 @@ from qassay.assessors.llm.forms import YES, Verdict, lists_nuggets
 from qassay.assessors.llm.protocol import estimate
 from qassay.errors import InputError, Problem
 from qassay.judging import KINDS, Wanted
+
+T = TypeVar("T")
 
 # Works that are handed over before their turn, beyond those under way: the loop never waits for the next.
 AHEAD = 64
@@ -141,7 +143,7 @@ class LanguageModel:
 
     async def _opinions(self, asking: Asking, work: Work) -> list[Opinion | None]:
         """An opinion on each case of a work; None and a record where the model gave no usable answer."""
-        answered = await asyncio.gather(*(self._voted(asking, call) for call in work.calls), return_exceptions=True)
+        answered = await together([self._voted(asking, call) for call in work.calls])
         for result in answered:
             if isinstance(result, BaseException) and not isinstance(result, FailedError):
                 raise result
@@ -160,7 +162,7 @@ class LanguageModel:
     async def _voted(self, asking: Asking, call: Call) -> list[Asked]:
         """The answers to a call, one for each vote; those that failed are left out, unless all did."""
         places = range(self.repeat, self.repeat + self.votes)
-        votes = await asyncio.gather(*(asking.answer(call, place) for place in places), return_exceptions=True)
+        votes = await together([asking.answer(call, place) for place in places])
         failures = [vote for vote in votes if isinstance(vote, BaseException)]
         for failure in failures:
             if not isinstance(failure, FailedError):
@@ -228,6 +230,16 @@ class LanguageModel:
         known = self.showing.known.get(case.question.id, ())
         same = next((text for text in known if named is not None and text.casefold() == named.strip().casefold()), None)
         return verdict if same is None else {**verdict, "answer": same}
+
+
+async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+    """The results of some works at a time, or the exceptions in their place; one alone needs no task of its own."""
+    if len(works) > 1:
+        return await asyncio.gather(*works, return_exceptions=True)
+    try:
+        return [await works[0]]
+    except Exception as error:  # noqa: BLE001  # it is raised where the result is used
+        return [error]
 
 
 @dataclass(frozen=True, slots=True)

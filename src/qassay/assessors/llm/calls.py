@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from qassay.assessors.base import Case
-from qassay.assessors.llm.forms import AnswerForm, Verdict, form_of, lists_nuggets
+from qassay.assessors.llm.forms import AnswerForm, Form, Verdict, form_of, lists_nuggets
 from qassay.assessors.llm.prompts import Prompt
 from qassay.judging import KINDS, Kind, digest
 from qassay.tasks import Task
@@ -58,6 +58,9 @@ class Showing:
     # Answers known from question development, and the labels of pairs whose justifications are rated, by question.
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Mapping[str, str] = field(default_factory=dict)
+    _forms: dict[tuple[str, str, int | None], tuple[Form, Mapping[str, str]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def works(self, cases: Iterable[Case]) -> Iterator[Work]:
         """The decisions in groups, each with its calls."""
@@ -81,14 +84,21 @@ class Showing:
                 continue
             # One decision about one text is the answer itself; several are numbered.
             count = len(together) if prompt.batch > 1 else None
-            form = form_of(record, self.task, reason=prompt.reason, count=count)
-            said = {"labels": _labels(record, self.task, prompt), "form": form.in_words()}
+            form, said = self._form(record, prompt, count)
             about = digest("call", prompt.kind, sorted(data.items()), sorted(said.items()))
 
             def check(verdict: Verdict, record: Kind = record) -> str | None:
                 return None if lists_nuggets(record) else record.fault(verdict, self.task)
 
             yield Call(prompt, prompt.messages(data, said), form, about, tuple(together), check)
+
+    def _form(self, record: Kind, prompt: Prompt, count: int | None) -> tuple[Form, Mapping[str, str]]:
+        """The form of the answer and what the model is told about it, made once for all calls that share it."""
+        key = (record.name, prompt.hash, count)
+        if key not in self._forms:
+            form = form_of(record, self.task, reason=prompt.reason, count=count)
+            self._forms[key] = form, {"labels": _labels(record, self.task, prompt), "form": form.in_words()}
+        return self._forms[key]
 
     def _data(
         self, cases: Sequence[Case], targets: Sequence[tuple[int, str | None]], prompt: Prompt

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import msgspec
@@ -100,6 +101,10 @@ class Form:
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the whole answer."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
         properties: dict[str, Any] = {"number": {"type": "integer"}} if self.count is not None else {}
         if self.reason:
             properties["reason"] = {"type": "string"}
