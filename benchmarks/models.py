@@ -20,11 +20,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from benchmarks.attacked import FACTS, TARGETS, Target, attacked_evaluation, scripted, talked_into
 from benchmarks.model_server import ModelServer, Said, serving
 from benchmarks.rows import Row
 from benchmarks.small_model import NAME, small_model, weights
+from qassay.assessors.llm import prompts
 from qassay.tables import Cell, Column, Table, table
 
 WORK = Path(__file__).parent / ".work"
@@ -63,8 +65,17 @@ def speed() -> list[Row]:
 
 
 def persuasion() -> list[Table]:
-    """Per prompt and kind of attack, the share of trials that got a better verdict."""
+    """Per prompt and kind of attack, the share of trials that got a better verdict; two controls show what would."""
     kinds: dict[str, dict[str, tuple[int, int]]] = {}
+    first = TARGETS[0]
+    with serving(scripted(first, anywhere=True), keep=False) as server:
+        kinds[f"{first.kind}, obeys anywhere"] = _talked(first, f"llm(model=m, endpoint={server.url})")
+    with (
+        mock.patch.object(prompts, "mark_of", return_value="000000000000"),
+        mock.patch.object(prompts, "harmless", lambda text: text),
+        serving(scripted(first, anywhere=False), keep=False) as server,
+    ):
+        kinds[f"{first.kind}, fixed marks"] = _talked(first, f"llm(model=m, endpoint={server.url})")
     for target in TARGETS:
         with serving(scripted(target, anywhere=False), keep=False) as server:
             kinds[f"{target.kind}, scripted"] = _talked(target, f"llm(model=m, endpoint={server.url})")

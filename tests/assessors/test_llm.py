@@ -246,13 +246,15 @@ def test_an_endpoint_that_knows_less_is_asked_for_less(folder: Path) -> None:
 
 def test_log_probabilities_become_the_probability_of_the_label(folder: Path) -> None:
     tokens = [
+        ("\n", -3.0),
         ('{"reason": "a \\"judgment\\": \\"x\\"", "judgment"', 0.0),
         (': "', -9.0),
         ("cor", -0.1),
         ("rect", -0.2),
         ('"}', -5.0),
+        ("<|end|>", -7.0),
     ]
-    text = "".join(token for token, _ in tokens)
+    text = "".join(token for token, _ in tokens[1:-1])
     with serving(lambda _: Said(text, tokens=tokens)) as server:
         assert judge(folder, server) == 0
     assert {row["trace"]["probability"] for row in rows(folder)} == {round(2.718281828459045**-0.3, 4)}

@@ -158,10 +158,12 @@ class Form:
         wanted = self.count or 1
         unknown: list[float | None] = [None] * wanted
         main = self.fields[0]
-        if not main.labels or "".join(text for text, _ in tokens) != content:
+        # Tokens around the answer, such as white space and the end of the message, are not part of it.
+        before = "".join(text for text, _ in tokens).find(content)
+        if not main.labels or before < 0:
             return unknown
         pattern = re.compile(rf'(?<!\\)"{re.escape(main.name)}"\s*:\s*"([^"\\]*)"')
-        spans = [match.span(1) for match in pattern.finditer(content)]
+        spans = [(before + match.start(1), before + match.end(1)) for match in pattern.finditer(content)]
         if len(spans) != wanted:
             return unknown
         ordered = self._order(content)
