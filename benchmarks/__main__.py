@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
     "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),
+    "models": ("benchmarks.models", ("persuasion", "speed")),
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),
     "counters": ("benchmarks.counters", ("counters",)),

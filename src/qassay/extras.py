@@ -34,6 +34,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "sso": ("httpx", "joserfc"),
+    "llm": ("httpx",),
 }
 
 

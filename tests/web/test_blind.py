@@ -24,7 +24,7 @@ from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.judging import Wanted
-from qassay.judging.items import pool_items
+from qassay.judging.items import parts_of, pool_items
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
@@ -284,6 +284,36 @@ def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> No
     assert told == judge(second, "Ada", but=1)
     same(crawl(first, "Ada"), found := crawl(second, "Ada"))
     holds_none(found, [SECRET, OTHER])
+
+
+def _judged_by_model(world: World) -> None:
+    """An organiser sends a model's judgments of everything, over the API, as `judge --server` does."""
+    with world.store.read() as connection:
+        questions = list(dict.fromkeys(one.question for one in all_assignments(connection)))
+        items = [one for question in questions for one in items_of(connection, question)]
+    trace = {"assessor": "gpt-x", "model": "gpt-x", "raw": SECRET}
+    rows = [
+        {**part.row, **SAYS[part.kind][1], "assessor": "gpt-x", "trace": trace}
+        for one in items
+        for part in parts_of(one, nuggets=["1", "2"], assessor="gpt-x")
+        if part.required and part.kind in ("item", "list", "holistic", "rating", "citation")
+    ]
+    assert rows
+    with world.client("Olga") as browser:
+        sent = browser.post("/api/sets/gpt-x/judgments", json={"rows": rows})
+        assert sent.json() == {"added": len(rows)}
+
+
+@pytest.mark.parametrize("which", ["series", *LATER])
+def test_what_a_model_said_changes_nothing_for_whoever_judges(world: Any, which: Which) -> None:
+    """Neither before nor while somebody judges is a model's verdict, or that there is one, shown to them."""
+    first, second = world(which), world(which)
+    _judged_by_model(second)
+    same(crawl(first, "Ada"), crawl(second, "Ada"))
+    assert judge(first, "Ada", but=1) == judge(second, "Ada", but=1)
+    for name in ("Ada", "Cleo"):
+        same(crawl(first, name), found := crawl(second, name))
+        holds_none(found, [SECRET, "gpt-x"])
 
 
 @pytest.mark.parametrize("which", ["series", LATER[0]])

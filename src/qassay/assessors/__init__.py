@@ -9,6 +9,7 @@
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
+    llm         a language model behind any endpoint that speaks OpenAI's protocol (a package of its own)
     judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
     nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
@@ -25,10 +26,11 @@ from typing import Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
 from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
-from qassay.assessors.judging import Done, judge_on_server
+from qassay.assessors.judging import Done, judge_on_server, plan_judging
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
 from qassay.assessors.learned import Learned, Recall
+from qassay.assessors.llm import language_model
 from qassay.assessors.match import Match
 from qassay.assessors.nuggets import LearnedNuggets, learned_nuggets
 from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
@@ -64,6 +66,7 @@ NAMES = {
     "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
     "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
+    "llm(model=gpt-4o-mini)": "a language model, through OpenAI or any endpoint that speaks its protocol",
 }
 
 
@@ -73,27 +76,50 @@ def judge(
     *,
     set_name: str | None = None,
     again: bool = False,
+    limit: float | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Done:
     """Let an assessor judge the pool of an evaluation, into a set of its own.
 
     `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
     that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
-    unless `again`; a job that was broken off goes on.
+    unless `again`; a job that was broken off goes on. `limit` is the most that a language model may cost.
     """
     if isinstance(assessor, str):
-        assessor = open_assessor(assessor, evaluation)
+        assessor = open_assessor(assessor, evaluation, limit=limit)
+    elif limit is not None:
+        assessor = _within(assessor, limit)
     made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")))
     return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
 
 
 def open_assessor(
-    text: str, evaluation: Evaluation, *, workers: int | None = None, timeout: float | None = None
+    text: str,
+    evaluation: Evaluation,
+    *,
+    workers: int | None = None,
+    timeout: float | None = None,
+    limit: float | None = None,
 ) -> AutomaticAssessor:
     """The assessor that is spelled so: a built-in one, a plug-in, `module:callable` or a command."""
-    text = text.strip()
+    opened = _opened(text.strip(), evaluation, workers, timeout)
+    return opened if limit is None else _within(opened, limit)
+
+
+def _within(assessor: Any, limit: float) -> AutomaticAssessor:
+    """The assessor with a spending limit, where it spends anything."""
+    if not hasattr(assessor, "within"):
+        name = getattr(assessor, "name", getattr(assessor, "__name__", "this assessor"))
+        raise UsageError(f"{name} costs nothing; a spending limit is for language models: llm(model=...)")
+    limited: AutomaticAssessor = assessor.within(limit)
+    return limited
+
+
+def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: float | None) -> AutomaticAssessor:
     if _SPELLED.fullmatch(text) and _is_named(text.split("(")[0].strip()):
         wanted = parse(text, "assessor", example="match(normalise=true)")
+        if wanted.name.lower() == "llm" and timeout is not None:
+            wanted = replace(wanted, parameters={"timeout": f"{timeout}", **wanted.parameters})
         return _made(wanted, evaluation, workers)
     if _CALLABLE.fullmatch(text):
         return from_module(text, workers)
@@ -274,6 +300,7 @@ _FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
     "recall": _recall,
     "learned": _learned,
     "overlap": _overlap,
+    "llm": language_model,
 }
 
 
@@ -296,5 +323,6 @@ __all__ = [
     "judge_items",
     "judge_on_server",
     "open_assessor",
+    "plan_judging",
     "written_patterns",
 ]

@@ -83,7 +83,9 @@ class AutomaticAssessor(Protocol):
 
     It may also have `judge_together(cases)`, which judges several parts at once and returns an opinion or None for
     each: it is called instead of `judge`, with all parts of an item in a row. `under_way` says how many calls it takes
-    at the same time, from threads; 1 where it is absent.
+    at the same time, from threads; 1 where it is absent. One with `judge_stream(cases)` decides itself how many it
+    takes at a time: it yields cases with their opinions in whatever order they are ready, and may end early. `wanted`
+    says what it judges beyond the main judgment.
     """
 
     @property
@@ -125,12 +127,13 @@ class Judging:
     done: int = 0
 
     def rows(self, items: Iterable[Item]) -> Iterator[Row]:
-        """The rows of everything the assessor has an opinion on, in the order of the pool.
+        """The rows of everything the assessor has an opinion on, in the order of the pool unless it streams.
 
         A verdict that the rules do not allow is an error of the assessor: it is refused as a person's would be.
         """
-        batches = self._batches(self._cases(items))
-        for cases, opinions in self._judged(batches):
+        stream = getattr(self.assessor, "judge_stream", None)
+        judged = stream(self.cases(items)) if stream else self._judged(self._batches(self.cases(items)))
+        for cases, opinions in judged:
             if len(opinions) != len(cases):
                 message = f"gave {len(opinions)} opinions on {len(cases)} answers; it has to give one for each, or None"
                 raise UsageError(f"the assessor {self.assessor.name} {message}")
@@ -143,7 +146,8 @@ class Judging:
             if self.progress is not None:
                 self.progress(self.done)
 
-    def _cases(self, items: Iterable[Item]) -> Iterator[Case]:
+    def cases(self, items: Iterable[Item]) -> Iterator[Case]:
+        """The decisions that are to be made: those that the set has are skipped and counted."""
         for item in items:
             listed = self.nuggets.get(item.question, ())
             names = [str(nugget["nugget"]) for nugget in listed]

@@ -24,13 +24,15 @@ from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
 from qassay.formats.names import file_name, name_fault
-from qassay.judging import SETTLED_SETS, Item, Row, kind_of_row, names_nuggets, subject
+from qassay.judging import SETTLED_SETS, Item, Row, Wanted, kind_of_row, names_nuggets, subject
 from qassay.judging.items import pool_items
 from qassay.judging.sets import list_shown
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.store.places import import_plan, writable
 
 if TYPE_CHECKING:
+    from qassay.assessors.llm import Planned
+    from qassay.assessors.llm.cost import Account
     from qassay.client import Client
     from qassay.collections import Collection
 
@@ -50,6 +52,8 @@ class Done:
     known: int = 0
     # Judgments of an earlier job that was broken off.
     resumed: int = 0
+    # What a language model was asked, and what it cost; None for other assessors.
+    account: Account | None = None
 
     @property
     def judged(self) -> int:
@@ -60,8 +64,15 @@ class Done:
         """Count a judgment by its label."""
         self.labels[str(row.get("judgment") or row.get("support") or "other")] += 1
 
+    def count(self, judging: Judging, *, known: int) -> None:
+        """Take over what was counted while judging; failed calls are not silence."""
+        self.account = getattr(judging.assessor, "account", None)
+        self.silent = judging.silent - (self.account.failed if self.account else 0)
+        self.known = known
+
     def as_json(self) -> dict[str, Any]:
         """The document of `judge --json`."""
+        asked = {} if self.account is None else {"model": self.account.as_json()}
         return {
             "set": self.set_name,
             "judged": self.judged,
@@ -69,6 +80,7 @@ class Done:
             "known": self.known,
             "silent": self.silent,
             "resumed": self.resumed,
+            **asked,
         }
 
 
@@ -94,14 +106,31 @@ def judge(
         assessor, evaluation.questions, evaluation.task, nuggets, documents_of(evaluation), known, progress
     )
     try:
-        journal.write(_counted(judging.rows(_items(evaluation)), done))
+        journal.write(_counted(judging.rows(_items(evaluation, assessor)), done))
     finally:
         close(assessor)
-    done.silent, done.known = judging.silent, judging.skipped - done.resumed
+    done.count(judging, known=judging.skipped - done.resumed)
     if done.judged:
         _import(evaluation, journal.path, name, nuggets)
     journal.remove()
     return done
+
+
+def plan_judging(
+    evaluation: Evaluation, assessor: AutomaticAssessor, *, set_name: str | None = None, again: bool = False
+) -> Planned:
+    """What judging would take: calls, tokens and cost, estimated. Nothing is called and nothing written."""
+    planning = getattr(assessor, "plan", None)
+    if planning is None:
+        raise UsageError(f"{assessor.name} calls no model: it costs nothing, and --dry-run has nothing to say")
+    name = checked_name(evaluation, assessor, set_name)
+    known = set() if again else _known(evaluation, name)
+    if not again:
+        known |= {_subject(row, evaluation) for row in Journal.of(evaluation, name, again=False).rows()}
+    nuggets = shown_nuggets(evaluation, name)
+    judging = Judging(assessor, evaluation.questions, evaluation.task, nuggets, documents_of(evaluation), known)
+    planned: Planned = planning(judging.cases(_items(evaluation, assessor)))
+    return planned
 
 
 def judge_on_server(
@@ -131,7 +160,7 @@ def judge_on_server(
         _sent(rows, lambda batch: client.send_judgments(name, batch))
     finally:
         close(assessor)
-    done.silent, done.known = judging.silent, judging.skipped
+    done.count(judging, known=judging.skipped)
     return done
 
 
@@ -240,9 +269,12 @@ def documents_of(evaluation: Evaluation) -> Documents:
     return text
 
 
-def _items(evaluation: Evaluation) -> Iterator[Item]:
+def _items(evaluation: Evaluation, assessor: AutomaticAssessor) -> Iterator[Item]:
     justified = evaluation.configuration.justified
-    return pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified)
+    wanted = getattr(assessor, "wanted", Wanted())
+    return pool_items(
+        evaluation.runs, evaluation.questions, evaluation.task, seed="", justified=justified, wanted=wanted
+    )
 
 
 def _counted(rows: Iterable[Row], done: Done) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,7 +12,9 @@ from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.assessors import Done
+    from qassay.assessors import AutomaticAssessor, Done
+    from qassay.assessors.llm import Planned
+    from qassay.assessors.llm.cost import Account
     from qassay.evaluation import Evaluation
 
 WithOption = Annotated[
@@ -20,7 +22,7 @@ WithOption = Annotated[
     typer.Option(
         "--with",
         metavar="ASSESSOR",
-        help="patterns, match, recall, learned, overlap, transfer, module:callable, or a command.",
+        help="patterns, match, recall, learned, overlap, transfer, llm(model=...), module:callable, or a command.",
     ),
 ]
 SetOption = Annotated[
@@ -35,7 +37,19 @@ WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, max=64, help="Decisions under way at once, for your own assessors.")
 ]
 TimeoutOption = Annotated[
-    float | None, typer.Option("--timeout", min=0.1, help="Seconds that a command may take for one decision.")
+    float | None, typer.Option("--timeout", min=0.1, help="Seconds that a command or a model may take for one call.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what a model would be asked and what it would cost; ask nothing.")
+]
+LimitOption = Annotated[
+    float | None, typer.Option("--limit", metavar="MONEY", min=0.0, help="The most that a model may cost in this job.")
+]
+NuggetsOption = Annotated[
+    Literal["create", "rate"] | None,
+    typer.Option(
+        "--nuggets", help="Let a model write the list of nuggets from the pool, or rate a list, vital or okay."
+    ),
 ]
 TOKEN = "QASSAY_TOKEN"  # noqa: S105  # the name of a variable
 
@@ -48,6 +62,9 @@ def command(
     again: AgainOption = False,
     workers: WorkersOption = None,
     timeout: TimeoutOption = None,
+    dry_run: DryRunOption = False,
+    limit: LimitOption = None,
+    nuggets: NuggetsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let an automatic assessor judge what is in the pool.
@@ -60,6 +77,10 @@ def command(
     An assessor of your own is a Python function (module:callable), or a
     command that reads one JSON line per decision and writes one.
 
+    A language model is asked through OpenAI, or through any endpoint that
+    speaks its protocol; the key is in OPENAI_API_KEY or in the variable that
+    key_env names. Answers that were paid for are kept and never asked again.
+
     With --server, the pool is fetched from a running application and the
     judgments are sent there; FOLDER still says where patterns, known answers
     and nuggets are. An organiser makes the token on the page Account.
@@ -71,16 +92,30 @@ def command(
       qassay judge my-rag-eval --with overlap
       qassay judge my-qa-eval --with learned
       qassay judge my-qa-eval --with my_judges:strict --workers 8
+      qassay judge my-qa-eval --with "llm(model=gpt-4o-mini)" --dry-run
+      qassay judge my-qa-eval --with "llm(model=gpt-4o-mini)" --limit 2.50
+      qassay judge my-qa-eval --with "llm(model=qwen3, endpoint=http://127.0.0.1:8000/v1, votes=3)"
+      qassay judge my-rag-eval --with "llm(model=gpt-4o-mini)" --nuggets create
       qassay trust my-eval --assessor patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
-    from qassay.assessors import judge, judge_on_server, open_assessor
+    from qassay.assessors import judge, judge_on_server, open_assessor, plan_judging
     from qassay.cli.output import progress
     from qassay.client import Client
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
-    chosen = open_assessor(assessor, evaluation, workers=workers, timeout=timeout)
+    chosen = open_assessor(assessor, evaluation, workers=workers, timeout=timeout, limit=limit)
+    if nuggets is not None:
+        if dry_run or server is not None or again:
+            raise UsageError("--nuggets goes without --dry-run, --server and --again")
+        _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
+        return
+    if dry_run:
+        if server is not None:
+            raise UsageError("--dry-run counts what is in the folder; leave --server out")
+        _say_plan(plan_judging(evaluation, chosen, set_name=set_name, again=again), limit, as_json=as_json)
+        return
     with progress("judging") as update:
         total = _decisions(evaluation, set_name or chosen.name)
 
@@ -128,6 +163,74 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
         print(visible(f"A program's judgments are used only where they are named: --key {shlex.quote(done.set_name)}"))
     if done.known:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
+    if done.account is not None:
+        _say_calls(done.account)
     if done.silent:
         reasons = "no pattern, known answer or nugget for the question, an empty answer, or another kind of judgment"
         print(f"{done.silent:,} left unjudged: {reasons}.")
+
+
+def _write_nuggets(
+    evaluation: Evaluation, chosen: AutomaticAssessor, set_name: str | None, *, rate: bool, as_json: bool
+) -> None:
+    from qassay.assessors.llm import LanguageModel
+    from qassay.assessors.llm.nuggets import write_nuggets
+    from qassay.cli.output import print_json, visible
+
+    if not isinstance(chosen, LanguageModel):
+        raise UsageError(f"{chosen.name} writes no nuggets; a language model does: llm(model=...)")
+    written = write_nuggets(evaluation, chosen, rate=rate, set_name=set_name)
+    if as_json:
+        print_json(written.as_json())
+        return
+    counts = f"{_number(written.nuggets, 'nugget')} ({written.vital:,} vital)"
+    print(visible(f"{written.set_name}: {counts} for {_number(written.questions, 'question')}"))
+    _say_calls(written.account)
+    if written.failed:
+        print(
+            visible(
+                f"No usable answer for: {', '.join(written.failed[:10])}. Judge again under another --set to retry."
+            )
+        )
+
+
+def _say_calls(account: Account) -> None:
+    from qassay.cli.output import visible
+
+    tokens = f"{account.input_tokens:,} + {account.output_tokens:,} tokens{' (estimated)' * account.estimated}"
+    cached = f"; {account.cached:,} answers from the cache" * bool(account.cached)
+    print(f"{_number(account.calls, 'call')}, {tokens}, {_money(account.cost)}{cached}.")
+    if account.failed:
+        print(f"{account.failed:,} failed: no usable answer; the reasons are in .models/failures.jsonl.")
+    if account.stopped:
+        print(visible(f"Stopped: {account.stopped}. Judge again with a higher --limit to go on."))
+
+
+def _say_plan(planned: Planned, limit: float | None, *, as_json: bool) -> None:
+    from qassay.cli.output import print_json
+
+    if as_json:
+        print_json(planned.as_json())
+        return
+    calls = sum(planned.calls.values())
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in planned.calls.items())
+    paid = f"{_number(calls, 'call')} to pay for" + (f" ({kinds})" if kinds else "")
+    print(f"{_number(planned.decisions, 'decision')} to make, {paid}.")
+    if planned.cached:
+        print(f"{_number(planned.cached, 'answer')} paid for before, or asked for twice.")
+    print(
+        f"About {planned.input_tokens:,} tokens to read and {planned.output_tokens:,} to write: {_money(planned.cost)}."
+    )
+    if limit is not None and planned.cost is not None and planned.cost > limit:
+        print(f"More than the limit of {limit:g}: the job would stop there.")
+    print("Estimated from the length of the texts; nothing was asked.")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _money(cost: float | None) -> str:
+    if cost is None:
+        return "cost unknown (no price for this model; give it: price=INPUT/OUTPUT per million tokens)"
+    return f"cost {cost:,.4f}" if cost < 1 else f"cost {cost:,.2f}"

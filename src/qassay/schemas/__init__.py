@@ -52,7 +52,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "facts": ("qassay facts --json", (outputs.Facts,)),
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
-    "judge": ("qassay judge --json", (outputs.Judge,)),
+    "judge": ("qassay judge --json", (outputs.Judge, outputs.JudgePlanned, outputs.JudgeNuggets)),
     "trust": ("qassay trust --json", (outputs.Trust,)),
     "plan": ("qassay plan --json", (outputs.Plan, outputs.ByMetric)),
     "pool": ("qassay pool --json", (outputs.Pool,)),

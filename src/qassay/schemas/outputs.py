@@ -738,6 +738,46 @@ class Pool(TypedDict):
     assigned: NotRequired[dict[str, dict[str, int]]]
 
 
+class ModelTokens(TypedDict):
+    """Tokens that a language model read and wrote; estimated where its endpoint does not count them."""
+
+    input: int
+    output: int
+    estimated: bool
+
+
+class ModelCalls(TypedDict):
+    """What a language model was asked: calls, answers paid for before, failed decisions; cost null if unknown."""
+
+    calls: int
+    cached: int
+    failed: int
+    tokens: ModelTokens
+    cost: Number
+    stopped: str | None
+
+
+class JudgePlanned(TypedDict):
+    """What a language model would be asked (`judge --dry-run`): calls by kind of judgment, all estimated."""
+
+    decisions: int
+    calls: dict[str, int]
+    cached: int
+    tokens: ModelTokens
+    cost: Number
+
+
+class JudgeNuggets(TypedDict):
+    """A list of nuggets that a language model wrote or rated (`judge --nuggets`); questions that failed by id."""
+
+    set: str
+    questions: int
+    nuggets: int
+    vital: int
+    failed: list[str]
+    model: ModelCalls
+
+
 class Judge(TypedDict):
     """What an automatic assessor did."""
 
@@ -747,6 +787,7 @@ class Judge(TypedDict):
     known: int
     silent: int
     resumed: int
+    model: NotRequired[ModelCalls]
 
 
 class TrustedLabels(TypedDict):

@@ -164,6 +164,7 @@ class NuggetRow(TypedDict):
     text: str
     vital: bool
     weight: NotRequired[float | None]
+    trace: NotRequired[Any]
 
 
 # A name of the row is a word of the language.

@@ -1,0 +1,174 @@
+"""A server that speaks OpenAI's protocol over real HTTP, for tests and benchmarks: it says what a script makes it say.
+
+The script gets each request as an object and returns what to say: a text, an object (sent as JSON), or `Said` with the
+faults of a real endpoint: a status, headers, a delay, half an answer. Requests are counted, each by what it asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+LARGEST = 64 << 20
+_LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
+_BLOCK = re.compile(r"\[(\w+) ([0-9a-f]{12})\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
+_COUNT = re.compile(r"each number from 1 to (\d+) once")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the server says, and how."""
+
+    content: Any = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    # Only so many bytes of the response are sent before the connection is closed.
+    cut: int | None = None
+    # The body as it is, in the place of a completion.
+    raw: bytes | None = None
+    finish: str = "stop"
+    refusal: str | None = None
+    usage: bool = True
+    # Tokens with their log-probabilities; by default every character of the content with 0.
+    tokens: list[tuple[str, float]] | None = None
+
+
+Script = Callable[[dict[str, Any]], Any]
+
+
+@dataclass
+class ModelServer:
+    """A server in a thread of its own, on a free port of this machine."""
+
+    script: Script
+    port: int = 0
+    calls: int = 0
+    # How often each user message was sent; left empty by a server that only counts.
+    asked: Counter[str] = field(default_factory=Counter)
+    keep: bool = True
+    under_way: int = 0
+    most_under_way: int = 0
+    headers: list[str] = field(default_factory=list)
+    _loop: asyncio.AbstractEventLoop | None = None
+    _thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """The address that an assessor is given."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> ModelServer:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(ready.set)), daemon=True)
+        self._thread.start()
+        ready.wait()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        assert self._loop is not None
+        assert self._thread is not None
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(5)
+
+    async def serve(self, ready: Callable[[], object]) -> None:
+        """Serve until it is told to end."""
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        open_: set[asyncio.Task[Any]] = set()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            open_.add(task)
+            try:
+                await self._connection(reader, writer)
+            except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+                pass
+            finally:
+                open_.discard(task)
+                writer.close()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", self.port, limit=1 << 20, backlog=4096)
+        self.port = server.sockets[0].getsockname()[1]
+        ready()
+        await self._over.wait()
+        server.close()
+        for task in list(open_):
+            task.cancel()
+        await asyncio.gather(*open_, return_exceptions=True)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            found = _LENGTH.search(head)
+            body = await reader.readexactly(min(int(found[1]) if found else 0, LARGEST))
+            self.calls += 1
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            try:
+                request = json.loads(body)
+                if self.keep:
+                    self.asked[request["messages"][-1]["content"]] += 1
+                    self.headers.append(head.decode("latin-1"))
+                said = self.script(request)
+                said = said if isinstance(said, Said) else Said(said)
+                if said.delay:
+                    await asyncio.sleep(said.delay)
+                sent = _response(said, request)
+            finally:
+                self.under_way -= 1
+            writer.write(sent if said.cut is None else sent[: said.cut])
+            await writer.drain()
+            if said.cut is not None:
+                return
+
+
+def _response(said: Said, request: Mapping[str, Any]) -> bytes:
+    body = said.raw if said.raw is not None else _completion(said, request)
+    headers = "".join(f"{name}: {value}\r\n" for name, value in said.headers.items())
+    head = (
+        f"HTTP/1.1 {said.status} Said\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+    )
+    return head.encode() + body
+
+
+def _completion(said: Said, request: Mapping[str, Any]) -> bytes:
+    content = said.content if isinstance(said.content, str) else json.dumps(said.content)
+    if said.status != 200:
+        return json.dumps({"error": {"message": content}}).encode()
+    message = {"role": "assistant", "content": None if said.refusal else content, "refusal": said.refusal}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": said.finish}
+    if request.get("logprobs") and said.tokens is not None:
+        choice["logprobs"] = {"content": [{"token": text, "logprob": value} for text, value in said.tokens]}
+    answer: dict[str, Any] = {"object": "chat.completion", "model": request["model"], "choices": [choice]}
+    if said.usage:
+        read = sum(len(row["content"]) for row in request["messages"]) // 4
+        answer["usage"] = {"prompt_tokens": read, "completion_tokens": len(content) // 4}
+    return json.dumps(answer).encode()
+
+
+def data_of(request: Mapping[str, Any]) -> dict[str, str]:
+    """The texts between the marks of a request's message, by name."""
+    first = next(row["content"] for row in request["messages"] if row["role"] == "user")
+    return {name: text for name, _, text in _BLOCK.findall(first)}
+
+
+def number_of_decisions(request: Mapping[str, Any]) -> int | None:
+    """How many numbered decisions a request asks for; None where it asks for one."""
+    found = _COUNT.search(request["messages"][-1]["content"])
+    return int(found[1]) if found else None
+
+
+@contextmanager
+def serving(script: Script, **settings: Any) -> Iterator[ModelServer]:
+    """A server with a script."""
+    with ModelServer(script, **settings) as server:
+        yield server

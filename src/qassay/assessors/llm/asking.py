@@ -1,0 +1,280 @@
+"""The calls of a job, in an event loop of their own: cached answers first, bounded repeats, money kept in sight."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qassay.assessors.llm.answers import Answer, Cache, now
+from qassay.assessors.llm.calls import Call, key_of
+from qassay.assessors.llm.client import Client, GivenUpError
+from qassay.assessors.llm.cost import Account
+from qassay.assessors.llm.endpoint import Endpoint
+from qassay.assessors.llm.forms import MalformedError, Verdict
+from qassay.assessors.llm.pace import Pace
+from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
+
+# The most of an answer that is kept in a trace or a record of a failure, in characters.
+LONGEST_RAW = 20_000
+_AGAIN = "Your answer cannot be used: {fault}. {form}"
+
+
+class FailedError(Exception):
+    """A call without a usable answer."""
+
+    def __init__(self, reason: str, raw: str = "") -> None:
+        self.reason, self.raw = reason, raw
+        super().__init__(reason)
+
+
+class LimitError(Exception):
+    """A call that would pass the spending limit: it was not made."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The answer to a call: as it is kept, and the verdicts read from it."""
+
+    answer: Answer
+    verdicts: list[Verdict]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which model is asked, where, and how."""
+
+    name: str
+    endpoint: Endpoint
+    settings: Settings = field(default_factory=Settings)
+    # How often a malformed answer is asked for before the call fails; a broken call is tried more often.
+    asks: int = 3
+    attempts: int = 6
+    timeout: float = 120.0
+    parallel: int = 256
+
+    def parameters(self) -> dict[str, Any]:
+        """What is kept in a trace, and what answers are kept under."""
+        return {"temperature": self.settings.temperature, "max_tokens": self.settings.max_tokens}
+
+
+@dataclass
+class Asking:
+    """What a job needs to ask; made and used in its event loop."""
+
+    model: Model
+    cache: Cache
+    client: Client
+    account: Account
+    _under_way: dict[tuple[str, int], asyncio.Future[Asked]] = field(default_factory=dict)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _paying: int = 0
+
+    @classmethod
+    def of(cls, model: Model, folder: Path, account: Account) -> Asking:
+        """Open the cache and get ready to call."""
+        client = Client(model.endpoint, Pace(model.parallel), model.timeout, model.attempts)
+        return cls(model, Cache(folder), client, account)
+
+    async def close(self) -> None:
+        """End connections and cache."""
+        await self.client.close()
+        self.cache.close()
+
+    async def answer(self, call: Call, repeat: int) -> Asked:
+        """The answer to a call, from the cache or from the model; two equal calls at a time are one."""
+        key = key_of(call, self.model.name, self.model.endpoint.url, self.model.parameters())
+        kept = self.cache.get(key, repeat)
+        if kept is not None:
+            try:
+                verdicts = call.form.read(kept.content, call.check)
+            except MalformedError:
+                pass  # the rules of the task have changed since
+            else:
+                self.account.cached += 1
+                return Asked(kept, verdicts)
+        waiting = self._under_way.get((key, repeat))
+        if waiting is not None:
+            return await asyncio.shield(waiting)
+        mine: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
+        self._under_way[key, repeat] = mine
+        try:
+            asked = await self._asked(call)
+            self.cache.put(key, repeat, asked.answer)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                mine.set_exception(error)
+                mine.exception()  # somebody may be waiting for it, or nobody
+            else:
+                mine.cancel()
+            raise
+        else:
+            mine.set_result(asked)
+            return asked
+        finally:
+            del self._under_way[key, repeat]
+
+    async def _asked(self, call: Call) -> Asked:
+        """Ask until an answer can be used, a bounded number of times."""
+        messages = list(call.messages)
+        spent = [0, 0]
+        fault, completion = MalformedError(""), Completion("", None, 0, 0)
+        for asked in range(1, self.model.asks + 1):
+            completion, unusable = await self._completed(messages, call)
+            spent[0] += completion.input_tokens
+            spent[1] += completion.output_tokens
+            try:
+                if unusable is not None:
+                    raise unusable
+                verdicts = call.form.read(completion.content, call.check)
+            except MalformedError as error:
+                fault = error
+                if isinstance(error, RefusalError):
+                    break
+                said = _AGAIN.format(fault=error, form=call.form.in_words())
+                answered = [{"role": "assistant", "content": completion.content[:LONGEST_RAW] or "(nothing)"}]
+                messages = [*call.messages, *answered, {"role": "user", "content": said}]
+                continue
+            return Asked(self._kept(call, completion, spent, asked), verdicts)
+        raise FailedError(str(fault), self.model.endpoint.without_key(completion.content)[:LONGEST_RAW])
+
+    def _kept(self, call: Call, completion: Completion, spent: list[int], asked: int) -> Answer:
+        price = self.account.price
+        return Answer(
+            self.model.endpoint.without_key(completion.content),
+            completion.model,
+            spent[0],
+            spent[1],
+            None if price is None else price.of(spent[0], spent[1]),
+            now(),
+            asked,
+            completion.estimated,
+            call.form.chances(completion.content, completion.tokens) if completion.tokens else [],
+        )
+
+    async def _completed(
+        self, messages: list[Mapping[str, str]], call: Call
+    ) -> tuple[Completion, MalformedError | None]:
+        """One paid call, within the limit."""
+        schema = call.form.schema()
+        model, settings = self.model.name, self.model.settings
+
+        written: dict[Dialect, bytes] = {}
+
+        def request(dialect: Dialect) -> bytes:
+            if dialect not in written:
+                written[dialect] = dialect.body(model, messages, schema, settings)
+            return written[dialect]
+
+        size = len(request(self.client.dialect))
+        most = self.account.most(size, settings.max_tokens)
+        await self._reserve(most)
+        try:
+            completion, unusable = read_completion(await self.client.ask(request), size)
+            self.account.paid(completion.input_tokens, completion.output_tokens, estimated=completion.estimated)
+            return completion, unusable
+        except GivenUpError as error:
+            raise FailedError(str(error)) from None
+        finally:
+            self._release(most)
+
+    async def _reserve(self, most: float) -> None:
+        """Put the money for a call aside; wait for calls under way where it does not fit."""
+        while not self.account.fits(most):
+            if not self._paying:
+                raise LimitError
+            self._settled.clear()
+            await self._settled.wait()
+        self._paying += 1
+        self.account.reserved += most
+
+    def _release(self, most: float) -> None:
+        self._paying -= 1
+        self.account.reserved = self.account.reserved - most if self._paying else 0.0
+        self._settled.set()
+
+
+class Loop:
+    """An event loop in a thread: work goes in, results come out as they are ready.
+
+    A thread of its own, because the caller may be in a loop already, as a notebook is.
+    """
+
+    def __init__(self, opened: Callable[[], Asking]) -> None:
+        self._opened = opened
+        self._results: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._over: asyncio.Event | None = None
+        self._ready = threading.Event()
+        self._fault: BaseException | None = None
+        self.asking: Asking | None = None
+        self._thread = threading.Thread(target=self._run, name="models", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        if self._fault is not None:
+            self._thread.join()
+            raise self._fault
+
+    def submit(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
+        """Start a work; `take` gives its result together with `what`."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._start, what, work)
+
+    def take(self) -> tuple[Any, Any]:
+        """The next result, or the exception in its place."""
+        return self._results.get()
+
+    def has_result(self) -> bool:
+        """Whether a result is waiting."""
+        return not self._results.empty()
+
+    def close(self) -> None:
+        """Break off what is under way and end the loop."""
+        if self._loop is not None and self._over is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            self.asking = self._opened()
+        except BaseException as error:  # noqa: BLE001  # it is raised in the thread that waits for the loop
+            self._fault = error
+            return
+        finally:
+            self._ready.set()
+        try:
+            await self._over.wait()
+        finally:
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await self.asking.close()
+
+    def _start(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
+        task = asyncio.get_running_loop().create_task(self._work(what, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
+        assert self.asking is not None
+        try:
+            self._results.put((what, await work(self.asking)))
+        except Exception as error:  # noqa: BLE001  # it is raised where the result is taken
+            self._results.put((what, error))
+
+
+def as_row(failure: FailedError, **about: Any) -> dict[str, Any]:
+    """A failure as it is recorded."""
+    row = {**about, "reason": failure.reason, "raw": failure.raw or None}
+    return {name: value for name, value in msgspec.to_builtins(row).items() if value is not None}

@@ -1,0 +1,110 @@
+"""What calls cost, and a limit that is never passed.
+
+A call that starts reserves the most it can cost: every byte of the prompt as a token, and the whole limit of the
+answer. What it really took replaces the reservation. A call that does not fit into what is left waits for those under
+way; where none is, the job stops.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+from qassay.errors import UsageError
+
+_PRICE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*|\s*(\d+(?:\.\d+)?)\s*")
+_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}|-\d{4}|-latest")
+PER = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars, or whatever the user counts in, per million tokens of input and output."""
+
+    input: float
+    output: float
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (input_tokens * self.input + output_tokens * self.output) / PER
+
+
+def price_of(given: str | None, host: str, model: str) -> Price | None:
+    """The price that is given (`0.15/0.60`, input and output per million tokens), or that of the table; None: unknown.
+
+    >>> price_of("0.15/0.60", "localhost", "m")
+    Price(input=0.15, output=0.6)
+    """
+    if given is not None:
+        match = _PRICE.fullmatch(given)
+        if match is None:
+            raise UsageError(f"llm: price takes input/output per million tokens, as in 0.15/0.60, not {given!r}")
+        first, second = (match[1], match[2]) if match[3] is None else (match[3], match[3])
+        return Price(float(first), float(second))
+    text = (resources.files(__package__) / "prices.toml").read_text(encoding="utf-8")
+    listed = tomllib.loads(text).get(host, {})
+    found = next((row for name, row in listed.items() if name == model or _is_dated(model, name)), None)
+    return None if found is None else Price(found["input"], found["output"])
+
+
+def _is_dated(model: str, name: str) -> bool:
+    return model.startswith(name) and _DATED.fullmatch(model[len(name) :]) is not None
+
+
+@dataclass
+class Account:
+    """What a job has asked, and what it has cost so far."""
+
+    price: Price | None = None
+    limit: float | None = None
+    # Calls that were answered, and answers that had been paid for before.
+    calls: int = 0
+    cached: int = 0
+    # Decisions without a usable answer, by reason.
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    # Whether any number of tokens is estimated.
+    estimated: bool = False
+    # Why the job ended before its end.
+    stopped: str | None = None
+    reserved: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """What was spent; None where the price is unknown."""
+        return None if self.price is None else self.price.of(self.input_tokens, self.output_tokens)
+
+    def fits(self, most: float) -> bool:
+        """Whether a call that may cost so much fits into what is left."""
+        return self.limit is None or (self.cost or 0.0) + self.reserved + most <= self.limit + 1e-12
+
+    def most(self, prompt: int, max_tokens: int) -> float:
+        """The most that a call with a prompt of this many bytes can cost."""
+        return 0.0 if self.price is None else self.price.of(prompt, max_tokens)
+
+    def paid(self, input_tokens: int, output_tokens: int, *, estimated: bool) -> None:
+        """Count a call that was answered."""
+        self.calls += 1
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        self.estimated = self.estimated or estimated
+
+    def as_json(self) -> dict[str, object]:
+        """The part `model` of `judge --json`."""
+        return {
+            "calls": self.calls,
+            "cached": self.cached,
+            "failed": self.failed,
+            "tokens": {"input": self.input_tokens, "output": self.output_tokens, "estimated": self.estimated},
+            "cost": self.cost,
+            "stopped": self.stopped,
+        }
+
+
+def needs_price(limit: float | None, price: Price | None) -> None:
+    """A limit without a price would limit nothing."""
+    if limit is not None and price is None:
+        raise UsageError("--limit needs the price of the model: llm(model=..., price=INPUT/OUTPUT), per million tokens")
