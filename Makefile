@@ -35,7 +35,7 @@ $(FOR_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(FOR_USERS): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[serve,search,figures,excel,fast]'
+	$(PIP) -e '.[serve,search,figures,embed,excel,fast]'
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh | $(BIN)/python
@@ -81,9 +81,8 @@ check: lint types test docs
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
-# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray and an identity provider too.
+# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; an identity provider too.
 soak: $(STAMP) $(PROVIDER)
-	$(PIP) -e '.[dev,ray]'
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 $(PROVIDER):

@@ -105,6 +105,8 @@ EXTRA_COMMANDS = {
     "restore": (["restore", "copy", "scores.csv"], "qassay restore", "serve"),
     "run": (["run", "copy", "--system", "factoid"], "the system factoid", "search"),
     "ray": (["run", "copy", "--system", "cat", "--ray", "local"], "--ray", "ray"),
+    "judge over ray": (["judge", "copy", "--with", "match", "--ray", "local"], "--ray", "ray"),
+    "embedding": (["judge", "copy", "--with", "embedding"], "the assessor embedding", "embed"),
     "report": (["report", "scores.csv"], "qassay report", "figures"),
     "score a store": (["score", "stored"], "stored has a store, and reading it", "serve"),
     "import into a store": (["import", "stored", "more.jsonl"], "stored has a store, and changing it", "serve"),

@@ -9,6 +9,7 @@
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
+    over_ray    any of them on the nodes of a Ray cluster
     judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
     nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
 from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
@@ -44,6 +45,9 @@ from qassay.judging.items import pool_items
 from qassay.judging.sets import JudgmentSet
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.spelling import Spelled, arguments, parse
+
+if TYPE_CHECKING:
+    from qassay.client import Client
 
 _SPELLED = re.compile(r"[\w-]+\s*(?:\(.*)?", re.DOTALL)
 _CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -73,17 +77,29 @@ def judge(
     *,
     set_name: str | None = None,
     again: bool = False,
+    workers: int | None = None,
+    ray: bool | str = False,
+    server: Client | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Done:
     """Let an assessor judge the pool of an evaluation, into a set of its own.
 
     `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
     that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
-    unless `again`; a job that was broken off goes on.
+    unless `again`; a job that was broken off goes on. `workers` decisions of an assessor of your own are under way at
+    once. `ray` is the address of a Ray cluster to judge on; True starts one on this machine. With `server`, a client
+    of a served evaluation, the pool comes from there and the judgments go there.
     """
     if isinstance(assessor, str):
-        assessor = open_assessor(assessor, evaluation)
-    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")))
+        assessor = open_assessor(assessor, evaluation, workers=workers)
+    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
+    if ray:
+        from qassay.assessors.over_ray import over_ray
+
+        place = evaluation.folder.collection
+        made = over_ray(made, "local" if ray is True else ray, collection=place, workers=workers)
+    if server is not None:
+        return judge_on_server(server, evaluation, made, set_name=set_name, again=again, progress=progress)
     return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
 
 

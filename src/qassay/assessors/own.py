@@ -87,6 +87,10 @@ class CommandAssessor:
             raise _failed(case, message) from None
         return opinion_of(said, case, self.name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent to another process it starts its own commands there."""
+        return CommandAssessor, (self.name, self.arguments, self.task, self.under_way, self.timeout)
+
     def close(self) -> None:
         """End the commands."""
         while self._running:
