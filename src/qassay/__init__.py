@@ -42,12 +42,12 @@ if TYPE_CHECKING:
         leaderboard,
         plan,
         report,
-        reuse,
         sensitivity,
         stability,
         trust,
     )
     from qassay.assessors import judge
+    from qassay.assessors.reusing import reuse
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -78,7 +78,7 @@ _HOMES = {
     "plan": ("qassay.analysis", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis", "report"),
-    "reuse": ("qassay.analysis", "reuse"),
+    "reuse": ("qassay.assessors.reusing", "reuse"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),

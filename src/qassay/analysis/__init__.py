@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
     from qassay.meta.planning import Plan
-    from qassay.meta.reuse import By, Reuse
+    from qassay.meta.reuse import Assess, By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.sensitivity.counting import Ties
     from qassay.meta.significance import AllPairs, Method, PairComparison
@@ -372,12 +372,15 @@ def reuse(
     measure: str | None = None,
     component: str | None = None,
     missing: Missing = "stop",
+    assessor: str | None = None,
+    assess: Assess | None = None,
     progress: Progress | None = None,
 ) -> Reuse:
     """Would the judgments be fair to a system that was not in the pool?
 
     Each run in turn, or with `by="organisation"` all runs of an organisation, is scored without the judgments that only
-    it brought. A large fall means that new systems cannot be scored without judging more.
+    it brought. A large fall means that new systems cannot be scored without judging more. `assess` judges in their
+    place (`qassay.assessors.reusing`).
 
     >>> import qassay
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
@@ -393,6 +396,8 @@ def reuse(
         missing=missing,
         drop=evaluation.configuration.drop,
         drop_from_series=evaluation.configuration.drop_from_series,
+        assessor=assessor,
+        assess=assess,
         progress=progress,
     )
 

@@ -7,9 +7,11 @@
     match       known and gold answers, compared exactly, after normalising, or as part of the answer
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
+    embeddings  sentence embeddings, whose cosines stand beside the words: `embedding`
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
     over_ray    any of them on the nodes of a Ray cluster
+    reusing     leave a run out of the judgments, let an assessor judge it, compare
     judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
     nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
@@ -25,7 +27,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
-from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
+from qassay.assessors.embeddings import Embedder, embedder
+from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst, known_classes
 from qassay.assessors.judging import Done, judge_on_server
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
@@ -66,6 +69,8 @@ NAMES = {
     "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
     "learned": "short and free answers by a small model; nuggets by what people decided on other questions",
     "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
+    "embedding": "learned with sentence embeddings beside the words (wordllama; extra embed)",
+    "embedding(model=PATH)": "the same with the ONNX sentence model in that folder",
     "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
 }
@@ -146,15 +151,18 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None
     if judged is not None:
         strings = _judged_strings(evaluation, _people(evaluation, "patterns", judged))
         rows = [pattern.as_row() for pattern in written_patterns(strings)]
-        sources = frozenset((row["question"], row["doc"], row["text"]) for row in strings if row["judgment"] == RIGHT)
-        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources)
+        right = [row for row in strings if row["judgment"] == RIGHT]
+        sources = frozenset((row["question"], row["doc"], row["text"]) for row in right)
+        classes = known_classes(evaluation.answers.iter_rows(named=True), right)
+        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes)
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
     parsed = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
-    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact)
+    classes = known_classes(evaluation.answers.iter_rows(named=True))
+    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact, classes=classes)
 
 
 def _match(
@@ -181,14 +189,30 @@ def _recall(evaluation: Evaluation, *, threshold: float = RECALL) -> Recall:
 
 
 def _learned(evaluation: Evaluation, *, people: str | None = None, hits: bool = False) -> Learned:
+    return _learned_with(evaluation, people, None, hits=hits)
+
+
+def _embedding(
+    evaluation: Evaluation, *, model: str | None = None, people: str | None = None, hits: bool = False
+) -> Learned:
+    return _learned_with(evaluation, people, embedder(model), hits=hits)
+
+
+def _learned_with(evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool) -> Learned:
     gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
-    learned = _learned_nuggets(evaluation, people, hits=hits)
+    learned = _learned_nuggets(evaluation, people, embeddings, hits=hits)
     if learned is None and not gold.answers:
+        if evaluation.folder.nugget_lists():
+            name = "learned" if embeddings is None else "embedding"
+            message = f"{name} needs people's judgments of some nuggets; judge some, or use overlap, which needs none"
+            raise InputError(Problem("configuration", message, evaluation.folder.name()))
         raise _no_gold(evaluation)
-    return Learned(gold, learned, people)
+    return Learned(gold, learned, people, embeddings)
 
 
-def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) -> LearnedNuggets | None:
+def _learned_nuggets(
+    evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool
+) -> LearnedNuggets | None:
     """What people's judgments of nuggets teach; None where there are no nuggets or no such judgments."""
     if not evaluation.folder.nugget_lists() or (people is None and evaluation.default_key() is None):
         return None
@@ -200,7 +224,7 @@ def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) 
     if not decisions:
         return None
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    return learned_nuggets(items, listed, decisions, hits=hits)
+    return learned_nuggets(items, listed, decisions, hits=hits, embedder=embeddings)
 
 
 def _nugget_decisions(
@@ -277,7 +301,7 @@ def _judged_right(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
     best = best_and_worst(evaluation.task)
     right = best[0] if best else RIGHT
     return [
-        {"question": row["question"], "answer": row["text"], "doc": row["doc"]}
+        {"question": row["question"], "answer": row["text"], "doc": row["doc"], "class": row["answer"]}
         for row in _judged_strings(evaluation, _people(evaluation, "match", name))
         if row["judgment"] == right and row["text"] is not None
     ]
@@ -289,6 +313,7 @@ _FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
     "transfer": _transfer,
     "recall": _recall,
     "learned": _learned,
+    "embedding": _embedding,
     "overlap": _overlap,
 }
 

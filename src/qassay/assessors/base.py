@@ -87,7 +87,8 @@ class AutomaticAssessor(Protocol):
 
     It may also have `judge_together(cases)`, which judges several parts at once and returns an opinion or None for
     each: it is called instead of `judge`, with all parts of an item in a row, `batch` parts at once. `under_way` says
-    how many calls it takes at the same time, from threads; 1 where it is absent.
+    how many calls it takes at the same time, from threads; 1 where it is absent. `learns` says whether it was made from
+    people's judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out.
     """
 
     @property
