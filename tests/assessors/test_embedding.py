@@ -111,11 +111,11 @@ def test_wordllama_is_read_from_its_wheel(offline: None) -> None:
 
 
 def test_unrelated_words_are_zero_on_the_scale_of_contrast(model: Path) -> None:
-    for made in (Embedder(), Embedder(str(model))):
-        vectors = made.vectors(embeddings.UNRELATED)
-        pairs = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-        if pairs.mean() < 0.95:
-            assert made.contrast(pairs).mean() == pytest.approx(0, abs=1e-5)
+    vectors = Embedder().vectors(embeddings.UNRELATED)
+    pairs = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+    assert Embedder().contrast(pairs).mean() == pytest.approx(0, abs=1e-5)
+    # To the small model all these words are the same unknown one: the scale stays finite.
+    assert Embedder(str(model)).contrast(np.array([1.0, 0.95])).tolist() == pytest.approx([1, 0])
 
 
 def test_a_direction_is_taken_out() -> None:
@@ -183,10 +183,8 @@ def folder(tmp_path: Path) -> Path:
     ]
     (place / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "runs").mkdir(exist_ok=True)
-    for run, others in (
-        ("right", cities),
-        ("wrong", dict(zip(cities, [*cities.values()][1:] + ["Paris"], strict=True))),
-    ):
+    wrong = dict(zip(cities, ("Rome", "Oslo", "Madrid", "Paris"), strict=True))
+    for run, others in (("right", cities), ("wrong", wrong)):
         answers = [{"run": run, "question": c, "items": [{"text": f"It is {city}."}]} for c, city in others.items()]
         (place / "runs" / f"{run}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
     return place
@@ -217,5 +215,5 @@ def test_it_judges_nuggets_from_other_questions(tmp_path: Path) -> None:
     for name in done:
         assert qassay.trust(qassay.open(place), name, resamples=0).kappa > 0.3
     shutil.rmtree(place / "judgments")
-    with pytest.raises(qassay.InputError, match="embedding needs people's judgments of some nuggets; .* use overlap"):
+    with pytest.raises(qassay.InputError, match=r"embedding needs people's judgments of some nuggets; .* use overlap"):
         qassay.judge(qassay.open(place), "embedding")

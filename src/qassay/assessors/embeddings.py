@@ -1,11 +1,11 @@
-"""Sentence embeddings without a network (the extra `embed`): texts become vectors, near in meaning where they point alike.
+"""Sentence embeddings without a network (the extra `embed`): texts as vectors, alike where the meaning is near.
 
     wordllama    the default: mean of the vectors of a text's tokens; the weights are in its wheel
     ONNX         any sentence model by path: a folder with model.onnx and tokenizer.json, or the .onnx file itself
 
 Nothing is downloaded: wordllama's own loader would ask a model hub for its tokenizer, so that its files are read here.
-Vectors have length 1, and a text without a token is all zeros. Models differ in how near unrelated texts are; `contrast`
-takes the mean cosine of unrelated phrases as 0, so that one threshold can serve several models.
+Vectors have length 1, and a text without a token is all zeros. Models differ in how near unrelated texts are;
+`contrast` takes the mean cosine of unrelated words as 0, so that one threshold can serve several models.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Embedder:
         unit = found / np.where(lengths > 0, lengths, 1)
         return np.asarray(unit[[distinct[text] for text in texts]], dtype=np.float32)
 
-    def contrast(self, cosines: Floats) -> Floats:
+    def contrast(self, cosines: NDArray[np.floating[Any]]) -> Floats:
         """Cosines on a scale on which unrelated words are 0 and equal texts 1."""
         base = _base(self.path)
         return np.asarray((cosines - base) / (1 - base), dtype=np.float64)

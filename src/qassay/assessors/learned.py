@@ -149,7 +149,9 @@ class Learned:
 
 def cosines(embedder: Embedder, answers: Sequence[tuple[str, str, str, Sequence[str]]]) -> Floats:
     """The features `COSINES` of answers: question, answer, the gold answer nearest by words, and all gold answers."""
-    questions, texts, golds = (embedder.vectors([answer[side] for answer in answers]) for side in range(3))
+    questions = embedder.vectors([question for question, *_ in answers])
+    texts = embedder.vectors([text for _, text, *_ in answers])
+    golds = embedder.vectors([gold for _, _, gold, _ in answers])
     every = embedder.vectors([gold for *_, own in answers for gold in own])
     nearest, start = [], 0
     for row, (*_, own) in enumerate(answers):
