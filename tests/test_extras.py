@@ -106,6 +106,8 @@ EXTRA_COMMANDS = {
     "run": (["run", "copy", "--system", "factoid"], "the system factoid", "search"),
     "ray": (["run", "copy", "--system", "cat", "--ray", "local"], "--ray", "ray"),
     "model": (["judge", "copy", "--with", "llm(model=m, endpoint=http://127.0.0.1:9/v1)"], "the assessor llm", "llm"),
+    "judge over ray": (["judge", "copy", "--with", "match", "--ray", "local"], "--ray", "ray"),
+    "embedding": (["judge", "copy", "--with", "embedding"], "the assessor embedding", "embed"),
     "report": (["report", "scores.csv"], "qassay report", "figures"),
     "score a store": (["score", "stored"], "stored has a store, and reading it", "serve"),
     "import into a store": (["import", "stored", "more.jsonl"], "stored has a store, and changing it", "serve"),

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
         people,
         plan,
         report,
-        reuse,
         sample,
         sensitivity,
         stability,
         trust,
     )
     from qassay.assessors import judge
+    from qassay.assessors.reusing import reuse
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -83,7 +83,7 @@ _HOMES = {
     "plan": ("qassay.analysis", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis", "report"),
-    "reuse": ("qassay.analysis", "reuse"),
+    "reuse": ("qassay.assessors.reusing", "reuse"),
     "sample": ("qassay.analysis", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),

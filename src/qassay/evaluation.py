@@ -10,9 +10,10 @@ Everything is read when it is first asked for, and once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -83,6 +84,8 @@ class Evaluation:
 
     folder: Folder
     configuration: Configuration
+    # Judgments in the place of those that the folder has.
+    replaced: Mapping[str, JudgmentSet] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         # From the configuration alone: a repr reads no files and fails on none.
@@ -192,8 +195,16 @@ class Evaluation:
         apart = {*SETTLED_SETS, *self.two_way_sets}
         return tuple(name for name in self.human_sets if name not in apart)
 
+    def with_judgments(self, sets: Iterable[JudgmentSet]) -> Evaluation:
+        """The same evaluation with other judgments in the place of those of some sets; nothing is read again."""
+        other = copy(self)
+        object.__setattr__(other, "replaced", {**self.replaced, **{judged.name: judged for judged in sets}})
+        return other
+
     def judgment_set(self, name: str, *, incoming: bool = False) -> JudgmentSet:
         """The current judgments of one set; as `incoming` ones they are checked by all rules."""
+        if name in self.replaced:
+            return self.replaced[name]
         paths = self.folder.judgment_sets()
         if name in paths:
             file = self.folder.name(paths[name])

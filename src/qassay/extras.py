@@ -28,6 +28,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "search": ("nupunkt", "tantivy"),
     "figures": ("altair", "vl_convert"),
+    "embed": ("onnxruntime", "tokenizers", "wordllama"),
     "excel": ("fastexcel",),
     "fast": ("numba",),
     "nlp": ("spacy",),

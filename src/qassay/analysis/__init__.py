@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
-    from qassay.analysis.sampling import DrawnSample
     from qassay.analysis.overview import Facts
+    from qassay.analysis.sampling import DrawnSample
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
     from qassay.meta.planning import Plan
-    from qassay.meta.reuse import By, Reuse
+    from qassay.meta.reuse import Assess, By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.sensitivity.counting import Ties
     from qassay.meta.significance import AllPairs, Method, PairComparison
@@ -513,12 +513,15 @@ def reuse(
     measure: str | None = None,
     component: str | None = None,
     missing: Missing = "stop",
+    assessor: str | None = None,
+    assess: Assess | None = None,
     progress: Progress | None = None,
 ) -> Reuse:
     """Would the judgments be fair to a system that was not in the pool?
 
     Each run in turn, or with `by="organisation"` all runs of an organisation, is scored without the judgments that only
-    it brought. A large fall means that new systems cannot be scored without judging more.
+    it brought. A large fall means that new systems cannot be scored without judging more. `assess` judges in their
+    place (`qassay.assessors.reusing`).
 
     >>> import qassay
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
@@ -534,6 +537,8 @@ def reuse(
         missing=missing,
         drop=evaluation.configuration.drop,
         drop_from_series=evaluation.configuration.drop_from_series,
+        assessor=assessor,
+        assess=assess,
         progress=progress,
     )
 

@@ -7,9 +7,12 @@
     match       known and gold answers, compared exactly, after normalising, or as part of the answer
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
+    embeddings  sentence embeddings, whose cosines stand beside the words: `embedding`
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
     llm         a language model behind any endpoint that speaks OpenAI's protocol (a package of its own)
+    over_ray    any of them on the nodes of a Ray cluster
+    reusing     leave a run out of the judgments, let an assessor judge it, compare
     judging     an assessor judges the pool of an evaluation, resumable, into a set of its own
     nuggets     nuggets, by what people decided on other questions or for other runs (part of `learned`)
 
@@ -22,10 +25,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
-from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst
+from qassay.assessors.embeddings import Embedder, embedder
+from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst, known_classes
 from qassay.assessors.judging import Done, judge_on_server, plan_judging
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
@@ -47,6 +51,9 @@ from qassay.judging.sets import JudgmentSet
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.spelling import Spelled, arguments, parse
 
+if TYPE_CHECKING:
+    from qassay.client import Client
+
 _SPELLED = re.compile(r"[\w-]+\s*(?:\(.*)?", re.DOTALL)
 _CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _SWITCHES = ("true", "false")
@@ -64,6 +71,8 @@ NAMES = {
     "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
     "learned": "short and free answers by a small model; nuggets by what people decided on other questions",
     "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
+    "embedding": "learned with sentence embeddings beside the words (wordllama; extra embed)",
+    "embedding(model=PATH)": "the same with the ONNX sentence model in that folder",
     "overlap": "nuggets by the share of their words that a response has, enough of them close together",
     "overlap(threshold=0.5)": "the same with another share from which a nugget counts as found",
     "llm(model=gpt-4o-mini)": "a language model, through OpenAI or any endpoint that speaks its protocol",
@@ -77,19 +86,32 @@ def judge(
     set_name: str | None = None,
     again: bool = False,
     limit: float | None = None,
+    workers: int | None = None,
+    ray: bool | str = False,
+    server: Client | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Done:
     """Let an assessor judge the pool of an evaluation, into a set of its own.
 
     `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
     that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
-    unless `again`; a job that was broken off goes on. `limit` is the most that a language model may cost.
+    unless `again`; a job that was broken off goes on. `limit` is the most that a language model may cost. `workers`
+    decisions of an assessor of your own are under way at once. `ray` is the address of a Ray cluster to judge on; True
+    starts one on this machine. With `server`, a client of a served evaluation, the pool comes from there and the
+    judgments go there.
     """
     if isinstance(assessor, str):
-        assessor = open_assessor(assessor, evaluation, limit=limit)
+        assessor = open_assessor(assessor, evaluation, limit=limit, workers=workers)
     elif limit is not None:
         assessor = _within(assessor, limit)
-    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")))
+    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
+    if ray:
+        from qassay.assessors.over_ray import over_ray
+
+        place = evaluation.folder.collection
+        made = over_ray(made, "local" if ray is True else ray, collection=place, workers=workers)
+    if server is not None:
+        return judge_on_server(server, evaluation, made, set_name=set_name, again=again, progress=progress)
     return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
 
 
@@ -156,15 +178,18 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None
     if judged is not None:
         strings = _judged_strings(evaluation, _people(evaluation, "patterns", judged))
         rows = [pattern.as_row() for pattern in written_patterns(strings)]
-        sources = frozenset((row["question"], row["doc"], row["text"]) for row in strings if row["judgment"] == RIGHT)
-        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources)
+        right = [row for row in strings if row["judgment"] == RIGHT]
+        sources = frozenset((row["question"], row["doc"], row["text"]) for row in right)
+        classes = known_classes(evaluation.answers.iter_rows(named=True), right)
+        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes)
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
     parsed = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
-    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact)
+    classes = known_classes(evaluation.answers.iter_rows(named=True))
+    return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact, classes=classes)
 
 
 def _match(
@@ -191,14 +216,30 @@ def _recall(evaluation: Evaluation, *, threshold: float = RECALL) -> Recall:
 
 
 def _learned(evaluation: Evaluation, *, people: str | None = None, hits: bool = False) -> Learned:
+    return _learned_with(evaluation, people, None, hits=hits)
+
+
+def _embedding(
+    evaluation: Evaluation, *, model: str | None = None, people: str | None = None, hits: bool = False
+) -> Learned:
+    return _learned_with(evaluation, people, embedder(model), hits=hits)
+
+
+def _learned_with(evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool) -> Learned:
     gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
-    learned = _learned_nuggets(evaluation, people, hits=hits)
+    learned = _learned_nuggets(evaluation, people, embeddings, hits=hits)
     if learned is None and not gold.answers:
+        if evaluation.folder.nugget_lists():
+            name = "learned" if embeddings is None else "embedding"
+            message = f"{name} needs people's judgments of some nuggets; judge some, or use overlap, which needs none"
+            raise InputError(Problem("configuration", message, evaluation.folder.name()))
         raise _no_gold(evaluation)
-    return Learned(gold, learned, people)
+    return Learned(gold, learned, people, embeddings)
 
 
-def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) -> LearnedNuggets | None:
+def _learned_nuggets(
+    evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool
+) -> LearnedNuggets | None:
     """What people's judgments of nuggets teach; None where there are no nuggets or no such judgments."""
     if not evaluation.folder.nugget_lists() or (people is None and evaluation.default_key() is None):
         return None
@@ -210,7 +251,7 @@ def _learned_nuggets(evaluation: Evaluation, people: str | None, *, hits: bool) 
     if not decisions:
         return None
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    return learned_nuggets(items, listed, decisions, hits=hits)
+    return learned_nuggets(items, listed, decisions, hits=hits, embedder=embeddings)
 
 
 def _nugget_decisions(
@@ -287,7 +328,7 @@ def _judged_right(evaluation: Evaluation, name: str) -> list[dict[str, Any]]:
     best = best_and_worst(evaluation.task)
     right = best[0] if best else RIGHT
     return [
-        {"question": row["question"], "answer": row["text"], "doc": row["doc"]}
+        {"question": row["question"], "answer": row["text"], "doc": row["doc"], "class": row["answer"]}
         for row in _judged_strings(evaluation, _people(evaluation, "match", name))
         if row["judgment"] == right and row["text"] is not None
     ]
@@ -299,6 +340,7 @@ _FACTORIES: Final[Mapping[str, Callable[..., AutomaticAssessor]]] = {
     "transfer": _transfer,
     "recall": _recall,
     "learned": _learned,
+    "embedding": _embedding,
     "overlap": _overlap,
     "llm": language_model,
 }

@@ -7,14 +7,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from qassay.errors import UsageError
 from qassay.judging import KINDS, Item, Part, Row
 from qassay.judging.items import check_verdict, parts_of
 from qassay.questions import Question, TestSet
 from qassay.tasks import Task
+
+if TYPE_CHECKING:
+    from qassay.collections import Collection
 
 # The nuggets of each question, in the order of the list, as rows of a nugget list.
 Nuggets = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -82,10 +86,11 @@ class AutomaticAssessor(Protocol):
     """A program that judges.
 
     It may also have `judge_together(cases)`, which judges several parts at once and returns an opinion or None for
-    each: it is called instead of `judge`, with all parts of an item in a row. `under_way` says how many calls it takes
-    at the same time, from threads; 1 where it is absent. One with `judge_stream(cases)` decides itself how many it
-    takes at a time: it yields cases with their opinions in whatever order they are ready, and may end early. `wanted`
-    says what it judges beyond the main judgment.
+    each: it is called instead of `judge`, with all parts of an item in a row, `batch` parts at once. `under_way` says
+    how many calls it takes at the same time, from threads; 1 where it is absent. One with `judge_stream(cases)` decides
+    itself how many it takes at a time: it yields cases with their opinions in whatever order they are ready, and may
+    end early. `wanted` says what it judges beyond the main judgment. `learns` says whether it was made from people's
+    judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out.
     """
 
     @property
@@ -158,7 +163,7 @@ class Judging:
                     yield Case(self.questions.by_id[item.question], item, part, listed, self.documents)
 
     def _batches(self, cases: Iterator[Case]) -> Iterator[list[Case]]:
-        size = BATCH if hasattr(self.assessor, "judge_together") else 1
+        size = getattr(self.assessor, "batch", BATCH) if hasattr(self.assessor, "judge_together") else 1
         while batch := list(itertools.islice(cases, size)):
             yield batch
 
@@ -214,3 +219,19 @@ def judge_items(
     judging = Judging(assessor, questions, task, nuggets or {}, documents, known, progress)
     rows = list(judging.rows(items))
     return Judged(rows, judging.silent, judging.skipped)
+
+
+def documents_at(place: Path) -> Documents:
+    """The texts of the collection in a folder, if there is one; it is opened when the first text is asked for."""
+
+    @cache
+    def collection() -> Collection | None:
+        from qassay.collections import open_collection
+
+        return open_collection(place) if place.is_dir() else None
+
+    def text(doc: str) -> str | None:
+        documents = collection()
+        return documents.document(doc).text if documents is not None and doc in documents else None
+
+    return text

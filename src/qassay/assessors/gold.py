@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qassay.assessors.base import Case
+from qassay.assessors.words import normalised
+from qassay.judging.list_item import class_of
 from qassay.questions import Question
 from qassay.tasks import Task
 
@@ -47,6 +49,24 @@ class Gold:
     def verdict(self, case: Case, *, right: bool, answer: str | None = None) -> dict[str, Any] | None:
         """Right or wrong as a verdict of the part's kind; a right item of a list belongs to the class `answer`."""
         return right_or_wrong(case, self.labels, right=right, answer=answer)
+
+
+# Question -> normalised string -> the class of equal answers it belongs to.
+Classes = Mapping[str, Mapping[str, str]]
+
+
+def known_classes(answers: Iterable[Mapping[str, Any]], right: Iterable[Mapping[str, Any]] = ()) -> Classes:
+    """The classes of known answers, and of the list items that people judged right."""
+    classes: dict[str, dict[str, str]] = {}
+    for row in answers:
+        if not row.get("withdrawn"):
+            classes.setdefault(row["question"], {}).setdefault(normalised(row["answer"]), row["answer"])
+    for row in right:
+        if row.get("run") is not None and row.get("text") is not None:
+            name = class_of(row)
+            for string in (name, row["text"]):
+                classes.setdefault(row["question"], {}).setdefault(normalised(string), name)
+    return classes
 
 
 def best_and_worst(task: Task) -> tuple[str, str] | None:

@@ -12,13 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from qassay.assessors.base import BATCH, AutomaticAssessor, Documents, Judging, Nuggets
+from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from qassay.assessors.llm import Planned
     from qassay.assessors.llm.cost import Account
     from qassay.client import Client
-    from qassay.collections import Collection
 
 # Judgments wait this long at most before they are sent to a server.
 SECONDS = 5.0
@@ -103,7 +101,13 @@ def judge(
         done.add(row)
         done.resumed += 1
     judging = Judging(
-        assessor, evaluation.questions, evaluation.task, nuggets, documents_of(evaluation), known, progress
+        assessor,
+        evaluation.questions,
+        evaluation.task,
+        nuggets,
+        documents_at(evaluation.folder.collection),
+        known,
+        progress,
     )
     try:
         journal.write(_counted(judging.rows(_items(evaluation, assessor)), done))
@@ -128,7 +132,8 @@ def plan_judging(
     if not again:
         known |= {_subject(row, evaluation) for row in Journal.of(evaluation, name, again=False).rows()}
     nuggets = shown_nuggets(evaluation, name)
-    judging = Judging(assessor, evaluation.questions, evaluation.task, nuggets, documents_of(evaluation), known)
+    documents = documents_at(evaluation.folder.collection)
+    judging = Judging(assessor, evaluation.questions, evaluation.task, nuggets, documents, known)
     planned: Planned = planning(judging.cases(_items(evaluation, assessor)))
     return planned
 
@@ -151,7 +156,7 @@ def judge_on_server(
         served.questions,
         served.task,
         shown_nuggets(evaluation, name),
-        documents_of(evaluation),
+        documents_at(evaluation.folder.collection),
         known,
         progress,
     )
@@ -250,23 +255,6 @@ def shown_nuggets(evaluation: Evaluation, name: str) -> Nuggets:
         for row in evaluation.nugget_list(chosen).iter_rows(named=True):
             by_question.setdefault(row["question"], []).append(row)
     return by_question
-
-
-def documents_of(evaluation: Evaluation) -> Documents:
-    """The texts of the collection; it is opened when the first one is asked for."""
-
-    @cache
-    def collection() -> Collection | None:
-        from qassay.collections import open_collection
-
-        place = evaluation.folder.collection
-        return open_collection(place) if place.is_dir() else None
-
-    def text(doc: str) -> str | None:
-        documents = collection()
-        return documents.document(doc).text if documents is not None and doc in documents else None
-
-    return text
 
 
 def _items(evaluation: Evaluation, assessor: AutomaticAssessor) -> Iterator[Item]:

@@ -5,6 +5,10 @@ answer of which it has most. `learned` puts thirteen such features (`features`) 
 answer right from probability 0.5 on. The model was trained on people's judgments of TriviaQA answers and is shipped as
 its coefficients (learned.json, with script, source and date), so that it needs no label; the probability is in the
 trace.
+
+`embedding` is `learned` with sentence embeddings beside the words: two more features, the cosine of the answer and the
+nearest gold answer, and the same of what is left of both without the question. Its coefficients are others, and others
+for wordllama than for ONNX models (those were fitted with all-MiniLM-L6-v2). Cosines alone are much worse than words.
 """
 
 from __future__ import annotations
@@ -14,17 +18,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import ClassVar
 
 import numpy as np
 
 from qassay.assessors.base import Case, Opinion
+from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
 from qassay.assessors.gold import Gold
 from qassay.assessors.logistic import Logistic
 from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
+from qassay.matrix import Floats
 
 THRESHOLD = 0.5
+# The cosine of answer and nearest gold answer, and of the two without what they share with the question.
+COSINES = ("cosine", "cosine_new")
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Recall:
 
     gold: Gold
     threshold: float = THRESHOLD
+    learns: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -60,13 +70,22 @@ class Learned:
     nuggets: LearnedNuggets | None = None
     # The set of people that nuggets were learned from, where it is not the default key.
     people: str | None = None
+    # The embeddings whose cosines stand beside the words; the assessor is called `embedding` then.
+    embedder: Embedder | None = None
 
     @property
     def name(self) -> str:
-        """The spelling says what it learned from."""
-        given = [f"people={self.people}"] if self.people else []
+        """The spelling says what it learned from, and by which model; a set's name has room for no path."""
+        given = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
+        given += [f"people={self.people}"] if self.people else []
         given += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
-        return f"learned({','.join(given)})" if given else "learned"
+        name = "learned" if self.embedder is None else "embedding"
+        return f"{name}({','.join(given)})" if given else name
+
+    @property
+    def learns(self) -> bool:
+        """For nuggets it learns from people's judgments."""
+        return self.nuggets is not None
 
     def judge(self, case: Case) -> Opinion | None:
         """Right or wrong; nothing without a gold answer."""
@@ -75,20 +94,34 @@ class Learned:
     def judge_together(self, cases: Sequence[Case]) -> list[Opinion | None]:
         """The same for several answers at once."""
         opinions = [self._nuggets(case) if case.kind in JUDGED else None for case in cases]
-        places, golds, rows = [], [], []
-        for place, case in enumerate(cases):
-            if own := self.gold.of_case(case):
-                gold, features = closest(case.question.text, own, case.text)
-                places.append(place)
-                golds.append(gold)
-                rows.append(features)
-        if rows:
-            chances = shipped_model().probabilities(np.array(rows))
-            for place, gold, chance in zip(places, golds, chances.tolist(), strict=True):
-                verdict = self.gold.verdict(cases[place], right=chance >= THRESHOLD, answer=gold)
-                trace = {"answer": gold, "probability": round(chance, 4)}
-                opinions[place] = None if verdict is None else Opinion(verdict, trace)
+        places = [place for place, case in enumerate(cases) if self.gold.of_case(case)]
+        asked = [cases[place] for place in places]
+        for place, (gold, chance) in zip(places, self._chances(asked), strict=True):
+            verdict = self.gold.verdict(cases[place], right=chance >= THRESHOLD, answer=gold)
+            trace = {"answer": gold, "probability": round(chance, 4), **self._model}
+            opinions[place] = None if verdict is None else Opinion(verdict, trace)
         return opinions
+
+    def _chances(self, cases: Sequence[Case]) -> list[tuple[str, float]]:
+        """The nearest gold answer of each string, and the probability that the string is right."""
+        if not cases:
+            return []
+        golds = [self.gold.of_case(case) for case in cases]
+        near = [closest(case.question.text, own, case.text) for case, own in zip(cases, golds, strict=True)]
+        rows = np.array([features for _, features in near])
+        model = shipped_model(None if self.embedder is None else self.embedder.family)
+        if self.embedder is not None:
+            asked = [
+                (case.question.text, case.text, gold, own)
+                for case, (gold, _), own in zip(cases, near, golds, strict=True)
+            ]
+            rows = np.column_stack([rows, cosines(self.embedder, asked)])
+        chances = model.probabilities(rows).tolist()
+        return [(gold, chance) for (gold, _), chance in zip(near, chances, strict=True)]
+
+    @property
+    def _model(self) -> dict[str, str]:
+        return {} if self.embedder is None else {"model": self.embedder.label}
 
     def _nuggets(self, case: Case) -> Opinion | None:
         """The nuggets of a response, or the support of one."""
@@ -104,19 +137,38 @@ class Learned:
         if case.kind == "match":
             chances = {name: round(decision.probability, 4) for name, decision in decisions.items()}
             found = [name for name, decision in decisions.items() if decision.supported]
-            return Opinion({"nuggets": found}, {"probabilities": chances})
+            return Opinion({"nuggets": found}, {"probabilities": chances, **self._model})
         (decision,) = decisions.values()
-        trace = {"probability": round(decision.probability, 4), "threshold": round(decision.threshold, 4)}
+        trace = {
+            "probability": round(decision.probability, 4),
+            "threshold": round(decision.threshold, 4),
+            **self._model,
+        }
         return Opinion({"support": "full" if decision.supported else "none"}, trace)
 
 
+def cosines(embedder: Embedder, answers: Sequence[tuple[str, str, str, Sequence[str]]]) -> Floats:
+    """The features `COSINES` of answers: question, answer, the gold answer nearest by words, and all gold answers."""
+    questions = embedder.vectors([question for question, *_ in answers])
+    texts = embedder.vectors([text for _, text, *_ in answers])
+    golds = embedder.vectors([gold for _, _, gold, _ in answers])
+    every = embedder.vectors([gold for *_, own in answers for gold in own])
+    nearest, start = [], 0
+    for row, (*_, own) in enumerate(answers):
+        nearest.append(float((every[start : start + len(own)] @ texts[row]).max()))
+        start += len(own)
+    new = without_direction(texts, questions) * without_direction(golds, questions)
+    return np.column_stack([embedder.contrast(np.array(nearest)), new.sum(axis=1)])
+
+
 @cache
-def shipped_model() -> Logistic:
-    """The model of learned.json."""
-    text = resources.files("qassay.assessors").joinpath("learned.json").read_text(encoding="utf-8")
-    model = Logistic.from_json(json.loads(text)["model"])
-    if model.features != FEATURES:
-        raise ValueError("learned.json has other features than features.py; run scripts/train_learned.py")
+def shipped_model(family: str | None = None) -> Logistic:
+    """The model of words alone (learned.json), or that with the cosines of a family of embeddings (embedding.json)."""
+    name, features = ("learned.json", FEATURES) if family is None else ("embedding.json", (*FEATURES, *COSINES))
+    shipped = json.loads(resources.files("qassay.assessors").joinpath(name).read_text(encoding="utf-8"))
+    model = Logistic.from_json((shipped if family is None else shipped[family])["model"])
+    if model.features != features:
+        raise ValueError(f"{name} has other features than features.py; run scripts/train_learned.py")
     return model
 
 

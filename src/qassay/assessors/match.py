@@ -5,7 +5,8 @@ does but documents are known for that answer and the item's is not among them, W
 task's best label where it equals a known answer, else the worst. `match(normalise=true)` compares in lower case,
 without accents, a leading article, punctuation and double blanks; `match(contains=true)` asks whether the words of a
 known answer stand in the string, in a row. `match(judged=SET)` also takes the strings that people judged right in that
-set. A question without a known answer is not judged: nothing can be said.
+set; a right item of a list then belongs to the class that people put the string into. A question without a known
+answer is not judged: nothing can be said.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from qassay.assessors.words import normalised
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """A known answer as written, and the documents known for it."""
+    """A known answer as written (of a list: its class), and the documents known for it."""
 
     answer: str
     documents: frozenset[str] = frozenset()
@@ -49,6 +50,11 @@ class Match:
         given += [f"judged={self.judged}"] if self.judged else []
         return f"match({','.join(given)})" if given else "match"
 
+    @property
+    def learns(self) -> bool:
+        """Whether it knows what people judged."""
+        return self.judged is not None
+
     @classmethod
     def from_rows(
         cls,
@@ -60,7 +66,10 @@ class Match:
         judged_rows: Iterable[Mapping[str, Any]] = (),
         labels: tuple[str, str] | None = None,
     ) -> Match:
-        """The assessor of known answers (question, answer, doc, withdrawn), and of judged ones in the same form."""
+        """The assessor of known answers (question, answer, doc, withdrawn), and of judged ones in the same form.
+
+        Judged items of lists have the class that people put them into, too.
+        """
         known: dict[str, dict[str, KnownAnswer]] = {}
         right = list(judged_rows)
         for row in (*rows, *right):
@@ -68,7 +77,7 @@ class Match:
                 continue
             compared = normalised(row["answer"]) if normalise or contains else row["answer"]
             own = known.setdefault(row["question"], {})
-            before = own.get(compared, KnownAnswer(row["answer"]))
+            before = own.get(compared, KnownAnswer(row.get("class") or row["answer"]))
             documents = before.documents | ({row["doc"]} if row.get("doc") else frozenset())
             own[compared] = KnownAnswer(before.answer, documents)
         judged_items = frozenset((row["question"], row.get("doc"), row["answer"]) for row in right)

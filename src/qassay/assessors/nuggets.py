@@ -8,11 +8,15 @@ which the model calls as many nuggets of those other questions supported as peop
 With `hits`, for a new run on questions that people judged for other runs, two features of the same question are added:
 the hit rate of the nugget among the judged responses (Nuggeteer, Marton and Radul 2006) and how typical the words of
 the response are of those that have the nugget (naive Bayes). Then the judgments of the run itself are never seen.
+
+With an `Embedder` (the assessor `embedding`), three features are added: the largest cosine of the nugget and a sentence
+of the response, its mean in the pool, and the place of the response by it.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
+from qassay.assessors.embeddings import Embedder
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.overlap import JUDGED, Overlap, places_of, text_of
 from qassay.errors import UsageError
@@ -29,7 +34,8 @@ from qassay.matrix import Floats
 # The share of the nugget's words, those close together, the mean share in the pool, the response's place among the
 # others by share, and how much of what the responses to the question have in common it covers.
 FEATURES = ("share", "close", "mean_share", "share_rank", "coverage")
-HIT_FEATURES = (*FEATURES, "hit_rate", "typical_words", "hit_rate_share", "hit_rate_rank")
+COSINES = ("cosine", "mean_cosine", "cosine_rank")
+HITS = ("hit_rate", "typical_words", "hit_rate_share", "hit_rate_rank")
 RIDGE = 20.0
 # Each question is judged by a model of all others where there are few of them.
 MOST_FOLDS = 25
@@ -39,6 +45,9 @@ COMMON = 0.2
 # Naive Bayes: the words that tell most, of those that enough responses have.
 TELLING_WORDS = 15
 LEAST_RESPONSES = 4
+# Sentences of a response that are embedded.
+MOST_SENTENCES = 400
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 # Question, run and nugget.
 Subject = tuple[str, str, str]
@@ -57,6 +66,11 @@ class QuestionPool:
     # Which responses are text; a list of words supports nothing.
     is_text: tuple[bool, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return FEATURES if self.features.shape[2] == len(FEATURES) else (*FEATURES, *COSINES)
+
     def labels(self, judged: Mapping[Subject, bool]) -> Floats:
         """People's decisions, nuggets x responses; NaN where they have not judged."""
         return np.array(
@@ -69,7 +83,7 @@ class QuestionPool:
     def with_hits(self, labels: Floats) -> Floats:
         """The features with hit rates and typical words, each response's own labels left out."""
         tables = [_with_hits(rows, own, self.has_word) for rows, own in zip(self.features, labels, strict=True)]
-        return np.stack(tables) if tables else np.empty((0, len(self.runs), len(HIT_FEATURES)))
+        return np.stack(tables) if tables else np.empty((0, len(self.runs), len(self.names) + len(HITS)))
 
 
 @dataclass(frozen=True)
@@ -108,12 +122,12 @@ class LearnedNuggets:
             return
         pool, labels = self.pools[place], self._labels[place]
         by_hits = self.hits and bool(np.isfinite(labels).any())
-        decisions: dict[tuple[str, str], Decision] = {}
         rows = pool.with_hits(labels) if by_hits else pool.features
+        decisions: dict[tuple[str, str], Decision] = {}
         for column, run in enumerate(pool.runs):
             model, threshold = self._model_of_run(run) if by_hits else self._model_of_fold(self._folds[question])
-            for number, nugget in enumerate(pool.nuggets):
-                chance = float(model.probabilities(rows[number, column][None, :])[0])
+            chances = model.probabilities(rows[:, column]).tolist()
+            for nugget, chance in zip(pool.nuggets, chances, strict=True):
                 decisions[run, nugget] = Decision(chance, threshold, pool.is_text[column])
         self._decisions[question] = decisions
 
@@ -144,7 +158,8 @@ class LearnedNuggets:
                 if self._folds[pool.question] != fold
             ]
             rows = [self.pools[place].features for place in others]
-            self._models[fold] = _fitted(FEATURES, rows, [self._labels[place] for place in others], "other questions")
+            labels = [self._labels[place] for place in others]
+            self._models[fold] = _fitted(self.pools[0].names, rows, labels, "other questions")
         return self._models[fold]
 
     def _model_of_run(self, run: str) -> tuple[Logistic, float]:
@@ -155,7 +170,7 @@ class LearnedNuggets:
                 others = np.array([other != run for other in pool.runs], dtype=bool)
                 rows.append(self._hit_rows[place][:, others])
                 labels.append(self._labels[place][:, others])
-            self._models[run] = _fitted(HIT_FEATURES, rows, labels, "other runs")
+            self._models[run] = _fitted((*self.pools[0].names, *HITS), rows, labels, "other runs")
         return self._models[run]
 
     @cached_property
@@ -169,6 +184,7 @@ def learned_nuggets(
     judged: Mapping[Subject, bool],
     *,
     hits: bool = False,
+    embedder: Embedder | None = None,
 ) -> LearnedNuggets:
     """The assessor of the responses in the pool; `judged` are people's decisions."""
     pool = [item for item in items if item.kind in JUDGED and item.run is not None]
@@ -177,7 +193,9 @@ def learned_nuggets(
     for item in pool:
         responses.setdefault(item.question, {})[str(item.run)] = text_of(item)
     pools = tuple(
-        _pool(question, own, nuggets[question], overlap) for question, own in responses.items() if nuggets.get(question)
+        _pool(question, own, nuggets[question], overlap, embedder)
+        for question, own in responses.items()
+        if nuggets.get(question)
     )
     return LearnedNuggets(pools, judged, hits)
 
@@ -198,7 +216,11 @@ def _fitted(
 
 
 def _pool(
-    question: str, responses: Mapping[str, str], nuggets: Sequence[Mapping[str, object]], overlap: Overlap
+    question: str,
+    responses: Mapping[str, str],
+    nuggets: Sequence[Mapping[str, object]],
+    overlap: Overlap,
+    embedder: Embedder | None,
 ) -> QuestionPool:
     runs = tuple(responses)
     places = [places_of(text) for text in responses.values()]
@@ -206,9 +228,11 @@ def _pool(
     common = {word: overlap.weight(word) for word, count in in_question.items() if count >= COMMON * len(runs)}
     total = sum(common.values()) or 1.0
     coverage = np.array([sum(weight for word, weight in common.items() if word in own) / total for own in places])
-    tables = [
-        _features(str(nugget.get("text") or ""), places, overlap, coverage - coverage.mean()) for nugget in nuggets
-    ]
+    texts = [str(nugget.get("text") or "") for nugget in nuggets]
+    tables = [_features(text, places, overlap, coverage - coverage.mean()) for text in texts]
+    if embedder is not None:
+        near = _cosines(texts, list(responses.values()), embedder)
+        tables = [np.column_stack([rows, own]) for rows, own in zip(tables, near, strict=True)]
     shared = [word for word, count in in_question.items() if count >= LEAST_RESPONSES]
     return QuestionPool(
         question,
@@ -226,6 +250,25 @@ def _features(nugget: str, places: Sequence[Mapping[str, Sequence[int]]], overla
     anywhere = np.array([share.anywhere for share in shares])
     close = np.array([share.close for share in shares])
     return np.column_stack([anywhere, close, np.full(len(shares), anywhere.mean()), _ranks(anywhere), coverage])
+
+
+def _cosines(nuggets: Sequence[str], responses: Sequence[str], embedder: Embedder) -> list[Floats]:
+    """For each nugget, responses x `COSINES`."""
+    sentences = [sentences_of(text) for text in responses]
+    vectors = embedder.vectors([sentence for own in sentences for sentence in own])
+    cosines = embedder.contrast(embedder.vectors(nuggets) @ vectors.T)
+    ends = np.cumsum([len(own) for own in sentences])[:-1]
+    largest = np.column_stack([part.max(axis=1) for part in np.split(cosines, ends, axis=1)])
+    return [np.column_stack([row, np.full(len(row), row.mean()), _ranks(row)]) for row in largest]
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a response, at least one.
+
+    >>> sentences_of("It rained. Nobody came!\\nWhy?")
+    ['It rained.', 'Nobody came!', 'Why?']
+    """
+    return [part for part in _SENTENCE.split(text.strip()) if part][:MOST_SENTENCES] or [text]
 
 
 def _ranks(values: Floats) -> Floats:

@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.fluency import Fluency
@@ -53,6 +54,8 @@ class Overlap:
     window: int = WINDOW
     partial: float | None = None
     fluency: Fluency = field(default_factory=Fluency, repr=False, compare=False)
+    # It needs no judgments of people.
+    learns: ClassVar[bool] = False
     _weights: dict[str, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -42,6 +42,7 @@ class FunctionAssessor:
     name: str
     function: Callable[[Case], Any]
     under_way: int = 1
+    learns: ClassVar[bool] = False
 
     def judge(self, case: Case) -> Opinion | None:
         """What the function says; what it raises is shown with its name."""
@@ -62,6 +63,7 @@ class CommandAssessor:
     task: Task
     under_way: int = WORKERS
     timeout: float = TIMEOUT
+    learns: ClassVar[bool] = False
     _local: threading.local = field(default_factory=threading.local, repr=False, compare=False)
     _running: list[RunningCommand] = field(default_factory=list, repr=False, compare=False)
 
@@ -86,6 +88,10 @@ class CommandAssessor:
             message = f"the assessor {self.name} wrote {shown!r}; it has to write one JSON value per line"
             raise _failed(case, message) from None
         return opinion_of(said, case, self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent to another process it starts its own commands there."""
+        return CommandAssessor, (self.name, self.arguments, self.task, self.under_way, self.timeout)
 
     def close(self) -> None:
         """End the commands."""

@@ -9,12 +9,14 @@ around it, where the task has that label. A question without a pattern is not ju
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import regex
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.gold import Classes
+from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
 from qassay.tasks import Task
 
@@ -42,6 +44,8 @@ class Patterns:
     judged: str | None = None
     # Question, document and string of the right answers that the patterns were written from.
     sources: frozenset[tuple[str, str | None, str]] = frozenset()
+    # The class of a right item of a list, where its string is known; else it is its own class.
+    classes: Classes = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -49,6 +53,11 @@ class Patterns:
         given = ["exact=true"] if self.exact else []
         given += [f"judged={self.judged}"] if self.judged else []
         return f"patterns({','.join(given)})" if given else "patterns"
+
+    @property
+    def learns(self) -> bool:
+        """Whether it knows what people judged."""
+        return self.judged is not None
 
     @classmethod
     def from_rows(
@@ -59,15 +68,15 @@ class Patterns:
         exact: bool = False,
         judged: str | None = None,
         sources: frozenset[tuple[str, str | None, str]] = frozenset(),
+        classes: Classes | None = None,
     ) -> Patterns:
         """The assessor of parsed patterns (question, pattern, docs)."""
         found: dict[str, list[Pattern]] = {}
         for row in rows:
             made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
             found.setdefault(row["question"], []).append(made)
-        return cls(
-            {question: tuple(own) for question, own in found.items()}, exact and "X" in task.labels, judged, sources
-        )
+        by_question = {question: tuple(own) for question, own in found.items()}
+        return cls(by_question, exact and "X" in task.labels, judged, sources, classes or {})
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where the question has no pattern or the part no string."""
@@ -95,8 +104,11 @@ class Patterns:
         if self.exact and not whole:
             return Opinion({"judgment": "X"}, {"pattern": supported[0].text})
         chosen = (whole or supported)[0]
-        answer = {"answer": bare or text} if part.kind == "list" else {}
+        answer = {"answer": self._class(question.id, bare or text)} if part.kind == "list" else {}
         return Opinion({"judgment": "R", **answer}, {"pattern": chosen.text})
+
+    def _class(self, question: str, text: str) -> str:
+        return self.classes.get(question, {}).get(normalised(text), text)
 
 
 def _search(pattern: Pattern, text: str, question: str, *, whole: bool = False) -> bool:

@@ -4,6 +4,7 @@ Equal answers to one question have the same words after normalising. Nearly equa
 character trigrams (Jaccard: shared / all of both) and have the same numbers. Where several judged answers are equally
 near and their labels differ, and where none is near, nothing is said. In tasks with documents the label of the same
 document counts; of another one only W is carried over, since whether a document supports an answer is its own affair.
+A right item of a list belongs to the class that people put the near one into.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
 from qassay.assessors.features import Side, known_side, side
-from qassay.assessors.gold import STRINGS, WRONG
+from qassay.assessors.gold import RIGHT, STRINGS, WRONG
 from qassay.assessors.words import normalised
+from qassay.judging.list_item import class_of
 
 SIMILAR = 0.8
 
@@ -51,7 +53,10 @@ class Transfer:
         for row in rows:
             if row.get("text") is None or row.get("judgment") is None:
                 continue
-            verdict = {name: row[name] for name in ("judgment", "answer") if row.get(name) is not None}
+            verdict = {"judgment": row["judgment"]}
+            if row["judgment"] == RIGHT and row.get("run") is not None:
+                # An item of a list: one without a class is its own class, and near ones belong to that.
+                verdict["answer"] = class_of(row)
             answers = judged.setdefault(row["question"], {}).setdefault(normalised(row["text"]), [])
             answers.append(JudgedAnswer(row["text"], row.get("doc"), verdict))
         return cls(people, judged, similar)

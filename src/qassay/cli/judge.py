@@ -51,6 +51,10 @@ NuggetsOption = Annotated[
         "--nuggets", help="Let a model write the list of nuggets from the pool, or rate a list, vital or okay."
     ),
 ]
+RayOption = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Judge on a Ray cluster: HOST:PORT, auto, or local (one made here)."),
+]
 TOKEN = "QASSAY_TOKEN"  # noqa: S105  # the name of a variable
 
 
@@ -65,6 +69,7 @@ def command(
     dry_run: DryRunOption = False,
     limit: LimitOption = None,
     nuggets: NuggetsOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let an automatic assessor judge what is in the pool.
@@ -85,6 +90,10 @@ def command(
     judgments are sent there; FOLDER still says where patterns, known answers
     and nuggets are. An organiser makes the token on the page Account.
 
+    With --ray, batches of answers are judged on the nodes of a Ray cluster,
+    by --workers copies of the assessor (default: one per processor). A worker
+    that dies is replaced. Qassay has to be installed on the nodes.
+
     Examples
 
       qassay judge my-eval --with patterns
@@ -96,10 +105,11 @@ def command(
       qassay judge my-qa-eval --with "llm(model=gpt-4o-mini)" --limit 2.50
       qassay judge my-qa-eval --with "llm(model=qwen3, endpoint=http://127.0.0.1:8000/v1, votes=3)"
       qassay judge my-rag-eval --with "llm(model=gpt-4o-mini)" --nuggets create
+      qassay judge my-rag-eval --with overlap --ray 10.0.0.5:6379
       qassay trust my-eval --assessor patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
-    from qassay.assessors import judge, judge_on_server, open_assessor, plan_judging
+    from qassay.assessors import judge, open_assessor, plan_judging
     from qassay.cli.output import progress
     from qassay.client import Client
     from qassay.evaluation import open_evaluation
@@ -122,11 +132,17 @@ def command(
         def tick(done: int) -> None:
             update(done, max(done, total))
 
-        if server is None:
-            done = judge(evaluation, chosen, set_name=set_name, again=again, progress=tick)
-        else:
-            client = Client(server, token=_token())
-            done = judge_on_server(client, evaluation, chosen, set_name=set_name, again=again, progress=tick)
+        client = None if server is None else Client(server, token=_token())
+        done = judge(
+            evaluation,
+            chosen,
+            set_name=set_name,
+            again=again,
+            workers=workers,
+            ray=ray or False,
+            server=client,
+            progress=tick,
+        )
     _say(done, where=server or str(folder), as_json=as_json)
 
 

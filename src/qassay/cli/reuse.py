@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,6 +20,10 @@ def command(
     measure: MeasureOption = None,
     component: ComponentOption = None,
     missing: MissingOption = "stop",
+    assessor: Annotated[
+        str | None,
+        typer.Option("--with", metavar="ASSESSOR", help="Let this assessor (as in judge) judge the run left out."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Would the judgments be fair to a system that was not in the pool?
@@ -27,17 +31,27 @@ def command(
     Leaves out each run in turn, with the items and answers that only it brought to the judgments, and scores it with
     what remains. A large fall means that the judgments cannot be used for new systems without judging more.
 
+    With an automatic assessor, it judges the run that is left out, in place of the people: score and rank of each run
+    by people, with nothing in their place, and by the assessor. An assessor that learns from people's judgments does
+    not see those of the run. The responses to nugget questions can be left out only this way.
+
     Examples
 
       qassay reuse my-eval
       qassay reuse my-eval --by organisation
       qassay reuse my-eval --component list --json
+      qassay reuse my-rag-eval --with overlap
+      qassay reuse my-rag-eval --with "learned(hits=true)" --by organisation
     """
-    from qassay.analysis import reuse
-
     evaluation = open_evaluation(folder)
     with progress("leaving out") as update:
-        result = reuse(
-            evaluation, by=by, key=key, measure=measure, component=component, missing=missing, progress=update
-        )
+        rules: dict[str, Any] = {"by": by, "key": key, "measure": measure, "component": component, "missing": missing}
+        if assessor is None:
+            from qassay.analysis import reuse as leave_out
+
+            result = leave_out(evaluation, progress=update, **rules)
+        else:
+            from qassay.assessors.reusing import reuse
+
+            result = reuse(evaluation, assessor, progress=update, **rules)
     print_json(result.as_json()) if as_json else print_tables(result.tables())

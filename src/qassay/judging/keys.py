@@ -108,10 +108,13 @@ def mixed_key(name: str, base: Key, people: JudgmentSet, programs: Sequence[Judg
     """A key for runs that people did not judge: their rows where there are any, those of programs elsewhere (METHOD 7).
 
     Nuggets, known answers and NIL come from people alone, and an item of a list that a program calls right counts as
-    distinct only where its class is known: so runs that people judged entirely keep their scores.
+    distinct only where its class is known: so runs that people judged entirely keep their scores. A class that the
+    program names is known where people have it; else that of the same string, where they judged it right.
     """
     known = replace(base, judgments=people).answer_classes()
-    checked = [_of_known_classes(judged, known) for judged in programs]
+    right = right_list_items(people).drop_nulls("class").select("question", "text", "class")
+    by_string = {(question, text): name for question, text, name in right.iter_rows()}
+    checked = [_of_known_classes(judged, known, by_string) for judged in programs]
     return replace(base, judgments=merged(name, [people, *checked]), people=people)
 
 
@@ -128,17 +131,25 @@ def merged(name: str, sets: Sequence[JudgmentSet]) -> JudgmentSet:
     return JudgmentSet(name, kinds)
 
 
-def _of_known_classes(judged: JudgmentSet, known: pl.DataFrame) -> JudgmentSet:
+def _of_known_classes(
+    judged: JudgmentSet, known: pl.DataFrame, by_string: Mapping[tuple[str, str], str]
+) -> JudgmentSet:
     """The judgments of a program, its right list items marked as not distinct where their class is not known."""
     rows = judged.kind("list")
     if not rows.height:
         return judged
     classes = {(question, answer) for question, answer in known.iter_rows()}
-    named = rows.select("question", pl.col("answer").fill_null(pl.col("text")), "judgment").iter_rows()
-    is_known = pl.Series([label != "R" or (question, answer) in classes for question, answer, label in named])
+    names: list[str | None] = []
+    for question, text, answer, label in rows.select("question", "text", "answer", "judgment").iter_rows():
+        given = answer if answer is not None else text
+        name = given if (question, given) in classes else by_string.get((question, text))
+        names.append(name if label == "R" else None)
+    classed = pl.Series("answer", names, dtype=pl.String)
     unnamed = rows.with_columns(
-        answer=pl.when(is_known).then("answer"),
-        distinct=pl.when(is_known).then("distinct").otherwise(pl.lit(value=False)),
+        answer=classed,
+        distinct=pl.when((pl.col("judgment") == "R") & classed.is_null())
+        .then(pl.lit(value=False))
+        .otherwise("distinct"),
     )
     return JudgmentSet(judged.name, {**judged.kinds, "list": unnamed})
 

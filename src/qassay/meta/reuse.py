@@ -4,6 +4,9 @@ One run, or all runs of one organisation, is left out: pooled items and list ite
 unjudged (and count as wrong), and answer classes that only it found leave the known answers. It is then scored with
 what remains. Responses to nugget questions are judged as wholes and cannot be left out; there an automatic assessor
 is the only way.
+
+With an automatic assessor, everything that was judged for the run alone is left out, responses to nugget questions too,
+and the assessor judges it in place of the people: so would a run fare that comes after the judging.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import polars as pl
 
 from qassay.errors import UsageError
 from qassay.judging import ROW_KINDS, Kind
-from qassay.judging.keys import Key
+from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
 from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
@@ -32,6 +35,12 @@ READING = (
     "Every row leaves out one {by} only: its rank left out is the place among the others, which keep what they brought."
     " Rows can share such a rank. Tau and swaps compare the columns score and left out."
 )
+READING_WITH = (
+    "Every row leaves out one {by} only; the others keep people's judgments. The program judges what people judged for"
+    " it alone. Tau and swaps compare the columns score and program."
+)
+# Judges what some runs returned and a key does not judge: the runs, the key that is left, the program's judgments.
+Assess = Callable[[Sequence[str], Key], JudgmentSet]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,15 @@ class LeftOut:
     rank: float
     rank_without: float
     unique_items: int
+    # The same with the judgments of an assessor in place of its own, and how many these are.
+    score_with: float | None = None
+    rank_with: float | None = None
+    assessed: int | None = None
 
     @property
     def change(self) -> float:
-        """What the run loses (negative) or gains by having been left out."""
-        return self.score_without - self.score
+        """What the run loses (negative) or gains by having been left out, or by being judged by the assessor."""
+        return (self.score_without if self.score_with is None else self.score_with) - self.score
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +76,9 @@ class Reuse(Result):
     comparison: RankComparison
     notes: tuple[str, ...] = ()
     manual: frozenset[str] = frozenset()
+    # Who judged in place of the people, and the rankings with nothing in their place.
+    assessor: str | None = None
+    unassessed: RankComparison | None = None
 
     @property
     def mean_change(self) -> float:
@@ -77,11 +93,16 @@ class Reuse(Result):
     def sentence(self) -> str:
         """How much a run loses or gains by having been left out."""
         largest, tau = self.largest, self.comparison.tau
-        change = f"a run left out changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
+        judged = "" if self.assessor is None else f" and judged by {self.assessor}"
+        change = (
+            f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
+        )
         return f"{change} ({largest.run})" + ("" if tau is None else f"; tau {tau:.3f}")
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""
+        if self.assessor is not None:
+            return self._table_with(self.assessor)
         columns: list[Column | str] = ["run", "organisation", Column("unique items"), Column("score", ".3f")]
         columns += [Column("left out", ".3f"), Column("change", "+.3f")]
         columns += [Column("rank", "g"), Column("rank left out", "g")]
@@ -100,11 +121,27 @@ class Reuse(Result):
         ]
         return table(f"Leave out one {self.by}: {self.measure}, judgments: {self.key}", columns, rows, self._reading())
 
+    def _table_with(self, assessor: str) -> Table:
+        """Score and rank of every run by people, with nothing in their place, and by the assessor."""
+        columns: list[Column | str] = ["run", Column("judged by program"), Column("score", ".3f")]
+        columns += [Column("left out", ".3f"), Column("program", ".3f"), Column("change", "+.3f")]
+        columns += [Column("rank", "g"), Column("rank left out", "g"), Column("rank program", "g")]
+        names = ("assessed", "score", "score_without", "score_with", "change", "rank", "rank_without", "rank_with")
+        rows = [(starred(row.run, self.manual), *(getattr(row, name) for name in names)) for row in self.rows]
+        title = f"Leave out one {self.by}, judged by {assessor}: {self.measure}, judgments: {self.key}"
+        return table(title, columns, rows, self._reading())
+
     def as_json(self) -> dict[str, Any]:
-        """All figures under their names."""
-        names = ("run", "organisation", "unique_items", "score", "score_without", "change", "rank", "rank_without")
+        """All figures under their names; those with an assessor where there is one."""
+        names = ["run", "organisation", "unique_items", "score", "score_without", "change", "rank", "rank_without"]
+        more: dict[str, Any] = {}
+        if self.assessor is not None and self.unassessed is not None:
+            names += ["score_with", "rank_with", "assessed"]
+            unassessed = document(self.unassessed, "tau", "swaps", "concordant", "tied")
+            more = {"assessor": self.assessor, "unassessed": unassessed}
         return {
             **document(self, "by", "measure", "key"),
+            **more,
             "runs": [document(row, *names) for row in self.rows],
             "mean_change": self.mean_change,
             "largest_change": document(self.largest, "run", "change"),
@@ -115,7 +152,8 @@ class Reuse(Result):
     def _reading(self) -> tuple[str, ...]:
         changes = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
         star = ("* manual run",) if self.manual else ()
-        return (f"{changes} {self.comparison.sentence()}", READING.format(by=self.by), *self.notes, *star)
+        reading = (READING if self.assessor is None else READING_WITH).format(by=self.by)
+        return (f"{changes} {self.comparison.sentence()}", reading, *self.notes, *star)
 
 
 class _Rules(TypedDict):
@@ -138,15 +176,19 @@ def reuse(
     missing: Missing = "stop",
     drop: Mapping[str, str] | None = None,
     drop_from_series: Mapping[str, str] | None = None,
+    assessor: str | None = None,
+    assess: Assess | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reuse:
     """Leave out every run, or every organisation, in turn.
 
     `measure`, `component`, `missing`, `drop` and `drop_from_series` are those of `score`. Unjudged items count as wrong
-    throughout.
+    throughout. With `assess`, the judgments of the program `assessor` take the place of those that are left out.
     """
-    if joined.task.has("decision", "justified", "answer"):
-        raise UsageError(f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were")
+    if joined.task.has("decision", "justified") or (joined.task.has("answer") and assess is None):
+        message = f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were"
+        way_out = "; let an assessor judge the run left out: --with ASSESSOR" if joined.task.has("answer") else ""
+        raise UsageError(message + way_out)
     rules: _Rules = {
         "measure": measure,
         "component": component,
@@ -161,17 +203,26 @@ def reuse(
         raise UsageError(f"leaving out one {by} needs two or more; there is {len(groups)}")
     rows: dict[str, LeftOut] = {}
     for number, group in enumerate(groups):
-        rows |= _leave_out(joined, whole, group, rules)
+        rows |= _leave_out(joined, whole, group, rules, assess)
         if progress:
             progress(number + 1, len(groups))
     ordered = tuple(rows[row.run] for row in whole.runs if row.run in rows)
-    comparison = compare_rankings([row.score for row in ordered], [row.score_without for row in ordered])
+    scores = [row.score for row in ordered]
+    comparison = compare_rankings(scores, [row.score_without for row in ordered])
     manual = frozenset(row.run for row in ordered if joined.runs.about(row.run).manual)
-    return Reuse(by, whole.measure, whole.key, ordered, comparison, _notes(joined), manual)
+    result = Reuse(by, whole.measure, whole.key, ordered, comparison, _notes(joined), manual)
+    if assess is None:
+        return result
+    judged = compare_rankings(scores, [row.score + row.change for row in ordered])
+    notes = ("What the program leaves unjudged counts as wrong.",)
+    return replace(result, comparison=judged, unassessed=comparison, assessor=assessor, notes=notes)
 
 
-def without(key: Key, runs: Runs, tags: Sequence[str]) -> tuple[Key, dict[str, int]]:
-    """The key without what only these runs brought to it, and how many judged items each had for itself."""
+def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = False) -> tuple[Key, dict[str, int]]:
+    """The key without what only these runs brought to it, and how many judged items each had for itself.
+
+    With `responses`, the judgments of whole responses of these runs (nuggets, citations) are left out too.
+    """
     lists, unique = _lists_without(key.judgments.kind("list"), tags)
     kinds = {**key.judgments.kinds, "list": lists}
     counts = {tag: unique.get(tag, 0) for tag in tags}
@@ -179,6 +230,11 @@ def without(key: Key, runs: Runs, tags: Sequence[str]) -> tuple[Key, dict[str, i
         if record.of_runs and record.pooled and "run" not in record.pooled:
             kinds[record.name], unique = _pooled_without(record, key.judgments.kind(record.name), runs, tags)
             counts = {tag: count + unique.get(tag, 0) for tag, count in counts.items()}
+        elif responses and "run" in record.identity and record.name != "list" and record.name in kinds:
+            judged = kinds[record.name]
+            own = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
+            kinds[record.name] = judged.filter(~pl.col("run").is_in(tags))
+            counts = {tag: count + dict(own.iter_rows()).get(tag, 0) for tag, count in counts.items()}
     return replace(key, judgments=JudgmentSet(key.name, kinds)), counts
 
 
@@ -192,12 +248,14 @@ def _groups(runs: Runs, by: By) -> list[list[str]]:
     return list(groups.values())
 
 
-def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: _Rules) -> dict[str, LeftOut]:
-    key, unique = without(joined.key, joined.runs, group)
+def _leave_out(
+    joined: Tally, whole: Scores, group: list[str], rules: _Rules, assess: Assess | None
+) -> dict[str, LeftOut]:
+    key, unique = without(joined.key, joined.runs, group, responses=assess is not None)
     rest = score(tally(joined.runs, joined.questions, key, joined.task), **rules)
     before, after = ({row.run: row.score for row in scores.runs} for scores in (whole, rest))
     ranks, ranks_after = whole.ranks(), rest.ranks()
-    return {
+    rows = {
         tag: LeftOut(
             run=tag,
             organisation=joined.runs.about(tag).organisation,
@@ -210,6 +268,44 @@ def _leave_out(joined: Tally, whole: Scores, group: list[str], rules: _Rules) ->
         for tag in group
         if before[tag] is not None and after[tag] is not None
     }
+    return rows if assess is None else _assessed(joined, rows, key, group, rules, assess)
+
+
+def _assessed(
+    joined: Tally, rows: Mapping[str, LeftOut], key: Key, group: list[str], rules: _Rules, assess: Assess
+) -> dict[str, LeftOut]:
+    """The rows with the scores and ranks that the runs have by the judgments of the assessor."""
+    judged = assess(group, key)
+    both = mixed_key(f"{key.name}{MIXED}{judged.name}", key, key.judgments, [judged])
+    scores = score(tally(joined.runs, joined.questions, both, joined.task), **rules)
+    found, ranks = {row.run: row.score for row in scores.runs}, scores.ranks()
+    counts = _judgments_of(judged, joined.runs, group)
+    return {
+        tag: replace(
+            row,
+            score_with=float(found.get(tag) or 0.0),
+            rank_with=float(ranks.get(tag) or 0.0),
+            assessed=counts[tag],
+        )
+        for tag, row in rows.items()
+    }
+
+
+def _judgments_of(judged: JudgmentSet, runs: Runs, tags: Sequence[str]) -> dict[str, int]:
+    """How many judgments of a set are about what each run returned; a pooled one counts for all that returned it."""
+    counts = dict.fromkeys(tags, 0)
+    for kind, table_ in judged.kinds.items():
+        if "run" in ROW_KINDS[kind].identity:
+            found = table_
+        else:
+            same = [name for name in ROW_KINDS[kind].identity if name in runs.table.columns]
+            returned = runs.table.select("run", *same).with_columns(pl.col("question", "run").cast(pl.String)).unique()
+            casted = returned.select("run", *(pl.col(name).cast(table_.schema[name]) for name in same))
+            found = casted.join(table_.select(same), on=same, how="semi", nulls_equal=True)
+        for tag, count in found.group_by("run").len().iter_rows():
+            if tag in counts:
+                counts[tag] += count
+    return counts
 
 
 def _pooled_without(

@@ -702,14 +702,28 @@ class LeftOut(TypedDict):
     change: Number
     rank: Number
     rank_without: Number
+    score_with: NotRequired[Number]
+    rank_with: NotRequired[Number]
+    assessed: NotRequired[int]
+
+
+class Order(TypedDict):
+    """How far two rankings agree."""
+
+    tau: Number
+    swaps: int
+    concordant: int
+    tied: int
 
 
 class Reuse(TypedDict):
-    """The leave-one-out test of the judgments."""
+    """The leave-one-out test of the judgments; with an assessor, its judgments in place of the people's."""
 
     by: str
     measure: str
     key: str
+    assessor: NotRequired[str]
+    unassessed: NotRequired[Order]
     runs: list[LeftOut]
     mean_change: Number
     largest_change: dict[str, Any] | None

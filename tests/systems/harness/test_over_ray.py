@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -21,8 +20,8 @@ Program = Callable[[str], str]
 OpenLog = Callable[..., Any]
 
 
-@pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
-def test_without_ray_it_says_what_to_install() -> None:
+def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qassay.extras.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'qassay\[ray\]'"):
         over_ray(open_system("cat", task=SERIES), "local")
 

@@ -127,6 +127,18 @@ def copy_list(act: Act, *, source: str, target: str, question: str) -> int:
     return len(nuggets)
 
 
+def give_list(act: Act, set_name: str) -> None:
+    """Give a program's set the list that its assessor was shown, where scores would find none for it."""
+    names = nugget_lists(act.connection)
+    if list_of_key(set_name, names) is not None:
+        return
+    source = list_shown(set_name, names)
+    c = table.c
+    listed = select(c.question).where(c.list == source).distinct().order_by(c.question)
+    for question in act.connection.execute(listed).scalars().all():
+        copy_list(act, source=source, target=set_name, question=question)
+
+
 def _chosen(set_name: str, names: Sequence[str]) -> str:
     if set_name in SLOTS:
         return list_shown(set_name, names)

@@ -23,10 +23,18 @@ from qassay.systems.harness.opening import UnderTest
 from qassay.systems.harness.wire import CallError
 
 LOCAL = "local"
+# Seconds until an actor is placed and started.
+STARTING = 120.0
 
 
 def over_ray(system: UnderTest, address: str) -> UnderTest:
     """The same system, its connections on the cluster at this address; `local` starts one on this machine."""
+    ray = cluster(address)
+    return replace(system, connect=lambda: RayCaller(ray, system.connect))
+
+
+def cluster(address: str) -> Any:
+    """The module `ray`, connected to the cluster at this address; `local` starts one on this machine."""
     require("ray", "--ray")
     _knock(address)
     # Ray reports its use over the network unless told otherwise, and nobody has named that address.
@@ -42,7 +50,7 @@ def over_ray(system: UnderTest, address: str) -> UnderTest:
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
-    return replace(system, connect=lambda: RayCaller(ray, system.connect))
+    return ray
 
 
 def _knock(address: str) -> None:
@@ -56,6 +64,17 @@ def _knock(address: str) -> None:
         socket.create_connection((parts["host"], int(parts["port"])), timeout=5).close()
     except (OSError, OverflowError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
+
+
+def started(ray: Any, host: type, *arguments: Any, calls: int = 1) -> Any:
+    """An actor of this class (it has a method `ready`) on one of the nodes, when it is there.
+
+    There are as many as there are workers, spread over the nodes: the user says how many are good. An actor has to be
+    placed and started before it can answer; that is no part of the time of an answer.
+    """
+    actor = ray.remote(host).options(num_cpus=0, max_concurrency=calls, scheduling_strategy="SPREAD").remote(*arguments)
+    ray.get(actor.ready.remote(), timeout=STARTING)
+    return actor
 
 
 class _Host:
@@ -123,11 +142,7 @@ class RayCaller(Caller):
         errors = self._ray.exceptions
         try:
             if self._actor is None:
-                # As many as there are workers, spread over the nodes: the user says how many are good.
-                host = self._ray.remote(_Host).options(num_cpus=0, max_concurrency=2, scheduling_strategy="SPREAD")
-                self._actor = host.remote(self._connect)
-                # It has to be placed and started before it can answer; that is no part of the system's time.
-                self._ray.get(self._actor.ready.remote(), timeout=120.0)
+                self._actor = started(self._ray, _Host, self._connect, calls=2)
             return self._ray.get(getattr(self._actor, method).remote(*arguments), timeout=seconds)
         except errors.GetTimeoutError:
             self.abort()

@@ -22,10 +22,11 @@ from qassay.formats.times import now
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, SETTLED_SETS, subject
 from qassay.judging.sets import JudgmentSet, check_nuggets, judgment_set, with_kinds
 from qassay.questions import TestSet
+from qassay.store.acts import Act, Assessor
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.progress import is_assigned
 from qassay.store.judging.judgments import append_many, current_rows, subjects_after
-from qassay.store.judging.nuggets import list_for
+from qassay.store.judging.nuggets import give_list, list_for
 from qassay.store.pool.items import pooled_after
 from qassay.store.settings import note_action
 from qassay.tasks import Task
@@ -126,6 +127,8 @@ def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended
         # Before what stands is read: the same rows sent twice at a time are appended once.
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
+        if any(KINDS[kind].by_nuggets for kind in judged.kinds):
+            give_list(Act(connection, site.configuration.task, Assessor(who.id, who.name)), name)
         _check_nuggets(connection, judged)
         new = _news(connection, name, typed)
         rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]

@@ -1,0 +1,166 @@
+"""An assessor on the nodes of a Ray cluster (the extra `ray`): batches of parts go there, opinions come back.
+
+Each of `workers` actors, spread over the nodes, has a copy of the assessor. Order, checks, journal and progress stay
+here, so that a job on a cluster is broken off and resumed like any other. An actor that dies, with its node or alone,
+is replaced, and its batch goes to the new one; a batch that ends three of them stops the job. What an assessor needs on
+a node (Qassay, its module or program, documents under the same path) has to be there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from qassay.assessors.base import BATCH, AutomaticAssessor, Case, Opinion, documents_at
+from qassay.errors import InputError, Problem, QassayError, UsageError
+from qassay.judging import Item, Part
+from qassay.questions import Question
+from qassay.systems.harness.over_ray import cluster, started
+
+# Parts sent at once to an assessor that judges one after the other: little is lost when a node dies.
+SMALL_BATCH = 16
+ATTEMPTS = 3
+MOST_WORKERS = 64
+
+# A case without the way to its documents, which each node has of its own.
+Sent = tuple[Question, Item, Part, Sequence[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class OverRay:
+    """The same assessor under the same name, judging on a cluster."""
+
+    inner: AutomaticAssessor
+    ray: Any
+    # The assessor as the nodes get it: in Ray's store of objects, fetched once per node.
+    packed: Any
+    collection: Path
+    under_way: int
+    _free: list[Any] = field(default_factory=list, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the assessor."""
+        return self.inner.name
+
+    @property
+    def batch(self) -> int:
+        """Parts in one call."""
+        return BATCH if hasattr(self.inner, "judge_together") else SMALL_BATCH
+
+    def judge(self, case: Case) -> Opinion | None:
+        """What the assessor thinks of a part."""
+        return self.judge_together([case])[0]
+
+    def judge_together(self, cases: Sequence[Case]) -> Sequence[Opinion | None]:
+        """The opinions of an actor; of another one where it dies on the way."""
+        sent: list[Sent] = [(case.question, case.item, case.part, case.nuggets) for case in cases]
+        errors = self.ray.exceptions
+        for _ in range(ATTEMPTS):
+            actor = None
+            try:
+                actor = self._actor()
+                outcome = self.ray.get(actor.judge.remote(sent))
+            except errors.RayTaskError as error:
+                self._leave(actor)
+                raise UsageError(f"the assessor {self.name} failed on the cluster: {error.cause}") from None
+            except errors.GetTimeoutError:
+                raise UsageError("the Ray cluster has no place for an assessor; lower --workers") from None
+            except errors.RayError as error:
+                self._leave(actor)
+                ended = str(error).strip().splitlines()[-1:] or [type(error).__name__]
+                continue
+            with self._lock:
+                self._free.append(actor)
+            return _opinions(outcome)
+        first = cases[0].question.id
+        message = f"question {first}: {ATTEMPTS} workers of the Ray cluster ended while judging it"
+        more = "judgments made so far are kept; judge again to go on"
+        raise InputError(Problem("configuration", f"{message}: {ended[0][:300]} ({more})", None, None, first))
+
+    def close(self) -> None:
+        """End the actors, and what they started."""
+        with self._lock:
+            actors, self._free[:] = list(self._free), []
+        for actor in actors:
+            try:
+                self.ray.get(actor.close.remote(), timeout=30.0)
+            except self.ray.exceptions.RayError:
+                pass
+            finally:
+                self.ray.kill(actor)
+
+    def _actor(self) -> Any:
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+        return started(self.ray, _Host, self.packed, str(Path.cwd()), str(self.collection))
+
+    def _leave(self, actor: Any) -> None:
+        if actor is not None:
+            self.ray.kill(actor)
+
+
+def over_ray(
+    assessor: AutomaticAssessor, address: str, *, collection: Path, workers: int | None = None
+) -> AutomaticAssessor:
+    """The assessor on the cluster at this address; `local` starts one on this machine.
+
+    Where `workers` is not given there is one for each processor of the cluster.
+    """
+    ray = cluster(address)
+    if workers is None:
+        workers = min(MOST_WORKERS, max(1, int(ray.cluster_resources().get("CPU", 1))))
+    try:
+        packed = ray.cloudpickle.dumps(assessor)
+    except Exception as error:  # noqa: BLE001  # other people's objects refuse in their own ways
+        message = f"the assessor {assessor.name} cannot be sent to a Ray cluster: {error}"
+        raise UsageError(f"{message}; judge without --ray") from None
+    return OverRay(assessor, ray, ray.put(packed), collection, workers)
+
+
+class _Host:
+    """What runs on a node. Errors of the assessor go back as values, because exceptions lose their fields."""
+
+    def __init__(self, packed: bytes, folder: str, collection: str) -> None:
+        import pickle
+        import sys
+
+        # A module beside the user is found here too, where the node has the folder.
+        if folder not in sys.path:
+            sys.path.append(folder)
+        self._assessor = pickle.loads(packed)  # noqa: S301  # made by the job that started this actor
+        self._documents = documents_at(Path(collection))
+
+    def ready(self) -> bool:
+        """Answer when the actor is there."""
+        return True
+
+    def judge(self, sent: Sequence[Sent]) -> Sequence[Opinion | None] | dict[str, Any]:
+        """An opinion or None for each part, or what the assessor's error is made of."""
+        cases = [Case(*parts, self._documents) for parts in sent]
+        try:
+            if hasattr(self._assessor, "judge_together"):
+                return list(self._assessor.judge_together(cases))
+            return [self._assessor.judge(case) for case in cases]
+        except InputError as error:
+            return {"problems": list(error.problems)}
+        except QassayError as error:
+            return {"message": str(error)}
+
+    def close(self) -> None:
+        """End whatever the assessor keeps running."""
+        if callable(ending := getattr(self._assessor, "close", None)):
+            ending()
+
+
+def _opinions(outcome: Sequence[Opinion | None] | dict[str, Any]) -> Sequence[Opinion | None]:
+    if not isinstance(outcome, dict):
+        return outcome
+    if "problems" in outcome:
+        raise InputError(outcome["problems"])
+    raise UsageError(str(outcome["message"]))
