@@ -20,7 +20,7 @@ from qassay.web.results.jobs import Job
 from qassay.web.results.present import ResultsPage, TableView, present, queue_of, snapshot, submit, table_view
 from qassay.web.results.publishing import Publication, visible_to
 from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
-from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
 from qassay.web.site import Site
 
 router = Router()
@@ -33,7 +33,7 @@ CSV = "text/csv; charset=utf-8"
 # ---- the pages, and their tables as CSV ------------------------------------------------------------------------------
 
 
-@router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=EVERYBODY)
+@router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=READERS)
 async def leaderboard(who: Who, site: TheSite, parameters: Annotated[LeaderboardParameters, Query()]) -> ResultsPage:
     """The leaderboard for organisers; for all others, what is published."""
     published = await run_in_threadpool(visible_to, site.store, who.role)
@@ -203,7 +203,7 @@ def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
     return Withdrawn(id=number)
 
 
-@router.page("/results/published/{number}", template="results_published.html", roles=EVERYBODY)
+@router.page("/results/published/{number}", template="results_published.html", roles=READERS)
 def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     """A published result."""
     publication, tables, document = _published(site, who.role, number)
@@ -213,7 +213,7 @@ def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     return PublishedPage(publication=publication, tables=views, document=document)
 
 
-@router.download("/results/published/{number}/sheet.csv", roles=EVERYBODY)
+@router.download("/results/published/{number}/sheet.csv", roles=READERS)
 def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]) -> Response:
     """A table of a published result."""
     publication, tables, _ = _published(site, who.role, number)
