@@ -458,6 +458,8 @@ class Pool(TypedDict):
     key: str | None
     types: dict[str, PoolOfType]
     assigned: NotRequired[dict[str, dict[str, int]]]
+    # Runs of lower priorities, where the track has only some of each organisation judged.
+    runs_left_out: NotRequired[list[str]]
 
 
 class Judge(TypedDict):

@@ -6,11 +6,11 @@ import importlib
 from dataclasses import dataclass
 from types import ModuleType
 
-from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS
+from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS, PARTICIPANTS, READERS
 
 MODULES = (
     *("home", "sign_in", "account", "people", "work", "judging", "judging_aids", "sets", "nuggets"),
-    *("development", "question_draft", "documents", "runs"),
+    *("development", "question_draft", "documents", "runs", "submissions"),
     *("assignments", "flags", "adjudication", "history", "results"),
 )
 
@@ -37,7 +37,9 @@ NAVIGATION = (
     Entry("/assignments", "Assignments", ORGANISERS, "Who judges what, and how far they are.", True),
     Entry("/people", "People", ORGANISERS, "Invite, change roles, end access."),
     Entry("/history", "History", ORGANISERS, "Every judgment: who, when, from what to what."),
-    Entry("/results", "Results", EVERYBODY, "Scores, and what they are worth.", True),
+    Entry("/submissions", "Submissions", PARTICIPANTS, "Submit, replace and withdraw the runs of your organisation."),
+    Entry("/organisation-results", "Results", PARTICIPANTS, "How your runs did, once the results are published."),
+    Entry("/results", "Results", READERS, "Scores, and what they are worth.", True),
 )
 
 

@@ -19,6 +19,7 @@ from qassay.web.results.finding import StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
 from qassay.web.results.present import ResultsPage, TableView, present, queue_of, snapshot, submit, table_view
 from qassay.web.results.publishing import Publication, visible_to
+from qassay.web.results.studies import organisations
 from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
 from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
 from qassay.web.site import Site
@@ -172,12 +173,15 @@ async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
-    return await run_in_threadpool(_publish, who, site, sent, job)
+    _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
+    asked = StudyRequest(str(site.folder.path), organisations, sent.choice(), whole=True)
+    pages = await _result(site, asked, now.state, fresh=True)
+    return await run_in_threadpool(_publish, who, site, sent, job, pages)
 
 
-def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
+def _publish(who: Who, site: Site, sent: Publishing, job: Job, pages: StudyResult) -> Publication:
     result = _result_of(job)
-    if result.finding is None:
+    if result.finding is None or pages.finding is None:
         raise Refusal(422, "there is nothing to publish")
     now = snapshot(site)
     if job.state != now.state and not sent.provisional:
@@ -191,6 +195,7 @@ def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
             provisional=now.gate.mark if sent.provisional else None,
             account=who.id,
             name=who.name,
+            pages=pages.finding.document["pages"],
         )
 
 

@@ -6,7 +6,7 @@ Each function takes an opened evaluation, the options of its page and a callback
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -86,6 +86,16 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:
         return (replace(plain, notes=(*plain.notes, SLOW)) if slow else plain), ""
     board = with_intervals(scores)
     return board.table(), board.sentence()
+
+
+def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
+    """The result page of every organisation, as `report --by organisation` has it; without tables of its own."""
+    from qassay.reports.organisations import organisation_page
+    from qassay.reports.organisations import organisations as named
+
+    scores = scored(evaluation, choice)
+    pages = (organisation_page(scores, name) for name in named(scores))
+    return Finding((), {"pages": [asdict(page) for page in pages]})
 
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
