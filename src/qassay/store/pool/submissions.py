@@ -90,7 +90,7 @@ def submit(
     information: RunInformation,
     replacing: bool,
 ) -> None:
-    """Keep a checked run of an organisation, or replace its earlier run of the same tag.
+    """Keep a checked run of an organisation, or replace its earlier run of the same tag; the same file is no change.
 
     What speaks against it is an error of the file, as what is wrong in it is.
     """
@@ -107,6 +107,8 @@ def submit(
         _refuse_withdrawn_by_others(connection, tag, sender.organisation)
         _check_limit(own, sender.track, called, new=False)
     elif not replacing:
+        if _data(connection, tag) == data:
+            return  # sent twice: the answer to the first time was lost
         message = f"your run {tag} is here already; choose to replace earlier runs, or give this one a tag of its own"
         raise InputError(Problem("second-tag", message, called))
     _replace(connection, before, data, called=called, information=information, account=sender.account)
@@ -188,7 +190,7 @@ def _replace(
 ) -> None:
     """Put another file in the place of a run; the digest of the earlier one is recorded."""
     of_tag = table.c.tag == before.tag
-    earlier = bytes(connection.execute(select(table.c.data).where(of_tag)).scalar_one())
+    earlier = _data(connection, before.tag)
     values = {"file": file_name(before.tag) + file_suffix(data), "data": data, "at": now(), "account": account}
     connection.execute(update(table).where(of_tag).values(withdrawn=False, **values))
     was = {
@@ -199,6 +201,10 @@ def _replace(
     }
     note_action(connection, "replace-run", account=account, run=before.tag, file=called, size=len(data), before=was)
     describe_run(connection, before.tag, _or_before(information, before.information), account=account)
+
+
+def _data(connection: Connection, tag: str) -> bytes:
+    return bytes(connection.execute(select(table.c.data).where(table.c.tag == tag)).scalar_one())
 
 
 def _or_before(given: RunInformation, before: RunInformation) -> RunInformation:
