@@ -38,7 +38,7 @@ def command(
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
-    chosen = named_sets(sets, evaluation.sets)
+    chosen = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
     with progress("resampling") as update:
         study = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
     print_json(study.as_json()) if as_json else print_tables(study.tables())

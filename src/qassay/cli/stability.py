@@ -73,7 +73,7 @@ def command(
         with progress("comparing rankings") as update:
             result = stability(
                 evaluation,
-                sets=named_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+                sets=named_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets]),
                 measures=measure or (),
                 reference=reference,
                 component=component,

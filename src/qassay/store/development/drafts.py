@@ -30,7 +30,7 @@ from qassay.tasks import Task
 
 Draft = TypeVar("Draft")
 DRAFT = "draft-"
-_FIELDS = ("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis")
+_FIELDS = ("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis", "author")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
     """Disagreement tables and agreement statistics."""
     from qassay.analysis import agreement as compared
 
-    study = compared(evaluation, sets=_sets(sets, evaluation.sets), progress=progress)
+    study = compared(evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress)
     return Finding(parts_of(study.tables(), "agreement"), study.as_json())
 
 
@@ -144,7 +144,7 @@ def stability(
 
     result = compared(
         evaluation,
-        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets]),
         measures=[choice.measure] if choice.measure else (),
         reference=reference,
         component=choice.component,
