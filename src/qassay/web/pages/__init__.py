@@ -24,6 +24,8 @@ class Entry:
     roles: frozenset[str]
     does: str = ""
     step: bool = False
+    # Who else has it where assessors write questions.
+    authors: frozenset[str] = frozenset()
 
 
 NAVIGATION = (
@@ -31,7 +33,12 @@ NAVIGATION = (
     Entry("/work", "Work", ASSESSORS, "Judge what is assigned to you, one question at a time."),
     Entry("/adjudication", "Adjudication", ADJUDICATORS, "Rule where assessors disagree.", True),
     Entry(
-        "/development", "Questions", ORGANISERS, "Write questions, with their answers from the documents.", step=True
+        "/development",
+        "Questions",
+        ORGANISERS,
+        "Write questions, with their answers from the documents.",
+        step=True,
+        authors=ASSESSORS,
     ),
     Entry("/runs", "Runs", ORGANISERS, "Add runs and see what is wrong with them.", True),
     Entry("/assignments", "Assignments", ORGANISERS, "Who judges what, and how far they are.", True),
@@ -57,10 +64,14 @@ def load() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{__name__}.{name}") for name in MODULES}
 
 
-def navigation(role: str | None, path: str) -> list[Link]:
+def entries(role: str | None, *, authors: bool) -> list[Entry]:
+    """The entries of the navigation for this role; `authors` says whether assessors write questions."""
+    return [entry for entry in NAVIGATION if role in entry.roles or (authors and role in entry.authors)]
+
+
+def navigation(role: str | None, path: str, *, authors: bool = False) -> list[Link]:
     """The links that an account with this role sees on the page at this path."""
     return [
         Link(entry.path, entry.label, path == entry.path or (entry.path != "/" and path.startswith(entry.path + "/")))
-        for entry in NAVIGATION
-        if role in entry.roles
+        for entry in entries(role, authors=authors)
     ]
