@@ -1,9 +1,12 @@
-"""A client of a served evaluation: what a program needs to judge its pool, with a token.
+"""A client of a served evaluation: what a program needs to judge its pool, or to submit runs, with a token.
 
     client = Client("http://127.0.0.1:8000", token="qsy_...")
     for item in client.items():
         ...
     client.send_judgments("my-judge", rows)
+
+    client = Client("http://127.0.0.1:8000", token="qsy_...")  # of a participant
+    client.submit(Path("run.txt"), priority=1)
 
 Nothing but the named address is spoken to. A request that the server did not answer is tried again: rows that stand as
 they are are not repeated there, so nothing is doubled.
@@ -12,11 +15,13 @@ they are are not repeated there, so nothing is doubled.
 from __future__ import annotations
 
 import json
+import secrets
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -33,6 +38,9 @@ BATCH = 500
 LONGEST_BATCH = 400_000
 ATTEMPTS = 5
 TIMEOUT = 60.0
+# The server checks a run before it answers; it gives up after five minutes.
+UPLOAD_TIMEOUT = 600.0
+HALF_CHARACTER = "a text has half a character (a lone surrogate), which no file can hold; correct it"
 
 
 class ServerError(QassayError):
@@ -89,8 +97,40 @@ class Client:
         path = f"/sets/{quote(name, safe='')}/judgments"
         return sum(self.request("POST", path, {"rows": batch})["added"] for batch in _batches(rows))
 
+    def submissions(self) -> dict[str, Any]:
+        """The runs of the participant's organisation, and the rules of the track."""
+        page: dict[str, Any] = self.request("GET", "/submissions")
+        return page
+
+    def submit(
+        self,
+        path: Path,
+        *,
+        description: str | None = None,
+        manual: bool = False,
+        priority: int | None = None,
+        replace: bool = False,
+    ) -> dict[str, Any]:
+        """Submit the run in a file, and return the server's report: the tag of the run, or what is wrong with it.
+
+        The same file sent twice is one run: a request whose answer was lost can be repeated.
+        """
+        fields: dict[str, Any] = {"description": description, "priority": priority}
+        fields |= {"manual": str(manual).lower(), "replace": str(replace).lower()}
+        said = {name: str(value) for name, value in fields.items() if value is not None}
+        sent = _form(said, path.name, path.read_bytes())
+        report: dict[str, Any] = self.request("POST", "/submissions", sent)["files"][0]
+        return report
+
+    def withdraw(self, tag: str) -> None:
+        """Withdraw a run of the participant's organisation."""
+        self.request("POST", "/submissions/withdraw", {"tag": tag})
+
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """What the server answers, as plain data; a `ServerError` that says what it objects to."""
+        """What the server answers, as plain data; a `ServerError` that says what it objects to.
+
+        The body is sent as JSON; a `Form`, as it is.
+        """
         for attempt in range(ATTEMPTS):
             try:
                 return self._once(method, path, body)
@@ -101,23 +141,57 @@ class Client:
         raise ServerError(f"{self._url} does not answer")
 
     def _once(self, method: str, path: str, body: Any) -> Any:
-        try:
-            data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            message = "a text has half a character (a lone surrogate), which no file can hold; correct it"
-            raise InputError(Problem("encoding", message)) from None
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
-        if data is not None:
+        data, wait = None, TIMEOUT
+        if isinstance(body, Form):
+            data, wait = body.data, UPLOAD_TIMEOUT
+            headers["Content-Type"] = body.type
+        elif body is not None:
+            data = _json(body)
             headers["Content-Type"] = "application/json"
         sent = urllib.request.Request(f"{self._url}/api{path}", data, headers, method=method)  # noqa: S310  # checked
         try:
-            with direct().open(sent, timeout=TIMEOUT) as response:
+            with direct().open(sent, timeout=wait) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
             with error:
                 _raise(error)
         except (urllib.error.URLError, TimeoutError, ConnectionError, ValueError) as error:
             raise _PassingError(f"cannot be reached: {getattr(error, 'reason', error)}") from None
+
+
+@dataclass(frozen=True)
+class Form:
+    """The body of a request with a file, and its type."""
+
+    type: str
+    data: bytes
+
+
+def _form(fields: Mapping[str, str], name: str, content: bytes) -> Form:
+    """Fields and one file, named `files`, as browsers send them."""
+    boundary = f"qassay-{secrets.token_hex(16)}"
+    # What would end the name of the file, or its line.
+    escaped = name.translate({ord(character): f"%{ord(character):02X}" for character in '"\r\n'})
+    parts = [f'Content-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n' for field, value in fields.items()]
+    parts.append(
+        f'Content-Disposition: form-data; name="files"; filename="{escaped}"\r\n'
+        "Content-Type: application/octet-stream\r\n\r\n"
+    )
+    try:
+        start = "".join(f"--{boundary}\r\n{part}" for part in parts).encode()
+    except UnicodeEncodeError:
+        raise InputError(Problem("encoding", HALF_CHARACTER)) from None
+    return Form(
+        f"multipart/form-data; boundary={boundary}", b"".join((start, content, f"\r\n--{boundary}--\r\n".encode()))
+    )
+
+
+def _json(body: Any) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError(Problem("encoding", HALF_CHARACTER)) from None
 
 
 class _PassingError(Exception):

@@ -45,6 +45,7 @@ from qassay.judging.keys import (
     voted,
 )
 from qassay.judging.pool import judged_by
+from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
 from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule, shared_nuggets, vote
 from qassay.measures import measure as parse_measure
@@ -173,6 +174,12 @@ class Evaluation:
         return tuple(rule for rule in rules if rule not in self.sets)
 
     @cached_property
+    def role_sets(self) -> tuple[str, ...]:
+        """Sets that follow from who wrote the questions and who judged them: `author` and `other`."""
+        own = self.assessor_sets if has_authors(self.questions) else ()
+        return tuple(name for name in BY_ROLE if own and name not in self.sets)
+
+    @cached_property
     def two_way_sets(self) -> frozenset[str]:
         """The sets whose NO means only: not entailed."""
         reference = {"reference"} if self.question_file.two_way else set()
@@ -213,7 +220,18 @@ class Evaluation:
             rows = [(0, row) for row in reference_rows(self.question_file)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
             return JudgmentSet(name, {"pair": table})
+        if name in self.role_sets:
+            return self._by_role(name)[0]
         raise unknown("judgment set", name, self.sets)
+
+    def _by_role(self, role: str) -> tuple[JudgmentSet, dict[str, str]]:
+        """The judgments of the authors, or of the others, and the set that those of each question come from."""
+        made, chosen = set_by_role(role, self._judgment_sets(in_order(self.assessor_sets)), self.questions)
+        if not made.kinds:
+            who = "the author of its question" if role == AUTHOR else "anybody but the author of its question"
+            message = f"no judgment is by {who}: questions name their author, and judgments their assessor"
+            raise InputError(Problem("configuration", message, self.folder.name()))
+        return made, chosen
 
     def unreadable_sets(self, key: str) -> dict[str, Problem]:
         """The other judgment sets that cannot be read, each with its first fault: they take no part in scores."""
@@ -229,11 +247,21 @@ class Evaluation:
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
         paths = self.folder.nugget_lists()
+        if name in self.role_sets and name not in paths:
+            return self._nuggets_by_role(name)
         chosen = list_of_key(name, paths)
         if chosen is None:
             return no_nuggets()
         path = paths[chosen]
         return reading.read_nuggets(path, self.questions, file=self.folder.name(path))
+
+    def _nuggets_by_role(self, role: str) -> pl.DataFrame:
+        """The nuggets of every question from the list of the set that its judgments come from."""
+        chosen = self._by_role(role)[1]
+        lists = {name: self.nugget_list(name) for name in dict.fromkeys(chosen.values())}
+        asked = {name: [question for question, own in chosen.items() if own == name] for name in lists}
+        parts = [table.filter(pl.col("question").is_in(asked[name])) for name, table in lists.items()]
+        return pl.concat(parts, how="diagonal_relaxed")
 
     @cached_property
     def answers(self) -> pl.DataFrame:

@@ -28,6 +28,8 @@ class Question:
     hypothesis: str | None = None
     # Answers that are known to be right, for free-text questions.
     gold: tuple[str, ...] = ()
+    # Who wrote it: the name of an account, or of an assessor in judgments. It is not part of what is asked.
+    author: str | None = field(default=None, compare=False)
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, hash=False)
 
 

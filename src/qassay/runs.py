@@ -8,7 +8,7 @@ where a task ranks questions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,35 @@ class Runs:
     def about(self, tag: str) -> RunInformation:
         """What the run says of itself."""
         return self.information.get(tag, RunInformation())
+
+    def to_judge(self, most: int | None) -> Runs:
+        """The runs with the rows of those only that are judged: `most` of each organisation (None: all)."""
+        chosen = first_of_organisations({tag: self.about(tag) for tag in self.tags}, most)
+        if len(chosen) == len(self.tags):
+            return self
+        return replace(self, table=self.table.filter(pl.col("run").cast(pl.String).is_in(list(chosen))))
+
+
+def first_of_organisations(runs: Mapping[str, RunInformation], most: int | None) -> tuple[str, ...]:
+    """The first `most` runs of each organisation by priority, then by tag; runs without an organisation are all in.
+
+    Priority 1 comes first, and a run without a priority last.
+
+    >>> about = RunInformation
+    >>> runs = {"a": about("North", priority=2), "b": about("North", priority=1), "c": about("North"), "d": about()}
+    >>> first_of_organisations(runs, 2), first_of_organisations(runs, None)
+    (('a', 'b', 'd'), ('a', 'b', 'c', 'd'))
+    """
+    if most is None:
+        return tuple(runs)
+    places: dict[str, int] = {}
+    chosen = set()
+    for tag, about in sorted(runs.items(), key=lambda run: (run[1].priority is None, run[1].priority or 0, run[0])):
+        if about.organisation is not None:
+            places[about.organisation] = places.get(about.organisation, 0) + 1
+        if about.organisation is None or places[about.organisation] <= most:
+            chosen.add(tag)
+    return tuple(tag for tag in runs if tag in chosen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,7 +160,7 @@ def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path
     assert (small / "qassay.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("release", ["0001", "0002", "0003"])
+@pytest.mark.parametrize("release", ["0001", "0002", "0003", "0004"])
 def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: str) -> None:
     path = tmp_path / "backup.db"
     with closing(sqlite3.connect(path)) as database:

@@ -28,6 +28,8 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 PASSWORD = "a long enough password"
+# Of the participant.
+ORGANISATION = "North"
 SETTINGS = Settings(more_hosts=("testserver",), log="none")
 ORIGIN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
 
@@ -73,7 +75,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, _cheap_passwords: None) -
     store = open_store(folder, create=True)
     with store.write() as connection:
         for role in ROLES:
-            add_account(connection, f"Some {role}", role, password=passwords.hash_password(PASSWORD))
+            organisation = ORGANISATION if role == "participant" else None
+            hashed = passwords.hash_password(PASSWORD)
+            add_account(connection, f"Some {role}", role, password=hashed, organisation=organisation)
     store.close()
     return folder
 

@@ -13,8 +13,8 @@ import zstandard
 from qassay.formats.folder import open_folder
 from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import count_runs
-from qassay.web.pages import runs as page_module
-from qassay.web.pages.runs import clean_name
+from qassay.web import uploading as page_module
+from qassay.web.uploading import clean_name
 
 
 @pytest.fixture

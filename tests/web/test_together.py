@@ -43,7 +43,7 @@ def anywhere(request: pytest.FixtureRequest, site: Any, tmp_path: Path, monkeypa
     store = open_store(folder, create=True)
     with store.write() as connection:
         for role in ROLES:
-            add_account(connection, f"Some {role}", role)
+            add_account(connection, f"Some {role}", role, organisation="North" if role == "participant" else None)
     settings = site.app.state.site.settings
     yield type(site)(folder, store, create_app(folder, settings, store=store))
     store.close()

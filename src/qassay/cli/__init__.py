@@ -30,6 +30,7 @@ VERBS = {
     "pool": "What is to be judged, and how much is not yet.",
     "sheet": "A judging sheet for an assessor without the server.",
     "serve": "The web application.",
+    "submit": "Submit runs to a served evaluation, as a participant.",
     "facts": "The test set and its key in numbers.",
     "judge": "An automatic assessor judges the pool.",
     "sample": "The random questions that correct an assessor.",

@@ -54,7 +54,7 @@ def command(
     if by == "person":
         _by_person(people(evaluation, sets=_sets(sets, evaluation.sets), resamples=resamples, seed=seed), as_json)
         return
-    chosen = named_sets(sets, evaluation.sets)
+    chosen = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
     with progress("resampling") as update:
         study = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
     print_json(study.as_json()) if as_json else print_tables(study.tables())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,8 @@ from qassay.formats.jsonl import write_rows
 from qassay.judging.pool import pool
 from qassay.judging.sets import JudgmentSet
 from qassay.questions import TestSet
-from qassay.tables import Cell, Column, table
+from qassay.runs import Runs, first_of_organisations
+from qassay.tables import Cell, Column, plural, table
 
 # What is counted of the assignments, and the fields of a workload that have it.
 ASSIGNED = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
@@ -35,7 +37,8 @@ def command(
     """What is to be judged, and how much of it is not yet.
 
     Equal items of different runs are pooled and judged once; lists, nugget responses and justifications are judged
-    run by run. A sheet holds what is left, one JSON object a line: fill in the verdicts and import it.
+    run by run. Where qassay.toml says so (pooled in the table [track]), only the runs of the first priorities of each
+    organisation are judged. A sheet holds what is left, one JSON object a line: fill in the verdicts and import it.
 
     Examples
 
@@ -52,15 +55,21 @@ def command(
     asked = evaluation.questions
     if evaluation.task.has("justified") and evaluation.configuration.justified:
         asked = TestSet(tuple(pair for pair in asked if pair.id in evaluation.configuration.justified))
-    pooled = pool(evaluation.runs, asked, evaluation.task, judged, nuggets)
+    most = evaluation.configuration.track.pooled
+    pooled = pool(evaluation.runs.to_judge(most), asked, evaluation.task, judged, nuggets)
     rows = pooled.sheet(evaluation.questions) if sheet is not None else []
     if rows and sheet is not None:
         write_rows(sheet, rows)
     assigned = _assigned(evaluation)
+    left_out = _left_out(evaluation.runs, most)
     if as_json:
-        print_json({**pooled.as_json(), **({"assigned": assigned} if assigned else {})})
+        more = {"assigned": assigned, "runs_left_out": left_out}
+        print_json({**pooled.as_json(), **{name: value for name, value in more.items() if value}})
         return
     tables = [pooled.table()]
+    if left_out:
+        note = f"Left out, because {plural(most or 0, 'run')} per organisation are judged: {', '.join(left_out)}"
+        tables[0] = replace(tables[0], notes=(*tables[0].notes, note))
     if assigned:
         title = "What is assigned in the application"
         counts: list[tuple[Cell, ...]] = [(name, *counted.values()) for name, counted in assigned.items()]
@@ -70,6 +79,12 @@ def command(
         print(f"Wrote {len(rows):,} rows to {sheet}. Fill in the verdicts, then: qassay import {folder} {sheet}")
     elif sheet is not None:
         print(f"Nothing is left to judge: {sheet} is not written.")
+
+
+def _left_out(runs: Runs, most: int | None) -> list[str]:
+    """The runs that are not judged, because those of their organisation with a higher priority are."""
+    chosen = first_of_organisations({tag: runs.about(tag) for tag in runs.tags}, most)
+    return [tag for tag in runs.tags if tag not in chosen]
 
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:

@@ -73,7 +73,10 @@ def command(
         with progress("comparing rankings") as update:
             result = stability(
                 evaluation,
-                sets=named_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.voted_keys]),
+                sets=named_sets(
+                    sets,
+                    [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets, *evaluation.voted_keys],
+                ),
                 measures=measure or (),
                 reference=reference,
                 component=component,

@@ -16,11 +16,12 @@ from qassay.errors import InputError, Problem, QassayError
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
 from qassay.formats.tasks import task_definition
+from qassay.formats.tracks import Track, track_faults, track_of
 from qassay.tasks import Task
 
 CONFIGURATION = "qassay.toml"
 # Keys of qassay.toml that are not keys of a task.
-OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic")
+OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic", "track")
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
 DATABASE = "qassay.db"
 VARIABLE = "QASSAY_DATABASE"
@@ -40,6 +41,7 @@ class Configuration:
     # Judgment sets that programs gave, although their rows carry no trace.
     automatic: tuple[str, ...] = ()
     database: str | None = None
+    track: Track = field(default_factory=Track)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ def read_configuration(folder: Folder) -> Configuration:
         two_way=tuple(keys.get("two_way", ())),
         automatic=tuple(keys.get("automatic", ())),
         database=keys.get("database"),
+        track=track_of(keys.get("track", {})),
     )
 
 
@@ -240,6 +243,7 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
     if not isinstance(drop, dict) or not all(isinstance(rule, str) or _is_series_rule(rule) for rule in drop.values()):
         message = 'takes a table of reasons, such as "7" = "never judged" or "7" = {reason = "...", from = "series"}'
         problems.append(fault("drop", message))
+    problems += [Problem("configuration", message, CONFIGURATION) for message in track_faults(keys.get("track", {}))]
     if "task" not in keys and "types" not in keys:
         problems.append(fault("task", f"is missing; it is one of {', '.join(tasks.names())}, or a TOML file"))
     return problems

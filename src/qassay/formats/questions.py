@@ -18,7 +18,7 @@ from qassay.questions import TYPES, Question, TestSet, gather
 
 # A question with the line it begins on.
 NumberedQuestion = tuple[int, Question]
-_OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hypothesis")
+_OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hypothesis", "author")
 
 
 @dataclass(frozen=True, slots=True)

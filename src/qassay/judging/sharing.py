@@ -65,6 +65,16 @@ def kept_slots(
     return kept
 
 
+def with_author(
+    kept: Mapping[int, int | None], group: Sequence[str], authors: Mapping[str, int]
+) -> dict[int, int | None]:
+    """Who has which slot, the author of the group in the first; unless the slot, or the author, is taken already."""
+    author = next((authors[question] for question in group if question in authors), None)
+    if author is None or 1 in kept or author in kept.values():
+        return dict(kept)
+    return {1: author, **kept}
+
+
 def least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
     """Who takes a slot of a question instead of a person who judges it in another slot; None: anyone who asks."""
     return min((account for account in accounts if account not in others), key=lambda who: load[who], default=None)

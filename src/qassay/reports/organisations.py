@@ -48,7 +48,7 @@ def organisation_page(scores: Scores, organisation: str) -> OrganisationPage:
     own = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
     ranks = scores.ranks()
     every = [row.score for row in scores.runs if row.score is not None]
-    middle, best = float(np.median(every)), max(every)
+    middle, best = (float(np.median(every)), max(every)) if every else (math.nan, math.nan)
     sentences = []
     for row in scores.runs:
         if row.run not in own:
@@ -74,8 +74,9 @@ def _overall(scores: Scores, own: Sequence[str]) -> Table:
     for name in (scores.measure, *names):
         values = [value for of_run in parts.values() if (value := of_run.get(name)) is not None]
         rows.append((name, *(parts[run].get(name) for run in own), *_middle_and_best(np.array(values))))
-    # What is said of missing responses names the runs of others.
-    notes = [note for note in replace(scores, missing=None).notes_for_output() if not note.startswith("*")]
+    # What is said of missing responses, and of sets that judged each run, names the runs of others.
+    own_notes = replace(scores, missing=None, judged_by=None).notes_for_output()
+    notes = [note for note in own_notes if not note.startswith("*")]
     return table("Overall and by component", _columns("", own), rows, notes)
 
 

@@ -65,6 +65,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "score": ("qassay score --json", (outputs.Score, outputs.Sweep, outputs.CorrectedScore)),
     "sensitivity": ("qassay sensitivity --json", (outputs.Sensitivity, outputs.ByMetric)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
+    "submit": ("qassay submit --json", (outputs.Submit,)),
     "stability": ("qassay stability --json", (outputs.Stability, outputs.ByMetric)),
 }
 NAMES: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {**ROWS, **OUTPUTS}

@@ -750,6 +750,41 @@ class Pool(TypedDict):
     key: str | None
     types: dict[str, PoolOfType]
     assigned: NotRequired[dict[str, dict[str, int]]]
+    # Runs of lower priorities, where the track has only some of each organisation judged.
+    runs_left_out: NotRequired[list[str]]
+
+
+class SubmittedFile(TypedDict):
+    """What came of one file: the tag of the run (null where it was refused), or what is wrong with it."""
+
+    file: str
+    run: str | None
+    errors: list[Problem]
+    errors_total: int
+
+
+class SubmittedRun(TypedDict):
+    """A run of the organisation."""
+
+    run: str
+    description: str | None
+    manual: bool
+    priority: int | None
+    withdrawn: bool
+    judged: bool
+    at: str
+
+
+class Submit(TypedDict):
+    """What was sent, and the runs that the organisation has now."""
+
+    evaluation: str
+    organisation: str
+    deadline: str | None
+    limit: int | None
+    files: list[SubmittedFile]
+    withdrawn: list[str]
+    runs: list[SubmittedRun]
 
 
 class ModelTokens(TypedDict):

@@ -19,6 +19,7 @@ class QuestionRow(TypedDict):
     series_type: NotRequired[Text]
     definition: NotRequired[Text]
     hypothesis: NotRequired[Text]
+    author: NotRequired[Text]
     gold: NotRequired[list[str]]
 
 

@@ -42,7 +42,7 @@ from qassay.store.settings import EVALUATION, get_setting
 # How long a writer of another process is waited for.
 BUSY_MILLISECONDS = 15_000
 # The version that this release reads and writes: the name of the last file in migrations/versions.
-HEAD = "0003"
+HEAD = "0004"
 VERSION_TABLE = "qassay_version"
 # Any number of our own: the connection that has this lock on PostgreSQL is the one that migrates.
 _LOCK = 7_117_400_101

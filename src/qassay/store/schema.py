@@ -67,7 +67,7 @@ def _only(condition: ColumnElement[bool]) -> dict[str, Any]:
     return {"sqlite_where": condition, "postgresql_where": condition}
 
 
-ROLES = ("organiser", "adjudicator", "assessor", "reader")
+ROLES = ("organiser", "adjudicator", "assessor", "reader", "participant")
 
 # ---- people ---------------------------------------------------------------------------------------------------------
 
@@ -82,6 +82,7 @@ account = Table(
     Column("active", Boolean, nullable=False, server_default=true()),
     Column("preferences", Text, nullable=False, server_default="{}"),  # JSON: shortcuts and the like
     Column("created", At, nullable=False),
+    Column("organisation", Name),  # of a participant, whose runs are those of the organisation; else null
 )
 invitation = Table(
     "invitation",
@@ -94,6 +95,7 @@ invitation = Table(
     Column("expires", At, nullable=False),
     Column("used", At),
     Column("by", ForeignKey("account.id")),  # null: the first organiser's link
+    Column("organisation", Name),
 )
 session = Table(
     "session",

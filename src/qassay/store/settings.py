@@ -46,6 +46,11 @@ def put_once(connection: Connection, name: str, value: Any) -> Any:
     return get_setting(connection, name)
 
 
+def remove_settings(connection: Connection, prefix: str) -> None:
+    """Remove all settings whose names begin so."""
+    connection.execute(delete(setting).where(setting.c.name.startswith(prefix, autoescape=True)))
+
+
 def forget_settled(connection: Connection, question: str) -> None:
     """Say that a question must be settled again."""
     connection.execute(delete(settled).where(settled.c.question == question))

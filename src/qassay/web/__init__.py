@@ -9,6 +9,7 @@ errors           what is answered when something is wrong, in words of the page
 logs             one line a request, and the numbers of /metrics
 health           routes that belong to no page: health, metrics, static files, the API as OpenAPI
 rendering        templates
+uploading        uploaded runs: received, checked, kept, and what is wrong with them
 checking         uploaded runs, read in a process with limits
 background       work that takes longer than a page may, in a thread
 demonstration    the built-in evaluation as it might be half-way

@@ -138,7 +138,7 @@ def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:
-    """The runs; pairs are judged without any."""
+    """The runs that are judged: of each organisation those of the first priorities; pairs are judged without any."""
     found = evaluation.run_files
     if found.problems:
         raise InputError(found.problems)
@@ -147,4 +147,4 @@ def runs_to_pool(evaluation: Evaluation) -> Runs:
         raise InputError(
             Problem("configuration", "there are no runs yet, so there is nothing to judge; add them first")
         )
-    return found.runs
+    return found.runs.to_judge(evaluation.configuration.track.pooled)

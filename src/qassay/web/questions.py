@@ -22,7 +22,7 @@ from qassay.store.judging.nugget_changes import clean_nugget
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.routing import Context
-from qassay.web.site import Site
+from qassay.web.site import Person, Site
 
 Answers = Mapping[str, Sequence[KnownAnswer]]
 # Words that ask the same of the same: target and text.
@@ -158,6 +158,34 @@ class AuthorQuestions:
         members = [other for other in self.published if other.series == question.series]
         drafts = [draft.question for draft in self.drafts if draft.question.series == question.series]
         return _merged(members, drafts)
+
+
+def check_author(site: Site, who: Person) -> None:
+    """Refuse people who do not write questions: organisers do, and others where the track lets assessors write them."""
+    if who.role != "organiser" and not site.configuration.track.authors:
+        message = "assessors do not write questions in this evaluation; organisers allow it: authors = true in [track]"
+        raise Refusal(403, message)
+
+
+def author_of(site: Site, who: Person) -> str | None:
+    """The name under which a new question is recorded, where questions have authors."""
+    return who.name if site.configuration.track.authors else None
+
+
+def is_own(who: Person, stored: Stored) -> bool:
+    """Whether somebody may see and change a question under development: organisers all, authors their own drafts."""
+    return who.role == "organiser" or (stored.draft and stored.question.author == who.name)
+
+
+def own_questions(site: Site, who: Person, connection: Connection) -> AuthorQuestions:
+    """The questions that somebody works on: to an organiser all, to an author their own drafts and nothing else."""
+    check_author(site, who)
+    questions = author_questions(site, connection)
+    if who.role == "organiser":
+        return questions
+    own = [draft for draft in questions.drafts if is_own(who, draft)]
+    same = same_questions(draft.question for draft in own)
+    return AuthorQuestions(TestSet(()), own, questions.names, same)
 
 
 def noted(text: str, *, vital: bool, doc: str | None, before: Mapping[str, Any] | None = None) -> dict[str, Any]:

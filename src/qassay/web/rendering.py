@@ -125,6 +125,7 @@ def render(
     from qassay.web.pages import navigation
 
     who = request.scope.get("state", {}).get("who")
+    configuration = request.app.state.site.configuration
     signed_in = {"name": who.name, "role": who.role} if who else None
     text = (
         environment()
@@ -132,8 +133,8 @@ def render(
         .render(
             page=page,
             who=who,
-            site=request.app.state.site.configuration.name,
-            navigation=navigation(who.role if who else None, request.url.path),
+            site=configuration.name,
+            navigation=navigation(who.role if who else None, request.url.path, authors=configuration.track.authors),
             page_data=page if data else None,
             site_data={"account": signed_in, "shortcuts": who.preferences.get("shortcuts", {}) if who else {}},
         )

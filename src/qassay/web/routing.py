@@ -12,8 +12,9 @@ A page is served as HTML at its path and as JSON at /api + its path, from the sa
 /api + its path; all changes are actions. A download is a GET whose view returns the response itself (a CSV, a picture).
 Views may be plain functions: they run in a thread, and a store's connection belongs there.
 
-Every route names the roles that may use it; there is no default. EVERYBODY is everybody who is signed in; PUBLIC needs
-no sign-in and is for the door alone. What a role sees of what is behind a route is the view's to decide.
+Every route names the roles that may use it; there is no default. EVERYBODY is everybody who is signed in; READERS may
+see what is published of all runs, which participants may not; PUBLIC needs no sign-in and is for the door alone. What
+a role sees of what is behind a route is the view's to decide.
 
 Bodies are models derived from `Input` (what they do not name is refused), contexts from `Context`. A view that takes an
 `UploadFile` says `upload=True`. Refuse with `qassay.web.errors.Refusal`; send elsewhere with `GoTo`.
@@ -41,7 +42,9 @@ from qassay.web.site import Person, Site
 ORGANISERS: Final = frozenset({"organiser"})
 ADJUDICATORS: Final = frozenset({"organiser", "adjudicator"})
 ASSESSORS: Final = frozenset({"organiser", "adjudicator", "assessor"})
-EVERYBODY: Final = frozenset({"organiser", "adjudicator", "assessor", "reader"})
+READERS: Final = frozenset({"organiser", "adjudicator", "assessor", "reader"})
+PARTICIPANTS: Final = frozenset({"participant"})
+EVERYBODY: Final = READERS | PARTICIPANTS
 PUBLIC: Final = frozenset({ANYONE})
 
 # The number of a row. What no database (and no browser) holds as a number is refused before it is looked for.

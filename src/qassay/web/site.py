@@ -31,7 +31,7 @@ BY_NAME: Final = parse("10 per 10 minutes")
 BY_ADDRESS: Final = parse("100 per 10 minutes")
 # What one person may write beside judgments: known answers, impressions.
 BY_PERSON: Final = parse("120 per 10 minutes")
-Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader"]
+Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader", "participant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +217,13 @@ class Person:
     has_password: bool = True
     session: int | None = None
     token: int | None = None
+    organisation: str | None = None
 
     @classmethod
     def of(cls, account: Account, *, session: int | None = None, token: int | None = None) -> Person:
         """The person behind an account."""
-        return cls(account.id, account.name, account.role, account.preferences, account.has_password, session, token)
+        own = (account.id, account.name, account.role, account.preferences, account.has_password)
+        return cls(*own, session, token, account.organisation)
 
     def assessor(self) -> Assessor:
         """The person as the store names those who judge."""

@@ -86,7 +86,7 @@ def served_from(folder: Path, jobs: JobQueue) -> Evaluated:
     import_folder(store, open_folder(folder))
     with store.write() as connection:
         for role in ROLES:
-            add_account(connection, f"Some {role}", role)
+            add_account(connection, f"Some {role}", role, organisation="North" if role == "participant" else None)
     app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store)
     app.state.site.kept["results"] = jobs
     return Evaluated(folder, store, app)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, update
@@ -43,11 +44,19 @@ class Assignment:
     seconds: int
 
 
-def assign(act: Act, questions: TestSet, *, assessors: int, accounts: Sequence[int]) -> int:
+def assign(
+    act: Act,
+    questions: TestSet,
+    *,
+    assessors: int,
+    accounts: Sequence[int],
+    authors: Mapping[str, int] = MappingProxyType({}),
+) -> int:
     """Give every question to k assessors and return how many assignments are new; earlier assignments stay.
 
     The questions of a series go to the same people. The person with the least to judge is next, and the person who was
-    least often a first assessor goes first. Without accounts the work is open to all.
+    least often a first assessor goes first. Without accounts the work is open to all. A question that is among those of
+    `authors`, with the account of its author, goes to the author first and to others second.
     """
     connection = act.connection
     sharing.check_number(assessors, accounts)
@@ -60,10 +69,12 @@ def assign(act: Act, questions: TestSet, *, assessors: int, accounts: Sequence[i
         judging.setdefault(question, set()).add(given.account)
     rows: list[dict[str, Any]] = []
     for group in sharing.groups(questions, sizes):
-        chosen = sharing.choose(assessors, accounts, sharing.kept_slots(group, assessors, existing), load, firsts)
-        for slot, wanted in chosen.items():
+        kept = sharing.with_author(sharing.kept_slots(group, assessors, existing), group, authors)
+        chosen = sharing.choose(assessors, accounts, kept, load, firsts)
+        for slot, taker in chosen.items():
             for question in (name for name in group if (name, slot) not in existing):
                 others = judging.setdefault(question, set())
+                wanted = authors.get(question, taker) if slot == 1 else taker
                 account = wanted if wanted not in others else sharing.least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)

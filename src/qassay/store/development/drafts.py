@@ -30,7 +30,7 @@ from qassay.tasks import Task
 
 Draft = TypeVar("Draft")
 DRAFT = "draft-"
-_FIELDS = ("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis")
+_FIELDS = ("id", "type", "text", "series", "target", "target_type", "series_type", "definition", "hypothesis", "author")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,13 @@ def new_series(
     target: str,
     target_type: str | None = None,
     series_type: str | None = None,
+    author: str | None = None,
     account: int | None,
 ) -> Stored:
     """Begin a series: with its `other` question where the task has that type, else with an empty question."""
     kind = "other" if "other" in task.types else next(iter(task.types))
     series = DRAFT + secrets.token_hex(6)
-    begun = Question("", kind, "", series, target, target_type, series_type)
+    begun = Question("", kind, "", series, target, target_type, series_type, author=author)
     return _insert(connection, begun, account)
 
 
@@ -119,7 +120,7 @@ def new_question(connection: Connection, task: Task, asked: Question, *, account
     if task.unit == "series":
         if asked.series is None:
             raise UsageError(f"task {task.name} asks in series: begin one, and add the question to it")
-        first = _of_series(connection, asked.series)[0].question
+        first = questions_of_series(connection, asked.series)[0].question
         asked = replace(asked, target=first.target, target_type=first.target_type, series_type=first.series_type)
     return _insert(connection, asked, account)
 
@@ -142,7 +143,7 @@ def change_question(
 
 def change_series(connection: Connection, series: str, changes: dict[str, Any], *, account: int | None) -> None:
     """Change the target of a series, with all of its questions."""
-    for stored in _of_series(connection, series):
+    for stored in questions_of_series(connection, series):
         _rewrite(connection, stored, replace(stored.question, **changes), account)
 
 
@@ -160,7 +161,7 @@ def remove_question(connection: Connection, number: str, *, account: int | None)
 def remove_series(connection: Connection, series: str, *, account: int | None) -> None:
     """Remove a series with all its drafts; nothing of it is in the test set."""
     keep_others_out(connection)
-    drafts = _of_series(connection, series)
+    drafts = questions_of_series(connection, series)
     if any(not stored.draft for stored in drafts):
         raise UsageError(f"series {series} is in the test set; remove its questions one by one")
     for draft in drafts:
@@ -196,8 +197,8 @@ def body_of(asked: Question) -> str:
     return msgspec.json.encode(question_row(asked)).decode()
 
 
-def _of_series(connection: Connection, series: str) -> list[Stored]:
-    """All questions of a series, those of the test set first."""
+def questions_of_series(connection: Connection, series: str) -> list[Stored]:
+    """All questions of a series, those of the test set first; an error where there is none."""
     # The series stands in the text alone; a part of it finds few rows, which are then looked at.
     part = table.c.body.contains(msgspec.json.encode(series).decode(), autoescape=True)
     likely = select(table).where(part).order_by(table.c.draft, table.c.ordinal, table.c.id)

@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import UsageError, unknown
 from qassay.formats.times import later, now
-from qassay.store.schema import ROLES, account, invitation, session
+from qassay.store.schema import ROLES, account, invitation, run, session
 from qassay.store.schema import token as token_table
 from qassay.store.settings import note_action
 
@@ -29,6 +29,7 @@ from qassay.store.settings import note_action
 LIFE = timedelta(days=7)
 # The role of an invitation that gives an existing account a new password.
 RESET = "reset"
+PARTICIPANT = "participant"
 TAKEN = "there is an account {!r} already; choose another name"
 ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
@@ -46,6 +47,8 @@ class Account:
     has_password: bool
     subject: str | None = None
     preferences: Mapping[str, Any] = field(default_factory=dict)
+    # Of a participant; nobody else has one.
+    organisation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Invitation:
     created: str
     expires: str
     by: str | None
+    organisation: str | None = None
 
 
 def digest(token: str) -> str:
@@ -145,16 +149,24 @@ def has_organiser(connection: Connection) -> bool:
 
 
 def add_account(
-    connection: Connection, name: str, role: str, *, password: str | None = None, subject: str | None = None
+    connection: Connection,
+    name: str,
+    role: str,
+    *,
+    password: str | None = None,
+    subject: str | None = None,
+    organisation: str | None = None,
 ) -> Account:
-    """Make an account; `password` is a hash."""
+    """Make an account; `password` is a hash, and a participant has an organisation."""
     name = clean_name(name)
     if role not in ROLES:
         raise unknown("role", role, ROLES)
+    organisation = organisation_for(connection, role, organisation)
     _refuse_taken(connection, name)
     if subject is not None and find_subject(connection, subject) is not None:
         raise UsageError("this identity has an account already; sign in with it")
     values = {"name": name, "role": role, "password": password, "subject": subject, "created": now()}
+    values["organisation"] = organisation
     try:
         number = connection.execute(insert(account).values(**values).returning(account.c.id)).scalar_one()
     except IntegrityError:  # another process was faster by a moment
@@ -163,28 +175,41 @@ def add_account(
 
 
 def change_account(
-    connection: Connection, number: int, *, by: int, role: str | None = None, active: bool | None = None
+    connection: Connection,
+    number: int,
+    *,
+    by: int,
+    role: str | None = None,
+    active: bool | None = None,
+    organisation: str | None = None,
 ) -> Account:
-    """Change role or activity; sessions and tokens of the account end at once. The last organiser stays one."""
+    """Change role, organisation or activity; sessions and tokens of the account end at once.
+
+    The last organiser stays one. An account that is no participant's any more has no organisation.
+    """
     before = get_account(connection, number)
     role = before.role if role is None else role
     active = before.active if active is None else active
     if role not in ROLES:
         raise unknown("role", role, ROLES)
+    kept = before.organisation if role == PARTICIPANT else None
+    organisation = organisation_for(connection, role, organisation or kept)
     # On PostgreSQL two organisers could demote each other at the same moment: the rows are taken first.
     connection.execute(select(account.c.id).where(account.c.role == "organiser").with_for_update()).all()
     organises = before.role == "organiser" and before.active
     if organises and not (role == "organiser" and active) and _organisers(connection) == 1:
         raise UsageError(f"{before.name} is the only organiser; make somebody else one first")
-    if (role, active) == (before.role, before.active):
+    if (role, active, organisation) == (before.role, before.active, before.organisation):
         return before
-    connection.execute(update(account).where(account.c.id == number).values(role=role, active=active))
+    values = {"role": role, "active": active, "organisation": organisation}
+    connection.execute(update(account).where(account.c.id == number).values(**values))
     end_access(connection, number)
     if not (role == "organiser" and active):
         _end_invitations(connection, invitation.c.by == number)
     if not active:
         end_resets(connection, before.name)
-    note_action(connection, "account", account=by, of=before.name, role=role, active=active)
+    member = {} if organisation is None else {"organisation": organisation}
+    note_action(connection, "account", account=by, of=before.name, role=role, active=active, **member)
     return get_account(connection, number)
 
 
@@ -211,7 +236,7 @@ def change_preferences(connection: Connection, number: int, preferences: Mapping
 
 def as_account(row: RowMapping) -> Account:
     """An account from its row."""
-    own = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject")}
+    own = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject", "organisation")}
     preferences = msgspec.json.decode(row["preferences"])
     return Account(**own, has_password=row["password"] is not None, preferences=preferences)
 
@@ -231,15 +256,64 @@ def _organisers(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(account).where(organising)).scalar_one()
 
 
+# ---- organisations -------------------------------------------------------------------------------------------------
+
+
+def organisations(connection: Connection) -> list[str]:
+    """The organisations of participants, invited people and runs, by name."""
+    informed = connection.execute(select(run.c.information).where(run.c.information.is_not(None))).scalars()
+    described = (msgspec.json.decode(text).get("organisation") for text in informed)
+    named = select(account.c.organisation).union(select(invitation.c.organisation))
+    return sorted({name for name in (*described, *connection.execute(named).scalars()) if name})
+
+
+def organisation_for(connection: Connection, role: str, organisation: str | None) -> str | None:
+    """The organisation of somebody with this role; an error where it is missing, not wanted, or looks like another.
+
+    A member sees the runs of their organisation, so two organisations must not be taken for each other.
+    """
+    if role != PARTICIPANT:
+        if organisation:
+            raise UsageError(f"only a participant belongs to an organisation; this is the role {role}")
+        return None
+    if not organisation or not organisation.strip():
+        raise UsageError("a participant belongs to an organisation; name it")
+    cleaned = clean_name(organisation)
+    known = organisations(connection)
+    if cleaned in known:
+        return cleaned
+    own = looks(cleaned)
+    alike = next((name for name in known if looks(name) == own), None)
+    if alike is not None:
+        raise UsageError(
+            f"the organisation {cleaned!r} looks like {alike!r}; write it the same way, or choose another name"
+        )
+    return cleaned
+
+
+def members(connection: Connection, organisation: str) -> list[str]:
+    """The names of the people who take part for an organisation."""
+    c = account.c
+    own = (c.role == PARTICIPANT, c.active, c.organisation == organisation)
+    return list(connection.execute(select(c.name).where(*own).order_by(c.name)).scalars())
+
+
 # ---- invitations ----------------------------------------------------------------------------------------------------
 
 
 def invite(
-    connection: Connection, role: str, *, name: str | None = None, by: int | None = None, life: timedelta = LIFE
+    connection: Connection,
+    role: str,
+    *,
+    name: str | None = None,
+    by: int | None = None,
+    life: timedelta = LIFE,
+    organisation: str | None = None,
 ) -> str:
     """Make an invitation and return its token, which is shown once and kept nowhere."""
     if role not in (*ROLES, RESET):
         raise unknown("role", role, ROLES)
+    organisation = organisation_for(connection, role, organisation)
     if name is not None:
         name = clean_name(name)
         if role == RESET:
@@ -248,15 +322,16 @@ def invite(
             _refuse_taken(connection, name)
     token = secrets.token_urlsafe(32)
     values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
-    connection.execute(insert(invitation).values(**values))
-    note_action(connection, "invite", account=by, role=role, name=name)
+    connection.execute(insert(invitation).values(**values, organisation=organisation))
+    member = {} if organisation is None else {"organisation": organisation}
+    note_action(connection, "invite", account=by, role=role, name=name, **member)
     return token
 
 
 def open_invitations(connection: Connection, *which: ColumnElement[bool]) -> list[Invitation]:
     """Invitations that can still be used, the oldest first."""
     c = invitation.c
-    rows = select(c.id, c.role, c.name, c.created, c.expires, account.c.name)
+    rows = select(c.id, c.role, c.name, c.created, c.expires, account.c.name, c.organisation)
     rows = rows.join(account, account.c.id == c.by, isouter=True).order_by(c.id)
     return [Invitation(*row) for row in connection.execute(rows.where(c.used.is_(None), c.expires > now(), *which))]
 
@@ -288,7 +363,8 @@ def accept_invitation(
     if connection.execute(unused.values(used=now())).rowcount != 1:
         raise UsageError(SPENT)
     if offered.role != RESET:
-        return add_account(connection, offered.name or name or "", offered.role, password=password, subject=subject)
+        member = {"password": password, "subject": subject, "organisation": offered.organisation}
+        return add_account(connection, offered.name or name or "", offered.role, **member)
     known, _ = find_account(connection, offered.name or "")
     if known is None or not known.active or (password is None and not by_proxy):
         raise UsageError(SPENT)
@@ -333,7 +409,7 @@ def admit_invited(connection: Connection, name: str) -> Account | None:
     if not waiting:
         return find_subject(connection, name)
     connection.execute(update(invitation).where(invitation.c.id == waiting[0].id).values(used=now()))
-    return add_account(connection, name, waiting[0].role, subject=name)
+    return add_account(connection, name, waiting[0].role, subject=name, organisation=waiting[0].organisation)
 
 
 def _waiting_for(connection: Connection, name: str) -> list[Invitation]:

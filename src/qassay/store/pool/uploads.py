@@ -1,4 +1,7 @@
-"""Runs in the store: kept to the byte, described, withdrawn and restored; never overwritten here."""
+"""Runs in the store: kept to the byte, described, withdrawn and restored; never overwritten here.
+
+`submissions` are the runs of participants, who may also replace theirs.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,11 @@ def list_runs(connection: Connection, *, limit: int, offset: int = 0) -> list[St
     """Runs by tag, some of them."""
     rows = connection.execute(_runs().order_by(table.c.tag).limit(limit).offset(offset))
     return [_read(row) for row in rows]
+
+
+def every_run(connection: Connection) -> list[StoredRun]:
+    """All runs by tag."""
+    return [_read(row) for row in connection.execute(_runs().order_by(table.c.tag))]
 
 
 def find_run(connection: Connection, tag: str) -> StoredRun:
@@ -109,9 +117,17 @@ def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: 
 
 
 def runs_mark(connection: Connection) -> str:
-    """A mark that changes whenever a run comes, goes or is replaced: results under the same mark are current."""
-    rows = connection.execute(select(table.c.tag, table.c.at).where(~table.c.withdrawn).order_by(table.c.tag))
-    return digest([tuple(row) for row in rows])
+    """A mark that changes whenever a run comes, goes or is replaced, or its priority changes.
+
+    Results under the same mark are current.
+    """
+    c = table.c
+    rows = connection.execute(select(c.tag, c.at, c.information).where(~c.withdrawn).order_by(c.tag))
+    marks: list[tuple[Any, ...]] = []
+    for tag, at, text in rows:
+        about = _information(text)
+        marks.append((tag, at) if about.priority is None else (tag, at, about.organisation, about.priority))
+    return digest(marks)
 
 
 def _runs() -> Select[Any]:
@@ -151,6 +167,18 @@ def _information_row(tag: str, information: RunInformation, before: str | None) 
     }
     row = {name: value for name, value in {**row, **fields}.items() if value is not None or name not in fields}
     return None if row.keys() == {"run"} else msgspec.json.encode(row).decode()
+
+
+def lock_runs(connection: Connection) -> None:
+    """On PostgreSQL, where writers do not wait for each other: one at a time counts and adds runs."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE run IN SHARE ROW EXCLUSIVE MODE")
+
+
+def waiting_information(connection: Connection, tag: str) -> RunInformation | None:
+    """The description that came before the run; None where there is none."""
+    waiting: dict[str, str] = get_setting(connection, WAITING) or {}
+    return _information(waiting[tag]) if tag in waiting else None
 
 
 def _waiting(connection: Connection, tag: str) -> str | None:

@@ -6,11 +6,11 @@ import importlib
 from dataclasses import dataclass
 from types import ModuleType
 
-from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS
+from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS, PARTICIPANTS, READERS
 
 MODULES = (
     *("home", "sign_in", "account", "people", "work", "judging", "judging_aids", "sets", "nuggets"),
-    *("development", "question_draft", "documents", "runs"),
+    *("development", "question_draft", "documents", "runs", "submissions"),
     *("assignments", "flags", "adjudication", "history", "results"),
 )
 
@@ -29,6 +29,8 @@ class Entry:
     step: bool = False
     group: str = ""
     also: tuple[str, ...] = ()
+    # Who else has it where assessors write questions.
+    authors: frozenset[str] = frozenset()
 
     def holds(self, path: str) -> bool:
         """Whether the page at this path belongs here."""
@@ -46,13 +48,18 @@ NAVIGATION = (
     ),
     Entry("/adjudication", "Adjudication", ADJUDICATORS, "Rule where assessors disagree.", True, JUDGE),
     Entry(
-        "/development", "Questions", ORGANISERS, "Write questions, with their answers from the documents.", True, SET_UP
+        *("/development", "Questions", ORGANISERS, "Write questions, with their answers from the documents."),
+        step=True,
+        group=SET_UP,
+        authors=ASSESSORS,
     ),
     Entry("/runs", "Runs", ORGANISERS, "Add runs and see what is wrong with them.", True, SET_UP),
     Entry("/assignments", "Assignments", ORGANISERS, "Who judges what, and how far they are.", True, JUDGE),
     Entry("/people", "People", ORGANISERS, "Invite, change roles, end access.", group=SET_UP),
     Entry("/history", "History", ORGANISERS, "Every judgment: who, when, from what to what.", group=JUDGE),
-    Entry("/results", "Results", EVERYBODY, "Scores, and what they are worth.", True),
+    Entry("/submissions", "Submissions", PARTICIPANTS, "Submit, replace and withdraw the runs of your organisation."),
+    Entry("/organisation-results", "Results", PARTICIPANTS, "How your runs did, once the results are published."),
+    Entry("/results", "Results", READERS, "Scores, and what they are worth.", True),
 )
 
 
@@ -70,14 +77,19 @@ def load() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{__name__}.{name}") for name in MODULES}
 
 
-def navigation(role: str | None, path: str) -> list[Menu]:
+def entries(role: str | None, *, authors: bool) -> list[Entry]:
+    """The entries of the navigation for this role; `authors` says whether assessors write questions."""
+    return [entry for entry in NAVIGATION if role in entry.roles or (authors and role in entry.authors)]
+
+
+def navigation(role: str | None, path: str, *, authors: bool = False) -> list[Menu]:
     """The menus that an account with this role sees on the page at this path: setting up, judging, then the rest."""
     menus: dict[str, list[Entry]] = {SET_UP: [], JUDGE: []}
-    for entry in NAVIGATION:
-        if role in entry.roles and entry.path != "/":
+    for entry in entries(role, authors=authors):
+        if entry.path != "/":
             menus.setdefault(entry.group or entry.label, []).append(entry)
     return [
-        Menu(label, tuple(entries), next((entry for entry in entries if entry.holds(path)), None))
-        for label, entries in menus.items()
-        if entries
+        Menu(label, tuple(found), next((entry for entry in found if entry.holds(path)), None))
+        for label, found in menus.items()
+        if found
     ]

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
+from qassay.judging.roles import has_authors
 from qassay.judging.sets import SLOTS
 from qassay.questions import Question, TestSet
 from qassay.store.acts import Act
@@ -274,6 +275,8 @@ class AssignmentsPage(WorkProgress):
     listing: Listing
     pages: int
     types: list[str]
+    # Whether questions name their authors.
+    has_authors: bool
 
 
 class Pooling(Input):
@@ -288,6 +291,8 @@ class Assigning(Input):
 
     assessors: Annotated[int, Field(ge=1, le=len(SLOTS))]
     accounts: Numbers
+    # Whether a question goes to its author first, where the author is among those who judge.
+    author_first: bool = False
 
 
 class Reassigning(Input):
@@ -314,6 +319,14 @@ class Counted(Context):
 
     done: int
     kept: int = 0
+
+
+class Assigned(Counted):
+    """How many assignments were made, and what could not be done as wanted."""
+
+    # Questions that should have gone to their authors first, who do not judge; and the names of these.
+    without_author: int = 0
+    absent: list[str] = Field(default_factory=list)
 
 
 @router.page("/assignments", template="assignments.html", roles=ORGANISERS)
@@ -347,6 +360,7 @@ def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> Assignme
         listing=listing,
         pages=pages,
         types=[kind for kind in task.types if any(question.type == kind for question in questions)],
+        has_authors=has_authors(questions),
     )
 
 
@@ -364,7 +378,7 @@ def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
 
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
-def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
+def assign_all(who: Who, site: TheSite, sent: Assigning) -> Assigned:
     """Give every question to so many assessors; what is assigned to somebody stays so.
 
     Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
@@ -374,15 +388,36 @@ def assign_all(who: Who, site: TheSite, sent: Assigning) -> Counted:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
         questions = questions_of(site, connection)
+        authors, missing = _authors(connection, questions, sent.accounts) if sent.author_first else ({}, {})
         made = assign(
             Act(connection, site.configuration.task, who.assessor()),
             questions,
             assessors=sent.assessors,
             accounts=sent.accounts,
+            authors=authors,
         )
         if not made and sent.accounts:
             made, _ = hand_over(connection, questions, None, sent.accounts, by=who.id)
-    return Counted(done=made)
+    return Assigned(done=made, without_author=len(missing), absent=sorted(set(missing.values())))
+
+
+def _authors(
+    connection: Connection, questions: TestSet, chosen: Sequence[int]
+) -> tuple[dict[str, int], dict[str, str]]:
+    """The accounts of the authors who judge, by question; and the names of the others.
+
+    An author judges who has an account that may judge and is chosen, where people are chosen.
+    """
+    able = {
+        account.name: account.id
+        for account in accounts(connection)
+        if _can_judge(account) and (not chosen or account.id in chosen)
+    }
+    named = {question.id: question.author for question in questions if question.author}
+    if not named:
+        raise UsageError("no question names its author; let assessors write questions, or import them with an author")
+    present = {question: able[name] for question, name in named.items() if name in able}
+    return present, {question: name for question, name in named.items() if name not in able}
 
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)

@@ -6,16 +6,28 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
+from sqlalchemy import Connection
 
-from qassay.errors import unknown
+from qassay.errors import UsageError, unknown
 from qassay.questions import Question
 from qassay.store.acts import Act
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import add_answer, known_answers
 from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
-from qassay.web.questions import NUGGET_TYPES, Group, author_questions, forget, group_view, noted
-from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.errors import Refusal
+from qassay.web.questions import (
+    NUGGET_TYPES,
+    Group,
+    author_of,
+    check_author,
+    forget,
+    group_view,
+    is_own,
+    noted,
+    own_questions,
+)
+from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Done, Input, Router, TheSite, Who
 from qassay.web.site import Site
 
 router = Router()
@@ -45,6 +57,8 @@ class DevelopmentPage(Context):
     published: int
     has_collection: bool
     runs: int
+    # Whether all questions are here, and can be put in order and published; an author has their own drafts.
+    organises: bool
 
 
 class SeriesSent(Input):
@@ -105,17 +119,18 @@ class Published(Context):
     questions: list[str]
 
 
-@router.page("/development", template="development.html", roles=ORGANISERS)
+@router.page("/development", template="development.html", roles=ASSESSORS)
 def development(
+    who: Who,
     site: TheSite,
     show: Annotated[Literal["all", "drafts"], Query()] = "all",
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> DevelopmentPage:
-    """All questions: drafts first, then the test set."""
+    """All questions, drafts first, then the test set; to an author, their own drafts."""
     task = site.configuration.task
     in_series = task.unit == "series"
     with site.store.read() as connection:
-        questions = author_questions(site, connection)
+        questions = own_questions(site, who, connection)
         runs, withdrawn = count_runs(connection)
         size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
         pages = max(1, -(-questions.groups(0, 0, only_drafts=show == "drafts")[1] // size))
@@ -133,13 +148,15 @@ def development(
         drafts=len(questions.drafts),
         published=len(questions.published),
         has_collection=site.folder.collection.is_dir(),
-        runs=runs - withdrawn,
+        runs=runs - withdrawn if who.role == "organiser" else 0,
+        organises=who.role == "organiser",
     )
 
 
-@router.action("POST", "/development/series", roles=ORGANISERS, status=201)
+@router.action("POST", "/development/series", roles=ASSESSORS, status=201)
 def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
     """Begin a series of drafts; its `other` question comes with it."""
+    check_author(site, who)
     with site.store.write() as connection:
         made = store.new_series(
             connection,
@@ -147,6 +164,7 @@ def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
             target=sent.target.strip(),
             target_type=sent.target_type,
             series_type=_series_type(site, sent),
+            author=author_of(site, who),
             account=who.id,
         )
     return Made(question=made.question.id, series=made.question.series)
@@ -160,11 +178,12 @@ def _series_type(site: Site, sent: SeriesSent) -> str | None:
     return sent.series_type
 
 
-@router.action("PUT", "/development/series", roles=ORGANISERS)
+@router.action("PUT", "/development/series", roles=ASSESSORS)
 def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
     """Change what a series is about, in all of its questions."""
     changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": _series_type(site, sent)}
     with site.store.write() as connection:
+        _check_series(site, who, connection, sent.series)
         store.change_series(connection, sent.series, changes, account=who.id)
     forget(site)
     return Done()
@@ -178,19 +197,24 @@ def move_series(site: TheSite, sent: DraftMoving) -> Done:
     return Done()
 
 
-@router.action("POST", "/development/series/remove", roles=ORGANISERS)
+@router.action("POST", "/development/series/remove", roles=ASSESSORS)
 def remove_series(who: Who, site: TheSite, sent: Named) -> Done:
     """Remove a series of drafts."""
     with site.store.write() as connection:
+        _check_series(site, who, connection, sent.series)
         store.remove_series(connection, sent.series, account=who.id)
     return Done()
 
 
-@router.action("POST", "/development/questions", roles=ORGANISERS, status=201)
+@router.action("POST", "/development/questions", roles=ASSESSORS, status=201)
 def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
     """Add a draft, at the end of its series and before the `other` question."""
-    question = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis)
+    check_author(site, who)
+    author = author_of(site, who)
+    question = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis, author=author)
     with site.store.write() as connection:
+        if sent.series is not None:
+            _check_series(site, who, connection, sent.series)
         made = store.new_question(connection, site.configuration.task, question, account=who.id)
         if sent.answer is not None and sent.type in NUGGET_TYPES:
             fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
@@ -201,12 +225,30 @@ def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
     return Made(question=made.question.id, series=made.question.series)
 
 
-@router.action("POST", "/development/questions/move", roles=ORGANISERS)
-def move_question(site: TheSite, sent: DraftMoving) -> Done:
-    """Move a draft within its series, or among the drafts."""
+@router.action("POST", "/development/questions/move", roles=ASSESSORS)
+def move_question(who: Who, site: TheSite, sent: DraftMoving) -> Done:
+    """Move a draft within its series, or among the drafts, which only organisers do."""
+    check_author(site, who)
     with site.store.write() as connection:
+        if who.role != "organiser":
+            own = (draft for draft in store.read_drafts(connection) if is_own(who, draft) and draft.question.series)
+            if sent.id not in {draft.question.id for draft in own}:
+                raise Refusal(404, f"you have no series with a draft {sent.id}")
         store.move_question(connection, sent.id, sent.places)
     return Done()
+
+
+def _check_series(site: Site, who: Who, connection: Connection, series: str) -> None:
+    """Refuse a series that is not the author's own, in the same words as one that is not there."""
+    check_author(site, who)
+    if who.role == "organiser":
+        return
+    try:
+        own = all(is_own(who, stored) for stored in store.questions_of_series(connection, series))
+    except UsageError:
+        own = False
+    if not own:
+        raise Refusal(404, f"you have no series {series}")
 
 
 @router.action("POST", "/development/publish", roles=ORGANISERS)

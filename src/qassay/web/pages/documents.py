@@ -14,8 +14,8 @@ from qassay.store.development import drafts as store
 from qassay.tables import plural
 from qassay.web.background import BackgroundJob, job_named, start
 from qassay.web.errors import Refusal
-from qassay.web.questions import NUGGET_TYPES, AuthorQuestions, NumberedQuestion, author_questions
-from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Router, TheSite
+from qassay.web.questions import NUGGET_TYPES, AuthorQuestions, NumberedQuestion, check_author, own_questions
+from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
 from qassay.web.site import Site
 
 # Characters sent at most; a longer document is cut around what is marked.
@@ -185,9 +185,12 @@ class SourcePage(Context):
     by_nuggets: tuple[str, ...] = NUGGET_TYPES
 
 
-@router.page("/development/search", template="search.html", roles=ORGANISERS, data=True)
-def search(site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20) -> SearchPage:
+@router.page("/development/search", template="search.html", roles=ASSESSORS, data=True)
+def search(
+    who: Who, site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20
+) -> SearchPage:
     """Passages of the documents that match, with the words that do marked."""
+    check_author(site, who)
     state = index_state(site, patience=PATIENCE)
     hits: list[HitView] = []
     documents = None
@@ -196,18 +199,20 @@ def search(site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20
         documents = len(collection)
         hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
     with site.store.read() as connection:
-        chosen = _choice(author_questions(site, connection), question) if question else None
+        chosen = _choice(own_questions(site, who, connection), question) if question else None
     return SearchPage.build(state, q=q, question=chosen, documents=documents, hits=hits, limit=limit)
 
 
-@router.action("GET", "/development/search/state", roles=ORGANISERS)
-def search_state(site: TheSite) -> IndexState:
+@router.action("GET", "/development/search/state", roles=ASSESSORS)
+def search_state(who: Who, site: TheSite) -> IndexState:
     """Whether the documents can be searched yet."""
+    check_author(site, who)
     return index_state(site, patience=0.0)
 
 
-@router.page("/development/document", template="search_document.html", roles=ORGANISERS, data=True)
+@router.page("/development/document", template="search_document.html", roles=ASSESSORS, data=True)
 def source(
+    who: Who,
     site: TheSite,
     id: Annotated[str, Query(max_length=1000)],  # noqa: A002  # the name in the address
     find: Annotated[str | None, Query(max_length=LONGEST_PASSAGE)] = None,
@@ -217,7 +222,7 @@ def source(
     """A document, in which a passage is selected as the answer of a draft."""
     task = site.configuration.task
     with site.store.read() as connection:
-        questions = author_questions(site, connection)
+        questions = own_questions(site, who, connection)
     chosen = _choice(questions, question)
     drafts = [draft.question for draft in questions.drafts]
     # A series is shown like a draft, by its last one.

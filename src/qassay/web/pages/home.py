@@ -20,7 +20,7 @@ from qassay.store.judging.history import set_names
 from qassay.store.people import accounts
 from qassay.store.pool.uploads import count_runs
 from qassay.tables import plural
-from qassay.web.pages import NAVIGATION
+from qassay.web.pages import entries
 from qassay.web.pooling import PoolView, pool_view
 from qassay.web.questions import questions_of
 from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, Who
@@ -71,8 +71,8 @@ def home(who: Who, site: TheSite) -> Home:
     if who.role == "organiser":
         with site.store.read() as connection:
             steps = next_steps(site, connection)
-    mine = (entry for entry in NAVIGATION if entry.does and who.role in entry.roles)
-    doors = [Door.build(entry) for entry in mine if not (steps and entry.step)]
+    mine = entries(who.role, authors=site.configuration.track.authors)
+    doors = [Door.build(entry) for entry in mine if entry.does and not (steps and entry.step)]
     return Home.build(
         who,
         evaluation=site.configuration.name,

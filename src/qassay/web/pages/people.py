@@ -18,6 +18,7 @@ from qassay.store.people import (
     end_access,
     invite,
     open_invitations,
+    organisations,
     withdraw_invitation,
 )
 from qassay.web.errors import Refusal
@@ -31,6 +32,7 @@ MAY: Final[dict[Role, str]] = {
     "organiser": "everything: questions, runs, people, assignments, results",
     "adjudicator": "rule on disagreements once every assessor has finished a question",
     "assessor": "judge what is assigned",
+    "participant": "submit the runs of one organisation, and see its results once they are published",
     "reader": "see the published results",
 }
 RESET_LIFE = timedelta(days=1)
@@ -45,6 +47,7 @@ class AccountRow(Context):
     active: bool
     created: str
     own: bool
+    organisation: str | None
 
 
 class RoleRow(Context):
@@ -60,6 +63,8 @@ class People(Context):
     people: list[AccountRow]
     invitations: list[Invitation]
     roles: list[RoleRow]
+    # Those that are known, to choose from.
+    organisations: list[str]
 
 
 class Inviting(Input):
@@ -68,6 +73,8 @@ class Inviting(Input):
     role: Role
     name: str | None = Field(default=None, max_length=100)
     days: int = Field(default=7, ge=1, le=60)
+    # Of a participant.
+    organisation: str | None = Field(default=None, max_length=100)
 
 
 class OneTimeLink(Context):
@@ -77,6 +84,7 @@ class OneTimeLink(Context):
     role: str
     name: str | None
     expires: str
+    organisation: str | None = None
 
 
 class Changing(Input):
@@ -84,17 +92,19 @@ class Changing(Input):
 
     role: Role | None = None
     active: bool | None = None
+    organisation: str | None = Field(default=None, max_length=100)
 
 
 @router.page("/people", template="people.html", roles=ORGANISERS)
 def show(who: Who, site: TheSite) -> People:
     """Everybody, and the open invitations."""
     with site.store.read() as connection:
-        everybody, invited = accounts(connection), open_invitations(connection)
+        everybody, invited, known = accounts(connection), open_invitations(connection), organisations(connection)
     return People(
         people=[AccountRow.build(account, own=account.id == who.id) for account in everybody],
         invitations=invited,
         roles=[RoleRow(role=role, may=may) for role, may in MAY.items()],
+        organisations=known,
     )
 
 
@@ -103,7 +113,7 @@ def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) ->
     """Invite somebody: a link that works once."""
     if sent.role == "organiser":
         in_person(who)
-    return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days))
+    return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days), sent.organisation)
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
@@ -120,7 +130,9 @@ def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRo
     in_person(who)
     _known(site, number)
     with site.store.write() as connection:
-        changed = change_account(connection, number, by=who.id, role=sent.role, active=sent.active)
+        changed = change_account(
+            connection, number, by=who.id, role=sent.role, active=sent.active, organisation=sent.organisation
+        )
     return AccountRow.build(changed, own=number == who.id)
 
 
@@ -140,12 +152,21 @@ def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
         return Ended(ended=end_access(connection, known.id))
 
 
-def _invited(who: Person, site: Site, request: Request, role: str, name: str | None, life: timedelta) -> OneTimeLink:
+def _invited(
+    who: Person,
+    site: Site,
+    request: Request,
+    role: str,
+    name: str | None,
+    life: timedelta,
+    organisation: str | None = None,
+) -> OneTimeLink:
     """An invitation as a link at the address that people use."""
     with site.store.write() as connection:
-        token = invite(connection, role, name=name, by=who.id, life=life)
+        token = invite(connection, role, name=name, by=who.id, life=life, organisation=organisation)
     origin = site.settings.origin or f"http://{request.headers['host']}"
-    return OneTimeLink(link=f"{origin}/welcome#{token}", role=role, name=name, expires=later(life))
+    link = f"{origin}/welcome#{token}"
+    return OneTimeLink(link=link, role=role, name=name, expires=later(life), organisation=organisation)
 
 
 def _known(site: Site, number: int) -> Account:

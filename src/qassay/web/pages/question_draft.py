@@ -22,12 +22,15 @@ from qassay.web.questions import (
     NUGGET_TYPES,
     NumberedQuestion,
     QuestionRow,
-    author_questions,
+    check_author,
     forget,
+    is_own,
     noted,
+    own_questions,
     question_row,
 )
-from qassay.web.routing import ORGANISERS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.site import Site
 
 router = Router()
 
@@ -126,13 +129,17 @@ class Changed(Context):
     version: int
 
 
-@router.page("/development/question", template="question_draft.html", roles=ORGANISERS)
-def show(site: TheSite, id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")]) -> QuestionDraftPage:  # noqa: A002  # in the address
+@router.page("/development/question", template="question_draft.html", roles=ASSESSORS)
+def show(
+    who: Who,
+    site: TheSite,
+    id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")],  # noqa: A002  # in the address
+) -> QuestionDraftPage:
     """One question with all that its author noted."""
     task = site.configuration.task
     with site.store.read() as connection:
-        stored = _stored(connection, id)
-        questions = author_questions(site, connection)
+        stored = _stored(site, who, connection, id)
+        questions = own_questions(site, who, connection)
         series = questions.series_of(stored.question)
         answers = known_answers(connection, [member.id for member in series])
         nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
@@ -170,7 +177,7 @@ def _search(text: str, target: str | None) -> str:
     return (text if named else f"{target} {text}").strip()[:300]
 
 
-@router.action("PUT", "/development/question", roles=ORGANISERS)
+@router.action("PUT", "/development/question", roles=ASSESSORS)
 def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     """Change a question; what one of the test set said before is recorded."""
     changes: dict[str, object] = {
@@ -182,7 +189,7 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
         changes["type"] = sent.type
     try:
         with site.store.write() as connection:
-            stored = _stored(connection, sent.id)
+            stored = _stored(site, who, connection, sent.id)
             if sent.gold is not None:
                 changes["gold"] = _gold(sent.gold, stored.question.gold)
             if not stored.draft and not changes["text"] and stored.question.text:
@@ -197,44 +204,44 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     return Changed(version=made.version)
 
 
-@router.action("POST", "/development/question/remove", roles=ORGANISERS)
+@router.action("POST", "/development/question/remove", roles=ASSESSORS)
 def remove(who: Who, site: TheSite, sent: QuestionId) -> Done:
     """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
     with site.store.write() as connection:
-        _stored(connection, sent.id)
+        _stored(site, who, connection, sent.id)
         store.remove_question(connection, sent.id, account=who.id)
     forget(site)
     return Done()
 
 
-@router.action("POST", "/development/question/answers", roles=ORGANISERS, status=201)
+@router.action("POST", "/development/question/answers", roles=ASSESSORS, status=201)
 def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
     """Add a known answer, or accept one that an assessor added."""
     doc = _or_none(sent.doc)
     check_document(site, doc)
     with site.store.write() as connection:
-        _locked(connection, sent.id)
+        _locked(site, who, connection, sent.id)
         add_answer(connection, sent.id, sent.answer, doc, account=who.id)
     return Done()
 
 
-@router.action("POST", "/development/question/answers/withdraw", roles=ORGANISERS)
+@router.action("POST", "/development/question/answers/withdraw", roles=ASSESSORS)
 def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
     with site.store.write() as connection:
-        if _locked(connection, sent.id).draft:
+        if _locked(site, who, connection, sent.id).draft:
             forget_answer(connection, sent.id, sent.answer, doc)
         else:
             withdraw_answer(connection, sent.id, sent.answer, doc, reason=sent.reason, account=who.id)
     return Done()
 
 
-@router.action("POST", "/development/question/nuggets", roles=ORGANISERS)
+@router.action("POST", "/development/question/nuggets", roles=ASSESSORS)
 def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
     with acting(site, who) as act:
-        if _locked(act.connection, sent.id).question.type not in NUGGET_TYPES:
+        if _locked(site, who, act.connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
         bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
         before = bodies.get(sent.nugget) if sent.nugget is not None else None
@@ -242,26 +249,35 @@ def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
         return _nugget(write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version))
 
 
-@router.action("POST", "/development/question/nuggets/remove", roles=ORGANISERS)
+@router.action("POST", "/development/question/nuggets/remove", roles=ASSESSORS)
 def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
     with acting(site, who) as act:
-        _locked(act.connection, sent.id)
+        _locked(site, who, act.connection, sent.id)
         write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
     return Done()
 
 
 def _stored(
-    connection: Connection, number: str, find: Callable[[Connection, str], store.Stored] = store.find_stored
+    site: Site,
+    who: Who,
+    connection: Connection,
+    number: str,
+    find: Callable[[Connection, str], store.Stored] = store.find_stored,
 ) -> store.Stored:
+    """A question that this person may work on; the same refusal where there is none and where it is another's."""
+    check_author(site, who)
     try:
-        return find(connection, number)
+        stored = find(connection, number)
     except UsageError:
-        raise Refusal(404, f"there is no question {number}") from None
+        stored = None
+    if stored is None or not is_own(who, stored):
+        raise Refusal(404, f"there is no question {number}")
+    return stored
 
 
-def _locked(connection: Connection, number: str) -> store.Stored:
-    return _stored(connection, number, store.hold_question)
+def _locked(site: Site, who: Who, connection: Connection, number: str) -> store.Stored:
+    return _stored(site, who, connection, number, store.hold_question)
 
 
 def _fixed(connection: Connection, stored: store.Stored) -> str | None:

@@ -19,8 +19,9 @@ from qassay.web.results.finding import StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
 from qassay.web.results.present import ResultsPage, TableView, present, queue_of, snapshot, submit, table_view
 from qassay.web.results.publishing import Publication, visible_to
+from qassay.web.results.studies import organisations
 from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
-from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
 from qassay.web.site import Site
 
 router = Router()
@@ -33,7 +34,7 @@ CSV = "text/csv; charset=utf-8"
 # ---- the pages, and their tables as CSV ------------------------------------------------------------------------------
 
 
-@router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=EVERYBODY)
+@router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=READERS)
 async def leaderboard(who: Who, site: TheSite, parameters: Annotated[LeaderboardParameters, Query()]) -> ResultsPage:
     """The leaderboard for organisers; for all others, what is published."""
     published = await run_in_threadpool(visible_to, site.store, who.role)
@@ -172,12 +173,15 @@ async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
-    return await run_in_threadpool(_publish, who, site, sent, job)
+    _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
+    asked = StudyRequest(str(site.folder.path), organisations, sent.choice(), whole=True)
+    pages = await _result(site, asked, now.state, fresh=True)
+    return await run_in_threadpool(_publish, who, site, sent, job, pages)
 
 
-def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
+def _publish(who: Who, site: Site, sent: Publishing, job: Job, pages: StudyResult) -> Publication:
     result = _result_of(job)
-    if result.finding is None:
+    if result.finding is None or pages.finding is None:
         raise Refusal(422, "there is nothing to publish")
     now = snapshot(site)
     if job.state != now.state and not sent.provisional:
@@ -191,6 +195,7 @@ def _publish(who: Who, site: Site, sent: Publishing, job: Job) -> Publication:
             provisional=now.gate.mark if sent.provisional else None,
             account=who.id,
             name=who.name,
+            pages=pages.finding.document["pages"],
         )
 
 
@@ -203,7 +208,7 @@ def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
     return Withdrawn(id=number)
 
 
-@router.page("/results/published/{number}", template="results_published.html", roles=EVERYBODY)
+@router.page("/results/published/{number}", template="results_published.html", roles=READERS)
 def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     """A published result."""
     publication, tables, document = _published(site, who.role, number)
@@ -213,7 +218,7 @@ def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     return PublishedPage(publication=publication, tables=views, document=document)
 
 
-@router.download("/results/published/{number}/sheet.csv", roles=EVERYBODY)
+@router.download("/results/published/{number}/sheet.csv", roles=READERS)
 def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]) -> Response:
     """A table of a published result."""
     publication, tables, _ = _published(site, who.role, number)

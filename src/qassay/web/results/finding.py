@@ -239,9 +239,13 @@ def scoring_options(evaluation: Evaluation) -> ScoringOptions:
     used = set(evaluation.questions.types)
     types = tuple(kind for kind in evaluation.task.types if kind in used)
     return ScoringOptions(
-        keys=(*evaluation.sets, *(name for name in evaluation.derived_sets if name not in evaluation.sets)),
+        keys=(
+            *evaluation.sets,
+            *(name for name in evaluation.derived_sets if name not in evaluation.sets),
+            *evaluation.role_sets,
+        ),
         default_key=evaluation.default_key(),
-        sets=evaluation.sets,
+        sets=(*evaluation.sets, *evaluation.role_sets),
         measures=offered_measures(evaluation.task, types),
         components=types if len(types) > 1 else (),
         runs=evaluation.run_files.runs.tags,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.formats.times import now
+from qassay.judging import digest
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
-from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.settings import get_setting, note_action, put_setting, remove_settings
 from qassay.tables import Column, Table
 from qassay.web.results.finding import Choice, Finding
 
@@ -50,6 +51,58 @@ def visible_to(store: Store, role: str) -> list[Publication] | None:
         return publications(connection)
 
 
+@dataclass(frozen=True, slots=True)
+class OrganisationResult:
+    """What an organisation sees of a published result: its own scores, the median and the best."""
+
+    id: str
+    title: str
+    at: str
+    provisional: str | None
+    organisation: str
+    subtitle: str = ""
+    sentences: tuple[str, ...] = ()
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+
+def organisation_results(connection: Connection, organisation: str) -> list[OrganisationResult]:
+    """The published results that have a page of this organisation, the latest first, without their numbers."""
+    return [
+        OrganisationResult(publication.id, publication.title, publication.at, publication.provisional, organisation)
+        for publication in publications(connection)
+        if get_setting(connection, _place(publication.id, organisation)) is not None
+    ]
+
+
+def organisation_result(connection: Connection, number: str, organisation: str) -> OrganisationResult | None:
+    """The page of an organisation in a published result; None where there is none."""
+    publication = next((known for known in publications(connection) if known.id == number), None)
+    stored = get_setting(connection, _place(number, organisation)) if publication else None
+    if publication is None or stored is None:
+        return None
+    return OrganisationResult(
+        publication.id,
+        publication.title,
+        publication.at,
+        publication.provisional,
+        organisation,
+        stored["subtitle"],
+        tuple(stored["sentences"]),
+        {f"table-{place}": _table(saved) for place, saved in enumerate(stored["tables"], start=1)},
+    )
+
+
+def _place(number: str, organisation: str) -> str:
+    """The setting with the page of an organisation; its name may be as long as it likes."""
+    return f"{SETTING}:{number}:{digest('organisation', organisation)}"
+
+
+def _forget(connection: Connection, number: str) -> None:
+    """Remove the numbers of a published result, those of the organisations too."""
+    put_setting(connection, f"{SETTING}:{number}", None)
+    remove_settings(connection, f"{SETTING}:{number}:")
+
+
 def publish(
     connection: Connection,
     finding: Finding,
@@ -59,8 +112,12 @@ def publish(
     provisional: str | None,
     account: int,
     name: str,
+    pages: Iterable[Mapping[str, Any]] = (),
 ) -> Publication:
-    """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place."""
+    """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place.
+
+    `pages` are those of the organisations, each of which sees its own.
+    """
     key, measure = str(finding.document["key"]), str(finding.document["measure"])
     made = Publication(
         id=secrets.token_hex(6),
@@ -76,8 +133,10 @@ def publish(
         raise UsageError(f"{MOST} results are published; withdraw one first")
     for publication in earlier:
         if publication not in kept:
-            put_setting(connection, f"{SETTING}:{publication.id}", None)
+            _forget(connection, publication.id)
     put_setting(connection, f"{SETTING}:{made.id}", _stored(finding))
+    for page in pages:
+        put_setting(connection, _place(made.id, page["organisation"]), page)
     put_setting(connection, SETTING, [asdict(publication) for publication in (made, *kept)])
     details = {name: value for name, value in asdict(made).items() if name not in ("id", "at", "by")}
     note_action(connection, "publish", account=account, publication=made.id, **details)
@@ -90,7 +149,7 @@ def withdraw(connection: Connection, number: str, *, account: int) -> bool:
     kept = [publication for publication in earlier if publication.id != number]
     if len(kept) == len(earlier):
         return False
-    put_setting(connection, f"{SETTING}:{number}", None)
+    _forget(connection, number)
     put_setting(connection, SETTING, [asdict(publication) for publication in kept] or None)
     note_action(connection, "unpublish", account=account, publication=number)
     return True

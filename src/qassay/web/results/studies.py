@@ -6,7 +6,7 @@ Each function takes an opened evaluation, the options of its page and a callback
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -120,6 +120,16 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:
     return board.table(), board.sentence()
 
 
+def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
+    """The result page of every organisation, as `report --by organisation` has it; without tables of its own."""
+    from qassay.reports.organisations import organisation_page
+    from qassay.reports.organisations import organisations as named
+
+    scores = scored(evaluation, choice)
+    pages = (organisation_page(scores, name) for name in named(scores))
+    return Finding((), {"pages": [asdict(page) for page in pages]})
+
+
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
     from qassay.analysis import describe
@@ -149,7 +159,7 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
     """Disagreement tables and agreement statistics."""
     from qassay.analysis import agreement as compared
 
-    study = compared(evaluation, sets=_sets(sets, evaluation.sets), progress=progress)
+    study = compared(evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress)
     return Finding(parts_of(study.tables(), "agreement"), study.as_json())
 
 
@@ -166,7 +176,7 @@ def stability(
 
     result = compared(
         evaluation,
-        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets]),
+        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets]),
         measures=[choice.measure] if choice.measure else (),
         reference=reference,
         component=choice.component,

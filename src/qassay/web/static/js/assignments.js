@@ -4,15 +4,24 @@ import { byId, plural } from "./dom.js";
 import { confirmed } from "./forms.js";
 import { act, askReason, comeBack, onClick, ticked, until } from "./organise.js";
 
-/** @typedef {{done: number, kept: number}} Counted */
+/** @typedef {{done: number, kept: number, without_author: number, absent: string[]}} Counted */
 
 comeBack();
 
 const assigning = byId("assign-form", HTMLFormElement);
 assigning.addEventListener("submit", (event) => {
   event.preventDefault();
-  const body = { assessors: byId("assessors", HTMLInputElement).valueAsNumber, accounts: ticked(assigning, "accounts") };
-  const told = (/** @type {Counted} */ { done }) => (done ? `${plural(done, "assignment")} made.` : "Everything was assigned so already.");
+  const first = document.querySelector("input#author-first");
+  const body = {
+    assessors: byId("assessors", HTMLInputElement).valueAsNumber,
+    accounts: ticked(assigning, "accounts"),
+    author_first: first instanceof HTMLInputElement && first.checked,
+  };
+  const told = (/** @type {Counted} */ { done, without_author, absent }) => {
+    const said = done ? `${plural(done, "assignment")} made.` : "Everything was assigned so already.";
+    if (!without_author) return said;
+    return `${said} ${plural(without_author, "question")} went to other people, because the authors do not judge: ${absent.join(", ")}.`;
+  };
   void act("POST", "/assignments", body, { focus: "#assign-form button", told });
 });
 

@@ -1,4 +1,4 @@
-// Runs: each file is sent by itself, so that each has its answer as soon as it is checked.
+// Runs, and a participant's submissions: each file is sent by itself, so that each has its answer as soon as it is checked.
 import { ApiError, call, get } from "./api.js";
 import { byId, fill, h, plural } from "./dom.js";
 import { act, again, askReason, comeBack, onClick, until } from "./organise.js";
@@ -8,11 +8,15 @@ comeBack();
 /** @typedef {{file: string, tag: string | null, faults: number, first: {line: number | null, message: string}[], report: string | null}} FileReport */
 
 const SHOWN = 200;
-const form = byId("upload-form", HTMLFormElement);
-const results = byId("upload-results");
+// After the deadline there is no form.
+const form = document.querySelector("form#upload-form");
+const results = document.getElementById("upload-results");
+// Where the runs are: those of all, or those of an organisation.
+const path = location.pathname;
 
-form.addEventListener("submit", async (event) => {
+form?.addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (!(form instanceof HTMLFormElement) || !results) return;
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
   const files = [...(byId("files", HTMLInputElement).files ?? [])];
@@ -21,7 +25,7 @@ form.addEventListener("submit", async (event) => {
   let kept = 0;
   for (const [place, file] of files.entries()) {
     fill(reports[place], h("h3", null, h("bdi", null, file.name), h("span", { class: "badge" }, "checking…")));
-    const report = await send(file);
+    const report = await send(form, file);
     if (report.tag) kept += 1;
     fill(reports[place], drawn(report));
   }
@@ -36,22 +40,23 @@ async function refresh() {
   const now = new DOMParser().parseFromString(page, "text/html");
   for (const id of ["runs-count", "pool-state", "runs-list"]) {
     const part = now.getElementById(id);
-    if (part) byId(id).replaceWith(document.adoptNode(part));
+    if (part && document.getElementById(id)) byId(id).replaceWith(document.adoptNode(part));
   }
 }
 
 /**
+ * @param {HTMLFormElement} form
  * @param {File} file
  * @returns {Promise<FileReport>}
  */
-async function send(file) {
+async function send(form, file) {
   const data = new FormData(form);
   data.delete("files");
   if (!data.get("priority")) data.delete("priority");
-  data.set("manual", String(data.has("manual")));
+  for (const name of ["manual", "replace"]) if (form.elements.namedItem(name)) data.set(name, String(data.has(name)));
   data.append("files", file, file.name);
   try {
-    return (await call("POST", "/runs", data)).files[0];
+    return (await call("POST", path, data)).files[0];
   } catch (error) {
     const message = error instanceof ApiError ? error.message : String(error);
     return { file: file.name, tag: null, faults: 1, first: [{ line: null, message }], report: null };
@@ -70,7 +75,7 @@ function drawn(report) {
     h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
   );
   const list = h("ol", { tabindex: "0", "aria-label": `Errors of ${report.file}` }, rows);
-  const all = report.report && h("p", null, h("a", { href: `/runs/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "The errors on a page of their own"));
+  const all = report.report && h("p", null, h("a", { href: `${path}/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "The errors on a page of their own"));
   return [h("h3", null, name, h("span", { class: "badge bad" }, many)), list, ...(all ? [all] : [])];
 }
 
@@ -83,7 +88,7 @@ const field = (name) => /** @type {HTMLInputElement} */ (describing.elements.nam
 onClick("[data-describe]", (button) => {
   byId("describe-title").textContent = `Run ${button.dataset.describe}`;
   field("tag").value = button.dataset.describe ?? "";
-  for (const name of ["organisation", "description", "priority"]) field(name).value = button.dataset[name] ?? "";
+  for (const name of ["organisation", "description", "priority"]) if (field(name)) field(name).value = button.dataset[name] ?? "";
   field("manual").checked = button.dataset.manual === "yes";
   dialog.showModal();
 });
@@ -96,18 +101,18 @@ onClick("[data-withdraw]", async (button) => {
     hint: "It leaves all scores and the pool; what was judged of it is kept, and it can be restored.",
   });
   if (reason === null) return;
-  await act("POST", "/runs/withdraw", { tag, reason }, { focus: `[data-restore="${CSS.escape(tag)}"]` });
+  await act("POST", `${path}/withdraw`, { tag, reason }, { focus: `[data-restore="${CSS.escape(tag)}"]` });
 });
 onClick("[data-restore]", (button) => {
   const tag = button.dataset.restore ?? "";
-  void act("POST", "/runs/restore", { tag }, { focus: `[data-withdraw="${CSS.escape(tag)}"]` });
+  void act("POST", `${path}/restore`, { tag }, { focus: `[data-withdraw="${CSS.escape(tag)}"]` });
 });
 
 if (document.getElementById("pool-running")) {
   void until(async () => {
     if ((await get("/assignments/pool")).state === "running") return false;
     // Files that are being sent are not broken off.
-    if (!form.dataset.busy && !results.hasChildNodes()) location.reload();
+    if (form instanceof HTMLFormElement && !form.dataset.busy && !results?.hasChildNodes()) location.reload();
     return true;
   });
 }

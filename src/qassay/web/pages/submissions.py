@@ -1,0 +1,343 @@
+"""Submissions: a participant's organisation submits, replaces and withdraws its runs, and later sees its results.
+
+Everything here is about the organisation of the person who asks; no address and no field names another one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+from fastapi import File, Form, Query, UploadFile
+from limits import parse
+from sqlalchemy import Connection
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from qassay.errors import UsageError
+from qassay.formats.questions import question_row
+from qassay.formats.times import timestamp
+from qassay.formats.tracks import spoken
+from qassay.runs import RunInformation
+from qassay.store.people import members
+from qassay.store.pool import submissions as store
+from qassay.store.pool.pooling import pool_summary
+from qassay.web import uploading
+from qassay.web.checking import Checker
+from qassay.web.errors import Refusal
+from qassay.web.pages.runs import Long, Priority, Tag, Uploaded, Withdrawing
+from qassay.web.questions import questions_of
+from qassay.web.results.finding import csv_lines
+from qassay.web.results.present import TableView, table_view
+from qassay.web.results.publishing import OrganisationResult, organisation_result, organisation_results
+from qassay.web.routing import PARTICIPANTS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.site import Site
+from qassay.web.uploading import ReportPage, file_report, report_page, take_upload
+
+router = Router()
+# Files that an organisation may send.
+BY_ORGANISATION = parse("200/hour")
+MOST_FILES = 20
+# Uploads of participants that are under way at once: each has a thread of the server, and assessors need some.
+_AT_ONCE = threading.BoundedSemaphore(8)
+_turn = threading.Lock()
+# What a participant may know of a question: not its gold answers, its author, or the author's definition.
+ASKED = ("id", "type", "text", "series", "target", "target_type", "series_type", "hypothesis")
+
+
+class SubmissionView(Context):
+    """A run of the organisation; a manual one carries a star, and one that is judged has a high enough priority."""
+
+    tag: str
+    file: str
+    size: int
+    description: str | None
+    manual: bool
+    priority: int | None
+    withdrawn: bool
+    judged: bool
+    at: str
+    by: str | None
+
+
+class ResultLink(Context):
+    """A published result."""
+
+    id: str
+    title: str
+    at: str
+
+
+class SubmissionsPage(Context):
+    """The organisation's runs, the rules, and whether runs are still taken (`closed` says why not)."""
+
+    evaluation: str
+    organisation: str
+    members: list[str]
+    deadline: str | None
+    deadline_says: str | None
+    limit: int | None
+    # Runs per organisation that are judged, where not all are.
+    pooled: int | None
+    closed: str | None
+    runs: list[SubmissionView]
+    current: int
+    questions: int
+    forms: list[str]
+    upload_limit: int
+    has_collection: bool
+    results: list[ResultLink]
+
+
+class SubmissionDescribed(Input):
+    """What a run of the organisation is."""
+
+    tag: Tag
+    description: Long | None = None
+    manual: bool = False
+    priority: Priority | None = None
+
+
+class OrganisationResultView(ResultLink):
+    """The organisation's results in one publication, beside the median and the best of all runs."""
+
+    provisional: str | None
+    subtitle: str
+    sentences: list[str]
+    tables: list[TableView]
+
+
+class OrganisationResultPage(Context):
+    """The organisation's results; none before anything is published."""
+
+    organisation: str
+    result: OrganisationResultView | None
+    # The other published results.
+    others: list[ResultLink]
+
+
+@router.page("/submissions", template="submissions.html", roles=PARTICIPANTS)
+def show(who: Who, site: TheSite) -> SubmissionsPage:
+    """The organisation's runs, and what may be done."""
+    organisation, track = _organisation(who), site.configuration.track
+    with site.store.read() as connection:
+        own = store.submissions(connection, organisation, track)
+        people = members(connection, organisation)
+        closed = _closed(site, connection, _now())
+        results = organisation_results(connection, organisation)
+    return SubmissionsPage(
+        evaluation=site.configuration.name,
+        organisation=organisation,
+        members=people,
+        deadline=None if track.deadline is None else timestamp(track.deadline),
+        deadline_says=None if track.deadline is None else spoken(track.deadline),
+        limit=track.limit,
+        pooled=track.pooled,
+        closed=closed,
+        runs=[SubmissionView.build(one, one.run, one.run.information) for one in own],
+        current=sum(not one.run.withdrawn for one in own),
+        questions=len(questions_of(site)),
+        forms=list(site.configuration.task.forms),
+        upload_limit=site.settings.upload_limit,
+        has_collection=site.folder.collection.is_dir(),
+        results=[ResultLink.build(result) for result in results],
+    )
+
+
+@router.download("/submissions/questions.jsonl", roles=PARTICIPANTS)
+def questions(site: TheSite) -> Response:
+    """The questions of the test set, without anything that is known of their answers."""
+    rows = (question_row(question) for question in questions_of(site))
+    told = ({name: row[name] for name in ASKED if name in row} for row in rows)
+    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in told)
+    headers = {"Content-Disposition": 'attachment; filename="questions.jsonl"'}
+    return Response(lines, media_type="application/jsonl", headers=headers)
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+@router.action("POST", "/submissions", roles=PARTICIPANTS, upload=True)
+def submit(
+    who: Who,
+    site: TheSite,
+    files: Annotated[list[UploadFile], File()],
+    description: Annotated[str, Form(max_length=5_000)] = "",
+    manual: Annotated[bool, Form()] = False,
+    priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
+    replace: Annotated[bool, Form()] = False,
+) -> Uploaded:
+    """Check files and keep the runs of those that have no fault; with `replace`, in place of earlier ones."""
+    organisation, arrived = _organisation(who), _now()
+    if len(files) > MOST_FILES:
+        raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
+    for _ in files:
+        site.limits.count(BY_ORGANISATION, "submissions of", organisation)
+    _check_open(site, arrived)
+    about = RunInformation(organisation, description.strip() or None, manual, priority)
+
+    def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
+        sender = store.Sender(organisation, who.id, site.configuration.track)
+        store.submit(connection, sender, tag, data, called=called, information=about, replacing=replace)
+
+    with _one_at_a_time(site, organisation), Checker() as checker:
+        reports = [
+            take_upload(site, checker, file.filename, file.file, keep=keep, organisation=organisation) for file in files
+        ]
+    return Uploaded(files=[file_report(report) for report in reports])
+
+
+@router.action("PUT", "/submissions", roles=PARTICIPANTS)
+def describe(who: Who, site: TheSite, sent: SubmissionDescribed) -> Done:
+    """Say what a run is, and set its priority."""
+    organisation = _organisation(who)
+    about = RunInformation(organisation, (sent.description or "").strip() or None, sent.manual, sent.priority)
+    with _changing(who, site, sent.tag) as (connection, sender):
+        store.describe(connection, sender, sent.tag, about)
+    return Done()
+
+
+@router.action("POST", "/submissions/withdraw", roles=PARTICIPANTS)
+def withdraw(who: Who, site: TheSite, sent: Withdrawing) -> Done:
+    """Withdraw a run; it no longer counts towards the limit."""
+    return _set_withdrawn(who, site, sent, withdrawn=True)
+
+
+@router.action("POST", "/submissions/restore", roles=PARTICIPANTS)
+def restore(who: Who, site: TheSite, sent: Withdrawing) -> Done:
+    """Restore a run that was withdrawn, within the limit."""
+    return _set_withdrawn(who, site, sent, withdrawn=False)
+
+
+def _set_withdrawn(who: Who, site: Site, sent: Withdrawing, *, withdrawn: bool) -> Done:
+    with _changing(who, site, sent.tag) as (connection, sender):
+        store.withdraw(connection, sender, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip())
+    return Done()
+
+
+@router.page("/submissions/report", template="run_upload.html", roles=PARTICIPANTS)
+def report(
+    who: Who,
+    site: TheSite,
+    number: Annotated[str, Query(max_length=40)],
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+) -> ReportPage:
+    """What is wrong with a file that the organisation sent, line by line."""
+    return report_page(site, number, page, organisation=_organisation(who), back="/submissions", label="Submissions")
+
+
+@router.download("/submissions/report.txt", roles=PARTICIPANTS)
+def report_text(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
+    """What is wrong with a file that the organisation sent, as text."""
+    return uploading.report_text(site, number, organisation=_organisation(who))
+
+
+# ---- results ---------------------------------------------------------------------------------------------------------
+
+
+@router.page("/organisation-results", template="organisation_results.html", roles=PARTICIPANTS)
+def results(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)] = "") -> OrganisationResultPage:
+    """The results of the organisation, as they were when they were published; the latest unless one is named."""
+    organisation = _organisation(who)
+    with site.store.read() as connection:
+        published = organisation_results(connection, organisation)
+    if not number and not published:
+        return OrganisationResultPage(organisation=organisation, result=None, others=[])
+    result = _result(site, organisation, number or published[0].id)
+    path = f"/organisation-results.csv?number={result.id}&table="
+    tables = [
+        table_view(name, table, csv=path + name, provisional=result.provisional)
+        for name, table in result.tables.items()
+    ]
+    return OrganisationResultPage(
+        organisation=organisation,
+        result=OrganisationResultView.build(result, sentences=list(result.sentences), tables=tables),
+        others=[ResultLink.build(other) for other in published if other.id != result.id],
+    )
+
+
+@router.download("/organisation-results.csv", roles=PARTICIPANTS)
+def results_csv(
+    who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)], table: Annotated[str, Query(max_length=200)]
+) -> Response:
+    """A table of the organisation's results."""
+    result = _result(site, _organisation(who), number)
+    if table not in result.tables:
+        raise Refusal(404, f"this result has no table {table!r}")
+    headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
+    lines = csv_lines(result.tables[table], provisional=result.provisional)
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _result(site: Site, organisation: str, number: str) -> OrganisationResult:
+    with site.store.read() as connection:
+        result = organisation_result(connection, number, organisation)
+    if result is None:
+        raise Refusal(404, "there is no such published result of your organisation")
+    return result
+
+
+# ---- who may, and when -----------------------------------------------------------------------------------------------
+
+
+def _now() -> datetime:
+    """This moment; tests set another."""
+    return datetime.now(UTC)
+
+
+def _organisation(who: Who) -> str:
+    if not who.organisation:
+        raise Refusal(403, "your account belongs to no organisation; ask an organiser")
+    return who.organisation
+
+
+def _closed(site: Site, connection: Connection, moment: datetime) -> str | None:
+    """Why runs are not taken at this moment; None where they are."""
+    try:
+        store.check_open(site.configuration.track, moment, is_pooled=pool_summary(connection) is not None)
+    except store.ClosedError as error:
+        return str(error)
+    return None
+
+
+def _check_open(site: Site, moment: datetime) -> None:
+    with site.store.read() as connection:
+        closed = _closed(site, connection, moment)
+    if closed is not None:
+        raise Refusal(409, closed)
+
+
+@contextmanager
+def _changing(who: Who, site: Site, tag: str) -> Iterator[tuple[Connection, store.Sender]]:
+    """A connection for a change of a run of the organisation, while runs may be changed."""
+    sender = store.Sender(_organisation(who), who.id, site.configuration.track)
+    _check_open(site, _now())
+    with site.store.write() as connection:
+        try:
+            store.own_run(connection, sender.organisation, tag)
+        except UsageError:
+            raise Refusal(404, f"your organisation has no run {tag}") from None
+        yield connection, sender
+
+
+@contextmanager
+def _one_at_a_time(site: Site, organisation: str) -> Iterator[None]:
+    """Let one upload of an organisation, and few of all, be under way."""
+    with _turn:
+        sending: set[str] = site.kept.setdefault("submitting", set())
+        if organisation in sending:
+            message = "another upload of your organisation is being checked; wait until it is done"
+            raise Refusal(429, message, headers={"Retry-After": "2"})
+        if not _AT_ONCE.acquire(blocking=False):
+            message = "many runs are being checked; try again in a minute"
+            raise Refusal(503, message, headers={"Retry-After": "10"})
+        sending.add(organisation)
+    try:
+        yield
+    finally:
+        with _turn:
+            sending.discard(organisation)
+        _AT_ONCE.release()
