@@ -18,6 +18,7 @@ class _Dated(msgspec.Struct):
     """What is read of a row of judgments."""
 
     at: str | None = None
+    settled: str | None = None
 
 
 def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) -> JudgingProgress:
@@ -33,7 +34,9 @@ def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) 
     times = {}
     for name in wanted:
         lines = files.read_bytes(paths[name]).split(b"\n")
-        times[name] = [_moment(decoder.decode(line).at) for line in lines if line.strip()]
+        rows = [decoder.decode(line) for line in lines if line.strip()]
+        # What a rule settled took nobody any time.
+        times[name] = [_moment(row.at) for row in rows if row.settled is None]
     return progress_of(times)
 
 

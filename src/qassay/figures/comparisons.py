@@ -152,7 +152,9 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     highest = math.ceil(max([*rates, 2 * curves.error]) * 20) / 20
     scale = alt.Scale(domain=[0.0, highest], nice=False, clamp=True)
     base = chart(_curve_cells(curves, chosen)).encode(
-        x=alt.X("size:Q", title=f"number of {curves.unit_name[1]}", axis=alt.Axis(grid=False)),
+        x=alt.X(
+            "size:Q", title=f"number of {curves.unit_name[1]}", axis=alt.Axis(grid=False, tickMinStep=1, format="d")
+        ),
         y=alt.Y("rate:Q", title="reversed by new questions", axis=alt.Axis(format="%"), scale=scale),
         detail="bin:N",
     )
@@ -177,8 +179,8 @@ def error_curves(curves: SensitivityCurves) -> Figure:
         "error-curves",
         alt.layer(limit, expected, fit, points, labels).properties(width=WIDTH - 120, height=CURVES_HEIGHT),
         title=f"How often is a difference reversed, by the number of {curves.unit_name[1]}?",
-        caption=f"Each line is one size of difference, named at its end: dots are measured, the line is expected, {drawn}"
-        f"the dotted line is at {curves.error:.0%}.",
+        caption="Each line is one size of difference, named at its end: dots are measured, the line is expected, "
+        f"{drawn}the dotted line is at {curves.error:.0%}.",
         description=f"With {size} {told}.",
         table=_curve_table(curves),
     )

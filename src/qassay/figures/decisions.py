@@ -24,7 +24,9 @@ OVERALL = "overall"
 def top_runs(scores: Scores, most: int = TOP) -> Figure:
     """The average score of the top runs as bars: the best run of each organisation, where runs name one."""
     alt = altair()
-    has_organisations = any(scores.information[row.run].organisation for row in scores.runs if row.run in scores.information)
+    has_organisations = any(
+        scores.information[row.run].organisation for row in scores.runs if row.run in scores.information
+    )
     board = scores.best_per_organisation() if has_organisations else scores
     rows: list[tuple[Cell, ...]] = [
         (row.run, scores.information[row.run].organisation if row.run in scores.information else None, row.score)
@@ -84,7 +86,11 @@ def conditioned_accuracy(scores: Scores) -> Figure:
         fillOpacity=alt.condition(f"datum.answer == '{OVERALL}'", alt.value(1), alt.value(0.4))
     )
     labels = base.mark_text(align="left", dx=5, fontSize=11, color=INK).encode(text="label:N")
-    left = "" if len(order) == len(with_counts) else f" The first {len(order)} of {len(with_counts)} runs; the table has all."
+    left = (
+        ""
+        if len(order) == len(with_counts)
+        else f" The first {len(order)} of {len(with_counts)} runs; the table has all."
+    )
     best = with_counts[0]
     columns: list[Column | str] = ["run", "reference answer", Column("pairs"), Column("accuracy", ".3f")]
     return figure(
@@ -107,4 +113,6 @@ def _shares(counts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[int, flo
     right = {answer: row.get(answer, 0) for answer, row in counts.items()}
     total = sum(sums.values())
     overall = {OVERALL: (total, sum(right.values()) / total if total else None)}
-    return overall | {answer: (sums[answer], right[answer] / sums[answer] if sums[answer] else None) for answer in counts}
+    return overall | {
+        answer: (sums[answer], right[answer] / sums[answer] if sums[answer] else None) for answer in counts
+    }

@@ -53,7 +53,7 @@ def agreement_matrix(pair: PairAgreement) -> Figure:
         "agreement",
         square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns)",
-        caption=f"{told} A cell is darker the larger its share of the row; on the diagonal both agree.",
+        caption=f"{told} The shade of a cell is its share of the row; on the diagonal both agree.",
         description=told,
         table=table(f"Labels of {a} and {b}", [pair.a, pair.b, Column("number")], rows),
     )
@@ -72,7 +72,7 @@ def contingency(counts: Mapping[str, Mapping[str, int]]) -> Figure:
         "contingency",
         square(_shares(rows), down, across, ",d"),
         title="Decisions of the judgments (rows) and of all runs (columns)",
-        caption=f"{told} A cell is darker the larger its share of the row.",
+        caption=f"{told} The shade of a cell is its share of the row.",
         description=told,
         table=table("Decisions of the judgments and of the runs", ["judgments", "runs", Column("number")], rows),
     )
@@ -170,7 +170,9 @@ def bias_by_run(trust: Trust) -> Figure:
     colour = alt.condition("datum.clear", alt.value(OTHER), alt.value(SOFT))
     base = chart(cells).encode(y=names("run", shown))
     zero = chart([{"zero": 0}]).mark_rule(color=INK).encode(x=alt.X("zero:Q", title=title))
-    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour)
+    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=colour
+    )
     points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
         x=x, stroke=colour, fill=alt.condition("datum.clear", alt.value(OTHER), alt.value(CARD))
     )
@@ -182,8 +184,8 @@ def bias_by_run(trust: Trust) -> Figure:
         "bias",
         alt.layer(zero, lines, points).properties(width=WIDTH - 120, height=height(len(shown))),
         title=f"Which runs does {program} favour?",
-        caption="A line is the 95% interval of the bias; a filled dot is a run that is clearly moved. The same bias for "
-        "all runs changes no ranking." + first_of(len(shown), len(order), "runs"),
+        caption="A line is the 95% interval of the bias; a filled dot is a run that is clearly moved. "
+        "The same bias for all runs changes no ranking." + first_of(len(shown), len(order), "runs"),
         description=f"Of {len(order):,} runs, {seen} by {program} compared with {people}.",
         table=table(f"Bias: {program} − {people}", columns, rows),
     )
@@ -193,7 +195,7 @@ def judging_progress(progress: JudgingProgress) -> Figure:
     """How many judgments each set had by when; a line per set, with its name at the end."""
     alt = altair()
     rows = [(name, at, number) for name, points in progress.points.items() for at, number in points]
-    if not rows:
+    if len({at for _, at, _ in rows}) < 2:
         raise UsageError("the judgments have no times to draw")
     ends = [{"set": name, "at": points[-1][0], "number": points[-1][1]} for name, points in progress.points.items()]
     cells = [{"set": name, "at": at, "number": number} for name, at, number in rows]

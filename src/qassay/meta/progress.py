@@ -32,7 +32,9 @@ class JudgingProgress(Result):
         first = min(points[0][0] for points in self.points.values())
         last = max(points[-1][0] for points in self.points.values())
         timed = sum(points[-1][1] for points in self.points.values())
-        return f"{plural(timed, 'judgment')} of {plural(len(self.points), 'set')} from {_minute(first)} to {_minute(last)}"
+        return (
+            f"{plural(timed, 'judgment')} of {plural(len(self.points), 'set')} from {_minute(first)} to {_minute(last)}"
+        )
 
     def table(self) -> Table:
         """One row per set."""
@@ -41,7 +43,11 @@ class JudgingProgress(Result):
                 name,
                 number,
                 self.untimed.get(name, 0),
-                *((_minute(points[0][0]), _minute(points[-1][0])) if (points := self.points.get(name)) else (None, None)),
+                *(
+                    (_minute(points[0][0]), _minute(points[-1][0]))
+                    if (points := self.points.get(name))
+                    else (None, None)
+                ),
             )
             for name, number in self.judgments.items()
         ]

@@ -1,7 +1,7 @@
 """The built-in evaluation as it might be half-way: a finished and published part, and a part to judge.
 
-Eight series are judged by two assessors, adjudicated and published; two wait for the adjudicator; six are to be judged.
-A program has judged too, so that its worth can be looked at.
+Twelve series are judged by two assessors, adjudicated and published; two wait for the adjudicator, and two are to be
+judged. A program has judged too, so that its worth can be looked at.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from qassay.web.results.finding import Choice
 from qassay.web.results.studies import leaderboard
 
 # Judged by both assessors; of the other series nothing is judged yet.
-JUDGED = frozenset(str(number) for number in range(1, 11))
+JUDGED = frozenset(str(number) for number in range(1, 15))
 # Adjudicated too.
-FINISHED = frozenset(str(number) for number in range(1, 9))
+FINISHED = frozenset(str(number) for number in range(1, 13))
 # The program that has judged, by the answer patterns of the evaluation.
 PROGRAM = "patterns"
 PEOPLE = (

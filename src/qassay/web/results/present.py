@@ -138,8 +138,8 @@ class ResultsPage(Context):
 
     `state` is `found` with tables; `computing`, with the job to ask for; `refused` or `broken` with a message;
     `closed` while assigned work is open; `published` for those who see what is published and nothing else.
-    `provisional` marks every number where work is open; `finished` is the number of questions that are finished then. `document` is what the command prints with --json, unless
-    `left_out` says that it is too large.
+    `provisional` marks every number where work is open; `finished` is the number of questions that are finished then.
+    `document` is what the command prints with --json, unless `left_out` says that it is too large.
     """
 
     view: str
@@ -302,7 +302,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
         page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
         return page
     finding = result.finding
-    page.state, page.answer, page.left_out = "found", finding.answer, finding.left_out
+    page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
     page.document = dict(finding.document)
     page.figures = figure_views(finding.pictures)
     if page.provisional and page.document:

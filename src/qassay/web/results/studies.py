@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
-NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge FOLDER --with NAME` lets one judge."
+NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
 SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
@@ -98,7 +98,11 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str, list[Calla
         raise UsageError("intervals need runs scored on the same questions; skipping averages over different ones")
     if few := scores.too_few_for_intervals():
         plain = scores.leaderboard()
-        return replace(plain, notes=(*plain.notes, few)), sentence(scores.sentence()), [lambda: figures.top_runs(scores)]
+        return (
+            replace(plain, notes=(*plain.notes, few)),
+            sentence(scores.sentence()),
+            [lambda: figures.top_runs(scores)],
+        )
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
@@ -229,7 +233,7 @@ def stability(
         progress=progress,
     )
     first = next(iter(result.measures.values()))
-    drawn = [lambda: figures.ranks_by_set(first)] if len(result.sets) > 1 else []
+    drawn = [lambda: figures.ranks_by_set(first)] if len(result.sets) > 1 < len(first.runs) else []
     drawn += [lambda: figures.tau_heat_map(first)] if len(result.sets) > 2 else []
     parts = parts_of(result.tables(), "stability")
     return Finding(parts, result.as_json(), _how_far_ranks_move(result), pictures=pictures(*drawn))

@@ -7,7 +7,7 @@ bounded length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from typing import Any, Literal, get_type_hints
@@ -141,12 +141,24 @@ class View:
         *,
         whole: bool = False,
         unfinished: tuple[str, ...] = (),
-        **csv: str | None,
+        part: str | None = None,
+        file: str | None = None,
+        provisional: str | None = None,
     ) -> StudyRequest:
-        """What the page asks of the evaluation in a folder; `csv` are the fields of a table to write."""
+        """What the page asks of the evaluation in a folder; with a `file`, the table `part` is written there."""
         options = {name: whole if name == "whole" else getattr(parameters, name) for name in sorted(self.options)}
-        made = StudyRequest(folder, self.study, parameters.choice(), tuple(options.items()), whole, self.slow, **csv)
-        return replace(made, unfinished=unfinished)
+        return StudyRequest(
+            folder,
+            self.study,
+            parameters.choice(),
+            tuple(options.items()),
+            whole,
+            self.slow,
+            part,
+            file,
+            provisional,
+            unfinished,
+        )
 
 
 class LeaderboardParameters(Parameters):
