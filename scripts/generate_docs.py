@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import get_args
 
 import notebooks
+import papers
 import qassay
 from pictures import pictures
 from qassay import tasks
@@ -58,13 +59,22 @@ def pages() -> list[Path]:
 def regenerate(path: Path) -> str:
     """The page as it should be."""
     text = path.read_text(encoding="utf-8")
-    made = GENERATED.sub(lambda part: f"{part[1]}\n{generate(part['name'])}\n\n{part[3]}", text)
+    made = GENERATED.sub(_regenerated, text)
     return play(made, name=path.relative_to(ROOT).as_posix(), inside=True)
 
 
+def _regenerated(part: re.Match[str]) -> str:
+    """A generated part as it should be; one from public data stays as it is where the data is absent."""
+    if part["name"] == "papers-public" and not papers.has_data():
+        return part[0]
+    return f"{part[1]}\n{generate(part['name'])}\n\n{part[3]}"
+
+
 def generate(name: str) -> str:
-    """One generated part, by its name; after `json` the name is followed by a command."""
+    """One generated part, by its name; after `json` comes a command, after `papers` the tag of a paper."""
     kind, _, command = name.partition(" ")
+    if kind == "papers":
+        return papers.section(command)
     if kind == "commands":
         return commands()
     if kind == "json":
@@ -305,6 +315,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "python": python_names,
     "python-results": python_results,
     "notebook": notebooks.page,
+    "papers-public": papers.public,
 }
 
 

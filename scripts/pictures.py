@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+import papers
 import qassay
 from sessions import WIDTH, Session, environment
 
@@ -125,7 +126,8 @@ def pictures() -> dict[str, str]:
 
 
 def figures() -> dict[str, str]:
-    """The figures of the report of the built-in evaluation."""
+    """The figures of the report of the built-in evaluation, and those in the form of the source papers."""
     report = qassay.report(qassay.open(qassay.demo_folder()))
     drawn = {exhibit.name: exhibit.figure for exhibit in report.exhibits() if exhibit.figure is not None}
-    return {f"figure-{name}.svg": drawn[name].svg() for name in FIGURES}
+    shown = {f"figure-{name}": drawn[name] for name in FIGURES} | papers.figures()
+    return {f"{name}.svg": figure.svg() for name, figure in shown.items()}

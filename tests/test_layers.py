@@ -54,6 +54,7 @@ META = (
     "significance",
     "generalizability",
     "planning",
+    "progress",
     "reuse",
     "distributions",
     "fidelity",

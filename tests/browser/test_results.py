@@ -10,12 +10,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Make = Callable[..., Any]
+# The colours of letters in figures, which are those of the page (--soft and --ink).
+LETTERS = {
+    "light": ("rgb(79, 93, 105)", "rgb(22, 32, 43)"),
+    "dark": ("rgb(163, 179, 193)", "rgb(232, 237, 242)"),
+}
 
 PAGES = (
     *("/results", "/results/units?by=question&sort=mean&down=1", "/results/spread", "/results/compare"),
     *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agreement"),
     *("/results/run?run=harbor", "/results/question?question=r1"),
 )
+# Those of them that have figures.
+WITH_FIGURES = ("/results", "/results/spread", "/results/compare", "/results/stability", "/results/agreement")
 
 
 def _computed(page: Page) -> None:
@@ -36,6 +43,10 @@ def test_every_page_of_results(
         accessible(page)
         expect(page.locator("footer")).to_have_css("position", "static")
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], path
+        if path in WITH_FIGURES:
+            expect(page.locator("figure.chart svg").first).to_be_visible()
+            colour = page.locator("figure.chart svg text").first.evaluate("text => getComputedStyle(text).fill")
+            assert colour in LETTERS[looks.get("color_scheme", "light")], path
         if page.locator(".tabs [aria-current]").count():
             expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
 
@@ -49,7 +60,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     page.goto(f"{server.url}/results")
     expect(page.get_by_role("heading", name="Nothing is scored while assigned work is open")).to_be_visible()
     accessible(page)
-    page.get_by_role("link", name="Show provisional results all the same").click()
+    page.get_by_role("link", name="Show provisional results anyway").click()
     _computed(page)
     expect(page.locator("caption").filter(has_text="items open").first).to_be_visible()
     page.get_by_label("Title (optional)").fill("First figures")
@@ -98,3 +109,22 @@ def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit:
     page.get_by_role("link", name="meadow*").click()
     expect(page.get_by_role("heading", name="Run meadow")).to_be_visible(timeout=60_000)
     expect(page.locator("caption").first).to_contain_text("judgments: first", timeout=60_000)
+
+
+def test_agreement_is_open_while_judging_goes_on(
+    make_evaluation: Make, serve: Make, visit: Make, accessible: Make
+) -> None:
+    one = make_evaluation("rag", without=())
+    one.give_out("Ada", "Ben", "Cleo", assessors=3)
+    server = serve(one.folder)
+    page = visit(server, one, "Olga")
+    # Work is open everywhere: agreement is shown, and says that judging goes on.
+    page.goto(f"{server.url}/results")
+    page.get_by_role("link", name="See how far the assessors agree").click()
+    _computed(page)
+    expect(page.get_by_text("Judging goes on:")).to_be_visible()
+    expect(page.locator("figure.chart").first).to_be_visible()
+    accessible(page)
+    page.goto(f"{server.url}/results/trust?provisional=1")
+    expect(page.get_by_text("No automatic assessor has judged yet.")).to_be_visible(timeout=60_000)
+    accessible(page)

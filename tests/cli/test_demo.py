@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import socket
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.cli.demo import disagreements, tell
+from qassay.cli.demo import Story, disagreements, tell
 from qassay.demo import copy_demo
 
 
@@ -22,7 +24,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place for temporary files that are kept."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str], elsewhere: Path) -> None:
     assert main(["demo"]) == 0
     told = capsys.readouterr().out
     story = tell()
@@ -33,7 +42,86 @@ def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str]) -> No
     assert story.closest.verdict in told
     for chapter in ("1. The scores", "2. What", "3. The ranking", "4. Which gaps are repeatable", "What to try next"):
         assert f"\n{chapter}" in told
-    assert max(map(len, told.splitlines())) <= 100
+    assert max(len(line) for line in told.splitlines() if "file:" not in line) <= 100
+    (report,) = elsewhere.glob("qassay-demo-*/report.html")
+    assert report.as_uri() in told
+    assert "<svg" in report.read_text(encoding="utf-8")
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "terminal", "serves"),
+    [
+        ([], True, True),
+        ([], False, False),
+        (["--no-serve"], True, False),
+        (["--serve"], False, True),
+        (["--json"], True, False),
+        (["--to", "copy"], True, False),
+        (["--to", "copy", "--serve"], False, True),
+    ],
+)
+def test_it_serves_on_a_terminal_unless_told_otherwise(
+    arguments: list[str], terminal: bool, serves: bool, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Path] = []
+    monkeypatch.setattr("qassay.cli.serve.serve_folder", lambda folder, settings, before: served.append(folder))
+    monkeypatch.setattr("qassay.cli.demo.tell", lambda: tell_once())
+    monkeypatch.setattr("qassay.cli.demo._write_report", lambda path: "")
+    monkeypatch.setattr("sys.stdout", Terminal() if terminal else io.StringIO())
+    monkeypatch.chdir(elsewhere)
+    assert main(["demo", *arguments]) == 0
+    assert bool(served) is serves
+
+
+@cache
+def tell_once() -> Story:
+    return tell()
+
+
+def test_without_extras_it_tells_the_story_and_what_to_install(
+    capsys: pytest.CaptureFixture[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qassay.cli.demo.tell", lambda: tell_once())
+    monkeypatch.setattr("qassay.cli.demo.installed", lambda extra: False)
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    assert "pip install 'qassay[figures]'" in told
+    assert "pip install 'qassay[serve]'" in told
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_what_is_served_has_three_addresses_and_fits_a_screen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from qassay.cli.demo import TO_SEE, _prepare
+    from qassay.store.engine import open_store
+    from qassay.web.results.publishing import publications, published
+
+    _prepare(tmp_path / "demo", tmp_path / "report.html", "http://127.0.0.1:8000", is_kept=False)
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) <= 14
+    for address in ((tmp_path / "report.html").as_uri(), "http://127.0.0.1:8000/results", "http://127.0.0.1:8000/work"):
+        assert address in told
+    assert all(f"  {name} " in told for name in TO_SEE)
+    # The commands of the report are about a copy that the demonstration makes.
+    assert "qassay score demo" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    store = open_store(tmp_path / "demo")
+    with store.read() as connection:
+        (publication,) = publications(connection)
+        kept = published(connection, publication.id)
+    store.close()
+    assert kept is not None
+    assert (publication.title, publication.provisional) == ("The first 12 series", None)
+    assert "12 series" in kept.tables["leaderboard"].title
+    assert [picture.name for picture in kept.pictures] == ["leaderboard"]
+    assert kept.answer
 
 
 @pytest.mark.parametrize(
@@ -109,12 +197,13 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
     from qassay.store.adjudication.settling import progress
     from qassay.store.assignment.assignments import all_assignments
     from qassay.store.engine import open_store
-    from qassay.web.demonstration import JUDGED, PEOPLE, prepare
+    from qassay.web.demonstration import FINISHED, JUDGED, PEOPLE, prepare
 
     copy_demo(tmp_path / "demo")
     people = prepare(tmp_path / "demo")
     assert [(one.name, one.role) for one in people] == list(PEOPLE)
-    assert len({one.password for one in people}) == len(people)
+    # One password for everybody, a new one at every start.
+    assert len({one.password for one in people}) == 1
     store = open_store(tmp_path / "demo")
     with store.read() as connection:
         work = all_assignments(connection)
@@ -126,7 +215,9 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
     matching = {one.question for one in work if one.step == 2}
     assert matching
     assert matching <= {one.question for one in work if one.closed}
-    assert sum(one.settled.left for one in questions if one.settled) > 10
+    assert sum(one.settled.left for one in questions if one.settled) >= 5
+    left = {one.question.split(".")[0] for one in questions if one.settled and one.settled.left}
+    assert left == JUDGED - FINISHED, "the finished series are adjudicated"
     assert len({one.account for one in work}) == 2
 
 

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from qassay.cli import main
@@ -72,6 +73,17 @@ def test_a_folder_has_tables_and_figures(place: Path, capsys: pytest.CaptureFixt
     rows = (place / "bundle" / "scores.csv").read_text().splitlines()
     assert rows[0] == "rank,run,score,95% interval,group"
     assert len(rows) == 4
+
+
+def test_tables_as_parquet_are_those_as_csv(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "scores.csv", "--format", "csv", "--to", "as-csv")
+    document = told(capsys, "scores.csv", "--format", "parquet", "--to", "as-parquet")
+    assert document["format"] == "parquet"
+    tables = [name for name in document["files"] if name.endswith(".parquet")]
+    assert {Path(name).stem for name in tables} == {path.stem for path in (place / "as-csv").glob("*.csv")}
+    for name in tables:
+        rows = pl.read_parquet(place / "as-parquet" / name)
+        assert rows.write_csv() == (place / "as-csv" / name.replace(".parquet", ".csv")).read_text()
 
 
 def test_options_reach_the_scores_and_the_commands(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,6 +20,8 @@ import pytest
 
 import qassay
 from qassay import figures
+from qassay.analysis.pace import judging_progress as progress_of_evaluation
+from qassay.demo import copy_demo
 from qassay.errors import UsageError
 from qassay.extras import MissingExtraError
 from qassay.figures.drawing import spread_out
@@ -24,7 +29,10 @@ from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
 from qassay.matrix import ScoreMatrix
 from qassay.meta.fidelity import beta_sweep
 from qassay.meta.intervals import score_intervals
+from qassay.meta.progress import judging_progress
 from qassay.meta.significance import compare_all, power
+from qassay.meta.trust import Trust
+from qassay.scoring import Scores
 
 APPROVED = Path(__file__).parent / "approved"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -52,7 +60,36 @@ def records() -> dict[str, Any]:
             {beta: evaluation().score(measure=f"nugget_f(beta={beta:g})").matrix for beta in (1.0, 5.0)}
         ),
         "rated": ratings.scales["correctness"],
+        "fitted": qassay.sensitivity(scores, intervals=0, fit=True),
+        "trust": trusted(),
+        "decided": decided(),
+        "pace": judging_progress(TIMES),
     }
+
+
+TIMES = {
+    "first": ["2026-03-02T09:00:00Z", "2026-03-02T09:02:00Z", "2026-03-03T10:00:00Z"],
+    "adjudicated": [None, "2026-03-03T11:00:00Z", "2026-03-03T10:30:00Z"],
+}
+
+
+def trusted() -> Trust:
+    """The patterns of the built-in evaluation as an assessor."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "demo"
+        copy_demo(folder)
+        judged = qassay.open(folder)
+        qassay.judge(judged, "patterns")
+        return qassay.trust(qassay.open(folder), "patterns", resamples=0)
+
+
+def decided() -> Scores:
+    """The decisions on the pairs of the built-in evaluation."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "demo"
+        copy_demo(folder, "entailment")
+        (folder / "qassay.toml").write_text('task = "entailment3"\n', encoding="utf-8")
+        return qassay.open(folder).score()
 
 
 @cache
@@ -73,6 +110,11 @@ def drawn() -> dict[str, Figure]:
         figures.contingency({"YES": {"YES": 3, "NO": 1}, "NO": {"YES": 0, "NO": 2}}),
         figures.rating_histogram(made["rated"]),
         figures.mean_rank_by_judge(made["rated"]),
+        figures.top_runs(made["scores"]),
+        figures.conditioned_accuracy(made["decided"]),
+        figures.error_curves(made["fitted"]),
+        made["trust"].figure(),
+        made["pace"].figure(),
     ]
     return {figure.name: figure for figure in every}
 
@@ -80,7 +122,7 @@ def drawn() -> dict[str, Figure]:
 NAMES = (
     *("leaderboard", "differences", "error-rate", "power", "ranks-by-set", "tau", "agreement", "scores-by-unit"),
     *("spread-by-unit", "score-by-beta", "score-by-length", "contingency", "histogram-correctness"),
-    "mean-rank-correctness",
+    *("mean-rank-correctness", "top-runs", "conditioned-accuracy", "error-curves", "bias", "judging-progress"),
 )
 
 
@@ -230,6 +272,85 @@ def test_decisions_are_counted() -> None:
     figure = drawn()["contingency"]
     assert ("YES", "NO", 1) in cells(figure, "row", "column", "value")
     assert "5 of 6 decisions" in figure.caption
+
+
+def test_the_best_run_of_each_organisation_is_among_the_top() -> None:
+    scores = records()["scores"]
+    best: dict[str | None, tuple[str, float]] = {}
+    for row in scores.runs:
+        best.setdefault(scores.information[row.run].organisation, (row.run, row.score))
+    assert cells(drawn()["top-runs"], "run", "score") == set(best.values())
+    alone = replace(scores, information={})
+    assert len(cells(figures.top_runs(alone, most=3), "run", "score")) == 3
+    assert "top 3 runs" in figures.top_runs(alone, most=3).title
+
+
+def test_accuracy_is_that_of_the_pairs_of_each_answer() -> None:
+    scores = records()["decided"]
+    expected = {(row.run, "overall", row.score) for row in scores.runs}
+    for row in scores.runs:
+        for answer, counts in row.contingency.items():
+            expected.add((row.run, answer, counts[answer] / sum(counts.values())))
+    shown = cells(drawn()["conditioned-accuracy"], "run", "answer", "accuracy")
+    assert {(run, answer): share for run, answer, share in shown} == pytest.approx(
+        {(run, answer): share for run, answer, share in expected}
+    )
+    with pytest.raises(UsageError, match="no decisions"):
+        figures.conditioned_accuracy(records()["scores"])
+
+
+def test_curves_are_measured_expected_and_fitted_rates() -> None:
+    curves = records()["fitted"]
+    by_name = {f"{curve.low:g}–{curve.high:g}": (place, curve) for place, curve in enumerate(curves.bins) if curve.high}
+    kinds = set()
+    for name, kind, size, rate in cells(drawn()["error-curves"], "bin", "kind", "size", "rate"):
+        place, curve = by_name[name]
+        kinds.add(kind)
+        if kind == "measured":
+            assert rate == curve.error_rate[curves.sizes.index(size)]
+        elif kind == "fit":
+            assert rate == curve.fit.a1 * math.exp(-curve.fit.a2 * size)
+        else:
+            assert rate == pytest.approx(curves.predicted_at(size)[place])
+    assert kinds == {"measured", "expected", "fit"}
+    assert "fit of the TREC papers" in drawn()["error-curves"].caption
+    assert "fit of the TREC papers" not in figures.error_curves(records()["curves"]).caption
+
+
+def test_bias_is_that_of_each_run() -> None:
+    trust = records()["trust"]
+    expected = {(run, bias.bias, *bias.interval, bias.is_clear) for run, bias in trust.bias.items()}
+    assert cells(drawn()["bias"], "run", "bias", "low", "high", "clear") == expected
+    assert "jay is clearly moved by patterns" in drawn()["bias"].description
+    with pytest.raises(UsageError, match="no bias to draw"):
+        replace(trust, bias={}).figure()
+
+
+def test_progress_counts_judgments_by_time() -> None:
+    shown = cells(drawn()["judging-progress"], "set", "at", "number")
+    assert {("first", moment, place) for place, moment in enumerate(TIMES["first"], start=1)} <= shown
+    assert {("adjudicated", "2026-03-03T10:30:00Z", 1), ("adjudicated", "2026-03-03T11:00:00Z", 2)} <= shown
+    pace = records()["pace"]
+    assert pace.sentence() == "5 judgments of 2 sets from 2026-03-02 09:00 UTC to 2026-03-03 11:00 UTC"
+    assert pace.untimed == {"first": 0, "adjudicated": 1}
+    assert pace.table().rows[1] == ("adjudicated", 3, 1, "2026-03-03 10:30 UTC", "2026-03-03 11:00 UTC")
+    many = judging_progress({"first": [f"2026-03-02T09:00:{i // 60:02d}.{i % 60:03d}Z" for i in range(3_000)]})
+    assert len(many.points["first"]) == 200
+    assert many.points["first"][-1][1] == 3_000
+    with pytest.raises(UsageError, match="no times"):
+        judging_progress({"first": [None, None]}).figure()
+
+
+def test_progress_of_an_evaluation_reads_the_times_of_its_rows(tmp_path: Path) -> None:
+    copy_demo(tmp_path / "demo")
+    path = tmp_path / "demo" / "judgments" / "first.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[0]["at"], rows[1]["at"], rows[2]["at"] = "2026-03-02T10:00:00+01:00", "2026-03-02T09:30:00Z", "no time"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    pace = progress_of_evaluation(qassay.open(tmp_path / "demo"))
+    assert pace.points == {"first": (("2026-03-02T09:00:00Z", 1), ("2026-03-02T09:30:00Z", 2))}
+    assert (pace.judgments["first"], pace.untimed["first"]) == (len(rows), len(rows) - 2)
+    assert list(pace.judgments) == ["first", "second", "third", "adjudicated"]
 
 
 # The form

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from qassay.frames import ends
+from qassay.matrix import TIE
 from qassay.meta.intervals import ScoreIntervals
 from qassay.meta.significance import AllPairs
 from qassay.results import Result
@@ -37,6 +38,10 @@ class Leaderboard(Result):
         best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})" if runs else "No run is scored"
         if len(runs) < 2:
             return best
+        tied = [run for run, score in zip(runs, self.pairs.scores, strict=True) if self.pairs.scores[0] - score < TIE]
+        if len(tied) > 1:
+            named = ", ".join(tied[:3]) + (f" and {plural(len(tied) - 3, 'more run')}" if len(tied) > 3 else "")
+            return f"{named} share first place ({self.pairs.scores[0]:.3f})"
         alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
         if not alike:
             return f"{best}; chance alone does not explain its lead over any other run"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
+import sys
 import textwrap
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +18,7 @@ from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json, print_tables
 from qassay.demo import Demo, copy_demo
 from qassay.errors import UsageError
+from qassay.extras import install_line, installed
 from qassay.tables import Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
@@ -27,14 +31,16 @@ if TYPE_CHECKING:
     from qassay.scoring import Scores
 
 
-# What each account of the served demonstration shows.
+# What there is to see, account by account.
 TO_SEE = {
-    "organiser": "questions with search, runs, assignments and progress, results",
-    "assessor-1": "what is left to judge: answers, lists, nuggets; ? shows the keys",
+    "organiser": "results with figures, the report, questions, runs, assignments; a program beside people",
+    "assessor-1": "two series to judge: answers, lists, nuggets; ? shows the keys",
     "assessor-2": "the same questions, blind to what assessor-1 says",
-    "adjudicator": "what the two disagree on in the finished series, without names",
-    "reader": "results, once the organiser has published them",
+    "adjudicator": "what the two disagree on in two series, without names",
+    "reader": "the published leaderboard of the twelve finished series",
 }
+PORT = 8000
+REPORT = "report.html"
 
 
 def command(
@@ -45,75 +51,134 @@ def command(
         Demo, typer.Option("--which", help="The evaluation to copy: series, entailment with justifications, or rag.")
     ] = "series",
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it on this machine, half judged, with accounts to sign in as.")
-    ] = False,
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="With --serve.")] = 8000,
+        bool | None,
+        typer.Option("--serve/--no-serve", help="Serve it until Ctrl-C, or end; by default it serves on a terminal."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="The port to serve on (default: 8000).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """The whole story on a built-in evaluation.
 
     Ten runs of the reference systems on sixteen series of questions,
-    judged by three assessors: the leaderboard, what the assessors
-    disagree on, what another assessor's judgments do to the ranking,
-    which differences are significant, and which gaps are repeatable with
-    so few questions. Offline, in seconds.
+    judged by three assessors. It scores and analyses them, writes the
+    report, and serves the web application with a part that is finished and
+    published and a part to judge: three addresses to open. Offline, in
+    seconds, on this machine alone, until Ctrl-C.
 
-    --to copies the evaluation, so that every command can be tried on it;
-    with --which, one of the two smaller ones. --serve shows the web
-    application on it, on this machine alone, until Ctrl-C.
+    Without a terminal, or with --no-serve, it prints what the analyses find
+    and ends: the leaderboard, what the assessors disagree on, what another
+    assessor's judgments do to the ranking, which differences are
+    significant, and which gaps are repeatable. --to copies the evaluation,
+    so that every command can be tried on it; with --which, one of the two
+    smaller ones. With --serve the copy in --to is served and kept.
 
     Examples
 
       qassay demo
+      qassay demo --no-serve
       qassay demo --to demo
       qassay demo --to pairs --which entailment
-      qassay demo --serve
       qassay score demo
     """
-    if serve:
-        if which != "series" or as_json:
-            raise UsageError("--serve shows the question series, for people: without --which and --json")
-        _serve(to, port)
-        return
+    if serve and (which != "series" or as_json):
+        raise UsageError("--serve shows the question series, for people: without --which and --json")
     if to is None and which != "series":
         raise UsageError("the story is about the question series; --which goes with --to")
-    if to is not None:
-        names = copy_demo(to, which)
-        if as_json:
-            print_json({"to": str(to), "files": names})
-            return
-        where = shlex.quote(str(to))
-        print(f"Copied {plural(len(names), 'file')} to {to}. Its README.md says what is in it.")
-        print(f"Next: qassay check {where}, qassay score {where}")
+    if to is not None and not serve:
+        _copy(to, which, as_json=as_json)
         return
-    story = tell()
-    print_json(story.as_json()) if as_json else print_story(story)
+    if as_json:
+        print_json(tell().as_json())
+        return
+    if serve or (serve is None and sys.stdout.isatty() and installed("serve")):
+        _serve(to, port)
+        return
+    print_story(tell())
+    _report_to_keep()
+    if not installed("serve"):
+        print(f"The web application needs more: {install_line('serve')}")
 
 
-def _serve(to: Path | None, port: int) -> None:
+def _copy(to: Path, which: Demo, *, as_json: bool) -> None:
+    """Copy an evaluation, and say what to do with it."""
+    names = copy_demo(to, which)
+    if as_json:
+        print_json({"to": str(to), "files": names})
+        return
+    where = shlex.quote(str(to))
+    print(f"Copied {plural(len(names), 'file')} to {to}. Its README.md says what is in it.")
+    print(f"Next: qassay check {where}, qassay score {where}")
+
+
+def _report_to_keep() -> None:
+    """Write the report to a new folder, which stays."""
+    import tempfile
+
+    if not installed("figures"):
+        print(f"The report needs more: {install_line('figures')}")
+        return
+    path = Path(tempfile.mkdtemp(prefix="qassay-demo-")) / REPORT
+    _write_report(path)
+    print(f"\nThe same as a page to show, with figures\n\n  {path.as_uri()}")
+
+
+def _write_report(path: Path) -> str:
+    """Write the report of the built-in evaluation; the answer in a sentence."""
+    from qassay.analysis.reporting import Scored, of_evaluation
+    from qassay.demo import demo_folder
+    from qassay.evaluation import open_evaluation
+    from qassay.formats import files
+    from qassay.reports import build_report
+
+    # The commands in it are about the copy that `qassay demo --to demo` makes.
+    made = build_report(of_evaluation(open_evaluation(demo_folder()), Scored(), sources=["demo"]))
+    files.write_all({path: made.html().encode()})
+    return made.answer[0]
+
+
+def _serve(to: Path | None, port: int | None) -> None:
     """Serve a copy of the evaluation; without a folder of its own it is gone afterwards."""
     import os
     import tempfile
 
-    from qassay.cli.serve import serve_folder
+    from qassay.cli.serve import is_free, serve_folder
     from qassay.web.site import Settings, sign_on_from
 
-    settings = Settings(port=port, sign_on=sign_on_from(os.environ), log="none")
+    # A port that nobody asked for may be any other one.
+    chosen = port if port is not None else PORT if is_free("127.0.0.1", PORT) else 0
+    settings = Settings(port=chosen, sign_on=sign_on_from(os.environ), log="none")
     with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:
         folder = to if to is not None else Path(place) / "demo"
-        serve_folder(folder, settings, before=lambda: _prepare(folder, is_kept=to is not None))
+        prepared = partial(_prepare, folder, Path(place) / REPORT, is_kept=to is not None)
+        serve_folder(folder, settings, before=prepared)
 
 
-def _prepare(folder: Path, *, is_kept: bool) -> None:
+def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None:
+    """Make everything that is served, and say what there is to see."""
     from qassay.web.demonstration import prepare
 
     copy_demo(folder)
     people = prepare(folder)
+    if installed("figures"):
+        _say(_bare(_write_report(report)))
+        print(f"  Report   {report.as_uri()}")
+    else:
+        print(f"  Report   needs more: {install_line('figures')}")
+    print(f"  Results  {address}/results   as organiser")
+    print(f"  Judging  {address}/work      as assessor-1")
+    print(f"Sign in with the password {people[0].password} as")
     width = max(len(person.name) for person in people)
-    print("Ten series are judged by both assessors, six are not. Sign in as")
     for person in people:
-        print(f"  {person.name:{width}}  password {person.password}  {TO_SEE[person.name]}")
-    print("Every start makes new passwords." + ("" if is_kept else " With --to FOLDER the copy is kept."))
+        print(f"  {person.name:{width}}  {TO_SEE[person.name]}")
+    if not is_kept:
+        print("Everything is gone after Ctrl-C; --serve --to FOLDER keeps it.")
+
+
+def _bare(sentence: str) -> str:
+    """Without the characters that isolate names from right to left; a terminal shows them as codes."""
+    return re.sub("[\u2068\u2069]", "", sentence)
 
 
 WIDTH = 90
@@ -205,7 +270,7 @@ def print_story(story: Story) -> None:
     _say(_verdict(closest))
     print("\nWhat to try next\n")
     steps = {
-        "qassay demo --serve": "judge it in the browser",
+        "qassay demo --serve": "judge it and see it in the browser",
         "qassay demo --to demo": "a copy of this evaluation",
         "qassay score demo --key first": "another assessor's judgments",
         "qassay agree demo": "how far the assessors agree",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import tempfile
@@ -29,15 +30,19 @@ from qassay.extras import require
 if TYPE_CHECKING:
     from qassay.reports import Report
     from qassay.reports.material import Material
+    from qassay.tables import Table
 
-Format = Literal["html", "markdown", "latex", "csv"]
+Format = Literal["html", "markdown", "latex", "csv", "parquet"]
 SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex"}
 DEFAULTS: dict[Format, str] = {
     "html": "report.html",
     "markdown": "report.md",
     "latex": "report.tex",
     "csv": "report",
+    "parquet": "report",
 }
+# Forms that are a folder of tables and figures.
+FOLDERS = ("csv", "parquet")
 ORGANISATION = "organisation"
 
 
@@ -50,7 +55,7 @@ def command(
     ] = None,
     form: Annotated[
         Format | None,
-        typer.Option("--format", help="html, markdown, latex, or csv: a folder of tables and figures."),
+        typer.Option("--format", help="html, markdown, latex; csv or parquet: a folder of tables and figures."),
     ] = None,
     by: Annotated[
         Literal["organisation"] | None,
@@ -80,6 +85,7 @@ def command(
       qassay report my-eval
       qassay report scores.csv --to for-the-meeting.html
       qassay report my-eval --format latex --top 10
+      qassay report my-eval --format parquet --to tables
       qassay report my-eval --by organisation --to result-pages
     """
     require("figures", "qassay report")
@@ -90,7 +96,7 @@ def command(
     target = to or Path(DEFAULTS[chosen])
     if top is not None and chosen != "latex":
         raise UsageError("--top is for --format latex")
-    _check_target(target, folder=chosen == "csv", force=force)
+    _check_target(target, folder=chosen in FOLDERS, force=force)
     from dataclasses import replace
 
     from qassay.reports import build_report
@@ -98,14 +104,14 @@ def command(
     material = _material(sources, scoring, seed)
     report = build_report(material if name is None else replace(material, name=name))
     contents = _contents(report, chosen, top)
-    _write(target, contents, folder=chosen == "csv")
+    _write(target, contents, folder=chosen in FOLDERS)
     size = sum(map(len, contents.values()))
     if as_json:
         print_json(
             {
                 "to": str(target),
                 "format": chosen,
-                "files": sorted(contents) if chosen == "csv" else [target.name],
+                "files": sorted(contents) if chosen in FOLDERS else [target.name],
                 "bytes": size,
                 "answer": list(report.answer),
                 "facts": [{"label": f.label, "value": f.value, "meaning": f.meaning} for f in report.facts],
@@ -166,12 +172,22 @@ def _contents(report: Report, form: Format, top: int | None) -> dict[str, bytes]
         return {"": report.latex(top=top).encode()}
     contents: dict[str, bytes] = {}
     for exhibit in report.exhibits():
-        contents[f"{exhibit.name}.csv"] = exhibit.table.to_polars().write_csv().encode()
+        contents[f"{exhibit.name}.{form}"] = _rows(exhibit.table, form)
         if exhibit.figure is not None:
             contents[f"{exhibit.name}.svg"] = exhibit.figure.svg().encode()
             contents[f"{exhibit.name}.png"] = exhibit.figure.png()
             contents[f"{exhibit.name}.pdf"] = exhibit.figure.pdf()
     return contents
+
+
+def _rows(table: Table, form: Format) -> bytes:
+    """A table as a file, with numbers at full precision."""
+    rows = table.to_polars()
+    if form == "csv":
+        return rows.write_csv().encode()
+    written = io.BytesIO()
+    rows.write_parquet(written)
+    return written.getvalue()
 
 
 def _check_target(target: Path, *, folder: bool, force: bool) -> None:

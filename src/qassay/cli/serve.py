@@ -81,14 +81,17 @@ def serve_folder(
     folder: Path,
     settings: Settings,
     *,
-    before: Callable[[], None] | None = None,
+    before: Callable[[str], None] | None = None,
     open_browser: bool = False,
     invite_organiser: bool = False,
 ) -> None:
-    """Serve the evaluation in a folder until told to stop; `before` prepares it, once the port is known to be free."""
+    """Serve the evaluation in a folder until told to stop.
+
+    `before` prepares it, once the port is known to be free, and is told the address.
+    """
     with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
         if before is not None:
-            before()
+            before(_address(settings, listening))
         from qassay.formats.folder import open_folder
         from qassay.store.engine import open_store
         from qassay.store.folder.importing import import_folder
@@ -111,6 +114,21 @@ def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, earlier)
+
+
+def _address(settings: Settings, listening: socket.socket) -> str:
+    """Where people find it."""
+    where = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings.origin or f"http://{where}:{listening.getsockname()[1]}"
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether this port can be listened on now."""
+    try:
+        _listen(host, port).close()
+    except UsageError:
+        return False
+    return True
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -142,9 +160,7 @@ def _serve(
     from qassay.web.application import Serving, create_app
     from qassay.web.site import LOOPBACK
 
-    bound = listening.getsockname()[1]
-    where = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = settings.origin or f"http://{where}:{bound}"
+    address = _address(settings, listening)
     app = create_app(folder, settings, store=store)
     logs.set_up(settings.log)
     if settings.insecure and not settings.is_secure and settings.host not in LOOPBACK:

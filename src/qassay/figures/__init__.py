@@ -1,9 +1,10 @@
 """Figures: result records -> charts, one function per figure.
 
     rankings     leaderboard  ranks_by_set  tau_heat_map  score_by_beta  score_by_length
-    comparisons  differences_by_unit  error_rate_by_difference  power_by_units
+    decisions    top_runs  conditioned_accuracy
+    comparisons  differences_by_unit  error_rate_by_difference  error_curves  power_by_units
     units        scores_by_unit  boxes_by_unit
-    judges       agreement_matrix  contingency  rating_histogram  mean_rank_by_judge
+    judges       agreement_matrix  contingency  rating_histogram  mean_rank_by_judge  bias_by_run  judging_progress
     drawing      letters, colours and axes that all share
     figure       the record: a chart with its table; SVG, PNG, PDF, CSV
 
@@ -17,20 +18,32 @@ from functools import cache
 from typing import Any
 
 from qassay.errors import UsageError
-from qassay.figures.comparisons import differences_by_unit, error_rate_by_difference, power_by_units
+from qassay.figures.comparisons import differences_by_unit, error_curves, error_rate_by_difference, power_by_units
+from qassay.figures.decisions import conditioned_accuracy, top_runs
 from qassay.figures.figure import Figure
-from qassay.figures.judges import agreement_matrix, contingency, mean_rank_by_judge, rating_histogram
+from qassay.figures.judges import (
+    agreement_matrix,
+    bias_by_run,
+    contingency,
+    judging_progress,
+    mean_rank_by_judge,
+    rating_histogram,
+)
 from qassay.figures.rankings import leaderboard, ranks_by_set, score_by_beta, score_by_length, tau_heat_map
 from qassay.figures.units import boxes_by_unit, scores_by_unit
 
 __all__ = [
     "Figure",
     "agreement_matrix",
+    "bias_by_run",
     "boxes_by_unit",
+    "conditioned_accuracy",
     "contingency",
     "differences_by_unit",
+    "error_curves",
     "error_rate_by_difference",
     "figure_of",
+    "judging_progress",
     "leaderboard",
     "mean_rank_by_judge",
     "power_by_units",
@@ -40,6 +53,7 @@ __all__ = [
     "score_by_length",
     "scores_by_unit",
     "tau_heat_map",
+    "top_runs",
 ]
 
 
@@ -58,14 +72,17 @@ def _figures() -> Mapping[type, Callable[[Any], Figure]]:
     from qassay.meta.agreement.result import Agreement
     from qassay.meta.distributions import ScoreDistributions
     from qassay.meta.planning import Plan
+    from qassay.meta.progress import JudgingProgress
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.significance import AllPairs, PairComparison
     from qassay.meta.stability import Stability
+    from qassay.meta.trust import Trust
     from qassay.scoring import Scores
 
     return {
         AllPairs: leaderboard,
         Agreement: lambda result: agreement_matrix(result.pairs[0]),
+        JudgingProgress: judging_progress,
         PairComparison: differences_by_unit,
         Plan: power_by_units,
         ScoreDistributions: boxes_by_unit,
@@ -73,4 +90,5 @@ def _figures() -> Mapping[type, Callable[[Any], Figure]]:
         Scores: lambda result: scores_by_unit(result.matrix),
         SensitivityCurves: error_rate_by_difference,
         Stability: lambda result: ranks_by_set(next(iter(result.measures.values()))),
+        Trust: bias_by_run,
     }

@@ -9,16 +9,17 @@ import numpy as np
 
 from qassay.display import called
 from qassay.errors import UsageError
-from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names
+from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names, spread_out
 from qassay.figures.figure import Figure, figure
 from qassay.meta.significance import power as power_of_test
-from qassay.tables import Column, counted, table
+from qassay.tables import Column, Table, counted, table
 
 if TYPE_CHECKING:
     from typing import Any
 
     from qassay.meta.planning import Plan
     from qassay.meta.sensitivity import SensitivityCurves
+    from qassay.meta.sensitivity.curves import BinCurve
     from qassay.meta.significance import PairComparison
 
 # Questions with a name of their own in the figure of differences.
@@ -26,6 +27,9 @@ MOST_NAMED = 30
 # Curves of power that can be told apart, and the points of each.
 MOST_CURVES = 4
 POINTS = 60
+# Curves of error rates: their height, and a rate that a curve exceeds somewhere to be worth drawing.
+CURVES_HEIGHT = 300
+HIGH_ENOUGH = 0.02
 
 
 def differences_by_unit(comparison: PairComparison) -> Figure:
@@ -131,6 +135,101 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
         description=told,
         table=table(f"Expected error rate with {size}, by difference", columns, rows),
     )
+
+
+def error_curves(curves: SensitivityCurves) -> Figure:
+    """How often a difference is reversed, by the number of units: measured, expected, and the fit of the papers."""
+    alt = altair()
+    drawable = [k for k, curve in enumerate(curves.bins) if curve.high is not None and _measured(curve)]
+    if not drawable:
+        raise UsageError("no difference was measured at several sizes: there is no curve to draw")
+    # Bins with a fit first: they are what the papers show. Lines close to 0 cannot be told apart.
+    fitted = [k for k in drawable if curves.bins[k].fit is not None]
+    high = [k for k in fitted or drawable if max(rate or 0.0 for rate in curves.bins[k].predicted) > HIGH_ENOUGH]
+    chosen = [curves.bins[k] for k in _spread_out(high or fitted or drawable)]
+    size = counted(curves.target, curves.unit_name)
+    rates = [rate for curve in chosen for rate in (*curve.error_rate, *curve.predicted) if rate is not None]
+    highest = math.ceil(max([*rates, 2 * curves.error]) * 20) / 20
+    scale = alt.Scale(domain=[0.0, highest], nice=False, clamp=True)
+    base = chart(_curve_cells(curves, chosen)).encode(
+        x=alt.X(
+            "size:Q", title=f"number of {curves.unit_name[1]}", axis=alt.Axis(grid=False, tickMinStep=1, format="d")
+        ),
+        y=alt.Y("rate:Q", title="reversed by new questions", axis=alt.Axis(format="%"), scale=scale),
+        detail="bin:N",
+    )
+    expected = base.transform_filter("datum.kind == 'expected'").mark_line(color=ACCENT, strokeWidth=2.2)
+    fit = base.transform_filter("datum.kind == 'fit'").mark_line(color=OTHER, strokeWidth=1.8, strokeDash=[6, 3])
+    points = base.transform_filter("datum.kind == 'measured'").mark_point(color=INK, size=28, filled=True, opacity=1)
+    ends = [curve.predicted_at_target if curve.predicted_at_target is not None else 0.0 for curve in chosen]
+    places = spread_out(ends, 16 * highest / CURVES_HEIGHT)
+    # Names start above the axis.
+    places = [place + max(0.0, 0.02 * highest - min(places)) for place in places]
+    texts = [
+        {"size": curves.target, "rate": place, "text": _bin_name(curve)}
+        for curve, place in zip(chosen, places, strict=True)
+    ]
+    labels = chart(texts).mark_text(align="left", dx=8).encode(x="size:Q", y="rate:Q", text="text:N")
+    limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[2, 3]).encode(y="rate:Q")
+    gap = curves.minimum_difference()
+    by_fit = f"; the fit says {gap.fit:g}" if gap.fit is not None else ""
+    told = "no gap is repeatable" if gap.predicted is None else f"the repeatable gap is {gap.predicted:g}{by_fit}"
+    drawn = "the dashed line is the fit of the TREC papers, " if any(curve.fit for curve in chosen) else ""
+    return figure(
+        "error-curves",
+        alt.layer(limit, expected, fit, points, labels).properties(width=WIDTH - 120, height=CURVES_HEIGHT),
+        title=f"How often is a difference reversed, by the number of {curves.unit_name[1]}?",
+        caption="Each line is one size of difference, named at its end: dots are measured, the line is expected, "
+        f"{drawn}the dotted line is at {curves.error:.0%}.",
+        description=f"With {size} {told}.",
+        table=_curve_table(curves),
+    )
+
+
+def _measured(curve: BinCurve) -> bool:
+    return sum(rate is not None for rate in curve.error_rate) > 1
+
+
+def _bin_name(curve: BinCurve) -> str:
+    return f"{curve.low:g}–{curve.high:g}"
+
+
+def _curve_cells(curves: SensitivityCurves, chosen: list[BinCurve]) -> list[dict[str, object]]:
+    """Rates by size: measured up to half of the units, expected and fitted up to all of them."""
+    beyond = np.linspace(curves.sizes[-1], curves.target, 9).round().astype(int).tolist()
+    cells: list[dict[str, object]] = []
+    for curve in chosen:
+        place = curves.bins.index(curve)
+        name = _bin_name(curve)
+
+        def add(kind: str, size: float, rate: float | None, name: str = name) -> None:
+            if rate is not None and math.isfinite(rate):
+                cells.append({"bin": name, "kind": kind, "size": size, "rate": rate})
+
+        for size, measured, expected in zip(curves.sizes, curve.error_rate, curve.predicted, strict=True):
+            add("measured", size, measured)
+            add("expected", size, expected)
+            if curve.fit is not None and size > curves.schedule.fit_above:
+                add("fit", size, curve.fit.at(size))
+        for size in beyond[1:]:
+            add("expected", size, float(curves.predicted_at(size)[place]))
+            if curve.fit is not None:
+                add("fit", size, curve.fit.at(size))
+    return cells
+
+
+def _curve_table(curves: SensitivityCurves) -> Table:
+    rows = [
+        (curve.low, curve.high, size, comparisons, measured, expected, curve.fit.at(size) if curve.fit else None)
+        for curve in curves.bins
+        if curve.high is not None and _measured(curve)
+        for size, comparisons, measured, expected in zip(
+            curves.sizes, curve.comparisons, curve.error_rate, curve.predicted, strict=True
+        )
+    ]
+    columns = [Column("difference from", "g"), Column("to", "g"), Column(curves.unit_name[1]), Column("comparisons")]
+    columns += [Column(name, ".1%") for name in ("measured", "expected", "fit of the papers")]
+    return table("Error rate by difference and number", columns, rows)
 
 
 def _rates(rows: list[tuple[float, float | None, float | None]]) -> Any:

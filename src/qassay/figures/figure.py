@@ -58,6 +58,8 @@ _SUPERFLUOUS = re.compile(
     r' (?:class|role|aria-hidden|aria-roledescription|pointer-events|font-family)="[^"]*"'
     r'| opacity="1"| fill-opacity="1"'
 )
+# Shades need three digits; a heat map has thousands of them.
+_SHADE = re.compile(r' fill-opacity="(0\.\d{3})\d+"')
 _EMPTY = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>')
 _ROOT = re.compile(r"<svg[^>]*?width=\"([\d.]+)\" height=\"([\d.]+)\"[^>]*>")
 
@@ -164,6 +166,7 @@ class Figure(Framed):
         )
         colours = f"{_style()}<rect width='100%' height='100%' fill='var(--card)'/>" if alone else ""
         body = _EMPTY.sub("", _SUPERFLUOUS.sub("", drawn[match.end() :]))
+        body = _SHADE.sub(r' fill-opacity="\1"', body)
         return f"{root}{labels}{colours}{body}"
 
 

@@ -1,19 +1,37 @@
-"""Figures about judges: where two of them agree, what they rate, and how they rank the runs."""
+"""Figures about judges: where two agree, what they rate, how they rank the runs, whom a program favours, their pace."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from qassay.display import called
+from qassay.display import called, listed
 from qassay.errors import UsageError
-from qassay.figures.drawing import ACCENT, INK, MOST_ROWS, WIDTH, altair, chart, first_of, height, names, square
+from qassay.figures.drawing import (
+    ACCENT,
+    CARD,
+    INK,
+    MOST_ROWS,
+    NAME_WIDTH,
+    OTHER,
+    SOFT,
+    WIDTH,
+    altair,
+    chart,
+    first_of,
+    height,
+    names,
+    spread_out,
+    square,
+)
 from qassay.figures.figure import Figure, figure
-from qassay.tables import Column, table
+from qassay.tables import Cell, Column, table
 
 if TYPE_CHECKING:
     from qassay.meta.agreement.result import PairAgreement
+    from qassay.meta.progress import JudgingProgress
     from qassay.meta.ratings import ScaleRatings
+    from qassay.meta.trust import Trust
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 # Runs with a histogram of their own.
@@ -35,7 +53,7 @@ def agreement_matrix(pair: PairAgreement) -> Figure:
         "agreement",
         square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns)",
-        caption=f"{told} A cell is darker the larger its share of the row; on the diagonal both agree.",
+        caption=f"{told} The shade of a cell is its share of the row; on the diagonal both agree.",
         description=told,
         table=table(f"Labels of {a} and {b}", [pair.a, pair.b, Column("number")], rows),
     )
@@ -54,7 +72,7 @@ def contingency(counts: Mapping[str, Mapping[str, int]]) -> Figure:
         "contingency",
         square(_shares(rows), down, across, ",d"),
         title="Decisions of the judgments (rows) and of all runs (columns)",
-        caption=f"{told} A cell is darker the larger its share of the row.",
+        caption=f"{told} The shade of a cell is its share of the row.",
         description=told,
         table=table("Decisions of the judgments and of the runs", ["judgments", "runs", Column("number")], rows),
     )
@@ -129,4 +147,80 @@ def mean_rank_by_judge(ratings: ScaleRatings) -> Figure:
         + first_of(len(shown), len(order), "runs"),
         description=f"{called(order[0])} has the best mean rank, {ratings.mean_rank[order[0]]:.2f}.",
         table=table(f"Mean rank by judge, {ratings.scale}", ["run", "judge", Column("mean rank", ".2f")], rows),
+    )
+
+
+def bias_by_run(trust: Trust) -> Figure:
+    """How far an automatic assessor moves the score of each run, with intervals; people's best run first."""
+    alt = altair()
+    scores = trust.runs.scores
+    order = sorted((run for run in trust.bias if run in scores), key=lambda run: (-scores[run][0], run))
+    if not order:
+        raise UsageError("no run is scored by both: there is no bias to draw")
+    rows: list[tuple[Cell, ...]] = []
+    for run in order:
+        bias = trust.bias[run]
+        rows.append((run, *scores[run], bias.bias, *(bias.interval or (None, None)), bias.is_clear))
+    fields = ("run", "people", "program", "bias", "low", "high", "clear")
+    shown = order[:MOST_ROWS]
+    cells = [dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]
+    program, people = called(trust.assessor), called(trust.against)
+    title = f"score by {program} − score by {people}, {trust.measure}"
+    x = alt.X("bias:Q", title=title, axis=alt.Axis(tickCount=8))
+    colour = alt.condition("datum.clear", alt.value(OTHER), alt.value(SOFT))
+    base = chart(cells).encode(y=names("run", shown))
+    zero = chart([{"zero": 0}]).mark_rule(color=INK).encode(x=alt.X("zero:Q", title=title))
+    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=colour
+    )
+    points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
+        x=x, stroke=colour, fill=alt.condition("datum.clear", alt.value(OTHER), alt.value(CARD))
+    )
+    clear = [run for run in order if trust.bias[run].is_clear]
+    seen = f"{listed(clear)} {'is' if len(clear) == 1 else 'are'} clearly moved" if clear else "no run is clearly moved"
+    columns: list[Column | str] = ["run", Column("people", ".3f"), Column("program", ".3f"), Column("bias", "+.3f")]
+    columns += [Column("from", "+.3f"), Column("to", "+.3f"), "clear"]
+    return figure(
+        "bias",
+        alt.layer(zero, lines, points).properties(width=WIDTH - 120, height=height(len(shown))),
+        title=f"Which runs does {program} favour?",
+        caption="A line is the 95% interval of the bias; a filled dot is a run that is clearly moved. "
+        "The same bias for all runs changes no ranking." + first_of(len(shown), len(order), "runs"),
+        description=f"Of {len(order):,} runs, {seen} by {program} compared with {people}.",
+        table=table(f"Bias: {program} − {people}", columns, rows),
+    )
+
+
+def judging_progress(progress: JudgingProgress) -> Figure:
+    """How many judgments each set had by when; a line per set, with its name at the end."""
+    alt = altair()
+    rows = [(name, at, number) for name, points in progress.points.items() for at, number in points]
+    if len({at for _, at, _ in rows}) < 2:
+        raise UsageError("the judgments have no times to draw")
+    ends = [{"set": name, "at": points[-1][0], "number": points[-1][1]} for name, points in progress.points.items()]
+    cells = [{"set": name, "at": at, "number": number} for name, at, number in rows]
+    x = alt.X("at:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=alt.Axis(grid=False, tickCount=6))
+    y = alt.Y("number:Q", title="judgments", axis=alt.Axis(tickMinStep=1))
+    order = list(progress.points)
+    dashes = [[1, 0], [8, 3], [4, 3], [1, 3], [8, 3, 2, 3]]
+    dash = alt.StrokeDash(
+        "set:N",
+        scale=alt.Scale(domain=order, range=[dashes[place % len(dashes)] for place in range(len(order))]),
+        legend=None,
+    )
+    lines = chart(cells).mark_line(interpolate="step-after", color=ACCENT, strokeWidth=2.2)
+    places = spread_out([float(str(end["number"])) for end in ends], 0.07 * max(row[2] for row in rows))
+    labels = [{"set": end["set"], "at": end["at"], "number": place} for end, place in zip(ends, places, strict=True)]
+    text = chart(labels).mark_text(align="left", dx=8, limit=NAME_WIDTH)
+    told = "; ".join(f"{called(name)}: {points[-1][1]:,}" for name, points in progress.points.items())
+    columns: list[Column | str] = ["set", "time", Column("judgments")]
+    return figure(
+        "judging-progress",
+        alt.layer(lines.encode(x=x, y=y, strokeDash=dash), text.encode(x=x, y="number:Q", text="set:N")).properties(
+            width=WIDTH - 160, height=240
+        ),
+        title="Judgments over time",
+        caption="A line rises with every judgment of its set; flat parts are breaks.",
+        description=f"Judgments in all, by set: {told}.",
+        table=table("Judgments over time", columns, rows),
     )

@@ -89,7 +89,7 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
         "scores-by-unit",
         drawn,
         title=f"Score of every run on every {one}",
-        caption=f"Each column is {each}; a darker cell is a higher score, from {low:.3g} to {high:.3g}."
+        caption=f"Each column is {each}; the shade of a cell is the score, from {low:.3g} to {high:.3g}."
         + first_of(len(shown), len(ordered.runs), "runs"),
         description=f"The easiest {one} is {called(easiest)}, the hardest {called(hardest)}.",
         table=table(f"Scores on each {one}, easiest first, {matrix.measure}", columns, rows),

@@ -956,7 +956,7 @@ class Report(TypedDict):
     """The report that was written: its answer in paragraphs, and why an analysis is missing from it."""
 
     to: str
-    format: Literal["html", "markdown", "latex", "csv"]
+    format: Literal["html", "markdown", "latex", "csv", "parquet"]
     files: list[str]
     bytes: int
     answer: list[str]

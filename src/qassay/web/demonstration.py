@@ -1,4 +1,8 @@
-"""The built-in evaluation as it might be half-way: some series judged by both assessors, the rest still to do."""
+"""The built-in evaluation as it might be half-way: a finished and published part, and a part to judge.
+
+Twelve series are judged by two assessors, adjudicated and published; two wait for the adjudicator, and two are to be
+judged. A program has judged too, so that its worth can be looked at.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,18 @@ from qassay.store.judging.nuggets import nuggets_of
 from qassay.store.people import add_account
 from qassay.store.people.sessions import hash_password
 from qassay.store.pool.pooling import pool_mark
+from qassay.store.settings import put_setting
 from qassay.web.pooling import pool
+from qassay.web.results import publishing
+from qassay.web.results.finding import Choice
+from qassay.web.results.studies import leaderboard
 
 # Judged by both assessors; of the other series nothing is judged yet.
-JUDGED = frozenset(str(number) for number in range(1, 11))
+JUDGED = frozenset(str(number) for number in range(1, 15))
+# Adjudicated too.
+FINISHED = frozenset(str(number) for number in range(1, 13))
+# The program that has judged, by the answer patterns of the evaluation.
+PROGRAM = "patterns"
 PEOPLE = (
     ("organiser", "organiser"),
     ("assessor-1", "assessor"),
@@ -43,9 +55,10 @@ class DemoAccount:
 
 
 def prepare(path: Path) -> list[DemoAccount]:
-    """Make a store of a copy of the built-in evaluation, with people, a pool and work half done."""
+    """Make a store of a copy of the built-in evaluation, with people, a program, results and work half done."""
     folder = open_folder(path)
     _go_back(folder)
+    _judge_by_program(path)
     store = open_store(folder, create=True)
     try:
         import_folder(store, folder)
@@ -75,12 +88,12 @@ def give_out(
 
 
 def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
-    made = [DemoAccount(name, role, secrets.token_urlsafe(9)) for name, role in PEOPLE]
+    password = secrets.token_urlsafe(9)
+    hashed = hash_password(password)
     with store.write() as connection:
-        accounts = {
-            person.name: add_account(connection, person.name, person.role, password=hash_password(person.password)).id
-            for person in made
-        }
+        accounts = {name: add_account(connection, name, role, password=hashed).id for name, role in PEOPLE}
+    # The first series were published before the others were given out.
+    _publish(folder, store, accounts["organiser"])
     give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
     with store.write() as connection:
         # Assessors who have matched nuggets have written them before.
@@ -88,17 +101,42 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
         for assignment in all_assignments(connection):
             if assignment.done and nuggets_of(connection, assignment.set, assignment.question):
                 begin_matching(act, assignment)
-    return made
+    return [DemoAccount(name, role, password) for name, role in PEOPLE]
+
+
+def _publish(folder: Folder, store: Store, organiser: int) -> None:
+    """Publish the leaderboard of the finished series, and say that results may be looked at before the rest is."""
+    choice = Choice(unjudged="drop")
+    finding = leaderboard(open_evaluation(folder.path, store=store), choice, lambda done, total: None)
+    with store.write() as connection:
+        publishing.publish(
+            connection,
+            finding,
+            choice,
+            title=f"The first {len(FINISHED)} series",
+            provisional=None,
+            account=organiser,
+            name="organiser",
+        )
+        put_setting(connection, publishing.SHOWN_EARLY, True)
+
+
+def _judge_by_program(path: Path) -> None:
+    """Let the program judge all answers, into a set of its own."""
+    from qassay.assessors import judge
+
+    judge(open_evaluation(path), PROGRAM)
 
 
 def _go_back(folder: Folder) -> None:
-    """Leave of the judgments what two assessors said of some series; nothing is adjudicated."""
+    """Leave of the judgments what two assessors said of some series, and what was settled of a part of them."""
     series = {question.id: question.series for question in open_evaluation(folder.path).questions}
+    kept = {"first": JUDGED, "second": JUDGED, "adjudicated": FINISHED, "development": frozenset(series.values())}
     for files in (folder.judgment_sets(), folder.nugget_lists()):
         for name, path in files.items():
-            if name not in ("first", "second", "development"):
+            if name not in kept:
                 path.unlink()
                 continue
             lines = path.read_text(encoding="utf-8").splitlines()
-            kept = [line for line in lines if name == "development" or series[json.loads(line)["question"]] in JUDGED]
-            path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+            rows = [line for line in lines if series[json.loads(line)["question"]] in kept[name]]
+            path.write_text("".join(line + "\n" for line in rows), encoding="utf-8")

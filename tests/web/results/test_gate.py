@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
+from qassay.demo import copy_demo, demo_folder
+from qassay.evaluation import open_evaluation
 from qassay.store.adjudication.settling import Settled, keep
-from qassay.store.schema import assignment, current_judgment, judgment
+from qassay.store.schema import assignment, current_judgment, judgment, record
+from qassay.web.demonstration import prepare
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
-    *("/results/stability", "/results/agreement"),
+    "/results/stability",
 )
 
 
@@ -37,7 +41,7 @@ def test_nothing_is_scored_while_assigned_work_is_open(at_work, path: str) -> No
     assert "provisional=1" in shown
 
 
-@pytest.mark.parametrize("sheet", ["leaderboard", "units", "agreement", "run", "question"])
+@pytest.mark.parametrize("sheet", ["leaderboard", "units", "trust", "run", "question"])
 def test_no_file_either(at_work, sheet: str) -> None:
     asked = {"run": {"run": "harbor"}, "question": {"question": "r1"}}.get(sheet, {})
     sent = at_work.client("organiser").get(f"/results/{sheet}.csv", params=asked)
@@ -132,3 +136,85 @@ def test_disagreements_that_wait_for_an_adjudicator_are_named(rag) -> None:
     page = rag.page("/results")
     assert (page["gate"]["unruled"], page["gate"]["unruled_questions"]) == (["r3"], 1)
     assert "/adjudication/question?id=r3" in rag.html("/results")
+
+
+# ---- while people judge ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def half_way(tmp_path_factory, serve):
+    """The demonstration: twelve series finished and published, two to adjudicate, two to judge, a program."""
+    folder = tmp_path_factory.mktemp("half-way") / "demo"
+    copy_demo(folder)
+    prepare(folder)
+    return serve(folder)
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/results/agreement", "/results/trust", "/results/run"])
+def test_no_page_of_the_demonstration_is_locked_or_fails(half_way, path: str) -> None:
+    page = half_way.page(path, **({"run": "hobby"} if path == "/results/run" else {}))
+    assert page["state"] == "found", page["message"]
+    assert page["tables"]
+    assert page["provisional"] in ("90 of 109 questions finished", "144 items open")
+    assert path == "/results/run" or page["figures"]
+    assert path == "/results/run" or page["answer"].endswith(".")
+
+
+def test_questions_that_are_not_finished_are_left_out_with_their_series(half_way) -> None:
+    page = half_way.page("/results")
+    left = next(table for table in page["tables"] if table["name"] == "left-out")
+    assert [row[0] for row in left["rows"]] == ["13", "14", "15", "16"]
+    assert len(page["document"]["units"]) == 12
+    # The same as the whole evaluation without these series.
+    whole = open_evaluation(demo_folder())
+    drop = dict.fromkeys(("13", "14", "15", "16"), "not finished")
+    part = replace(whole, configuration=replace(whole.configuration, drop=drop))
+    assert page["document"]["matrix"] == part.score().as_json()["matrix"]
+    sheet = half_way.client("organiser").get("/results/units.csv")
+    assert "90 of 109 questions finished" in sheet.text
+    assert len(sheet.text.splitlines()) == 13
+
+
+def test_what_is_shown_early_can_be_hidden_and_is_recorded(half_way) -> None:
+    organiser = half_way.client("organiser")
+    assert organiser.delete("/api/results/early").json() == {"shown": False}
+    try:
+        page = organiser.get("/api/results/units").json()
+        assert (page["state"], page["finished"]) == ("closed", 90)
+        shown = organiser.get("/results/units").text
+        assert "finished=1" in shown
+        assert half_way.page("/results/units", finished=1)["state"] == "found"
+        assert half_way.page("/results/agreement")["state"] == "found", "agreement is open while judging goes on"
+        sent = organiser.post("/api/results/published", json={"title": "too early"})
+        assert sent.status_code == 409
+    finally:
+        assert organiser.post("/api/results/early").json() == {"shown": True}
+    with half_way.store.read() as connection:
+        actions = connection.execute(select(record.c.action).where(record.c.action == "show-results-early")).all()
+    assert len(actions) == 2
+    for role in ("assessor", "adjudicator", "reader"):
+        assert half_way.client(role).post("/api/results/early").status_code == 403
+
+
+def test_results_of_finished_questions_are_published_as_provisional(half_way) -> None:
+    organiser = half_way.client("organiser")
+    half_way.page("/results")
+    sent = organiser.post("/api/results/published", json={"title": "So far", "finished": True, "component": "list"})
+    assert sent.status_code == 201, sent.text
+    assert sent.json()["provisional"] == "90 of 109 questions finished"
+    page = organiser.get(f"/results/published/{sent.json()['id']}").text
+    assert "provisional: 90 of 109 questions finished" in page
+    assert 'id="figure-leaderboard"' in page
+    assert organiser.delete(f"/api/results/published/{sent.json()['id']}").status_code == 200
+
+
+def test_where_nothing_is_finished_the_page_says_what_is_open(at_work) -> None:
+    page = at_work.client("organiser").get("/api/results", params={"finished": 1}).json()
+    assert (page["state"], page["finished"], page["early"]) == ("closed", 0, None)
+
+
+def test_agreement_is_open_while_judging_goes_on(at_work) -> None:
+    page = at_work.page("/results/agreement")
+    assert (page["state"], page["provisional"]) == ("found", "30 items open")
+    assert "Judging goes on: 30 items open." in at_work.html("/results/agreement")
+    assert "30 items open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text

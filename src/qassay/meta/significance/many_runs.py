@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import few
 from qassay.frames import ends, frame
-from qassay.matrix import Floats, ScoreMatrix, defined, document
+from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import rank_runs
 from qassay.meta.repeats import pair_p_values
@@ -93,12 +93,22 @@ class AllPairs(Result):
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
-        alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
-        leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
-        lead = f", but chance alone could explain its lead over {few(alike, 3)}" if alike else ", ahead of all others"
         differ = "differs" if self._total == 1 else "differ"
         pairs = f"{self.different} of {plural(self._total, 'pair')} {differ} significantly"
-        return f"{leads}{lead}; {pairs} on these {counted(self.units, self.unit_name)}"
+        return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
+
+    def _lead(self) -> str:
+        """Who leads, or shares the lead, and over whom that may be chance."""
+        alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
+        tied = [run for run, score in zip(self.runs, self.scores, strict=True) if self.scores[0] - score < TIE]
+        if len(tied) > 1:
+            return f"{few(tied, 3)} share first place with {self.scores[0]:.3f}"
+        leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
+        return (
+            f"{leads}, but chance alone could explain its lead over {few(alike, 3)}"
+            if alike
+            else (f"{leads}, ahead of all others")
+        )
 
     @property
     def _total(self) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, ColumnElement, Connection, case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, case, func, or_, select
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
@@ -255,6 +255,15 @@ def read_gate(connection: Connection) -> Gate:
         unjudged=first_unjudged,
         unruled=first_unruled,
     )
+
+
+def finished_part(connection: Connection) -> tuple[int, tuple[str, ...]]:
+    """How many questions are finished, and the others: with open work, unassigned, or with disagreements to rule on."""
+    c = question_progress.c
+    left = or_(OPEN, UNASSIGNED, UNRULED)
+    asked = c.ordinal.is_not(None)
+    others = tuple(connection.execute(select(c.question).where(asked, left).order_by(c.ordinal)).scalars())
+    return _count(connection, asked) - len(others), others
 
 
 def is_open(connection: Connection) -> bool:

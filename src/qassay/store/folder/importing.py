@@ -29,7 +29,7 @@ from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
 from qassay.formats.times import now
-from qassay.judging import JUDGMENT_COLUMNS, subject
+from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, subject
 from qassay.nuggets import list_of_key
 from qassay.questions import Question, TestSet, gather
 from qassay.store.acts import Act
@@ -167,7 +167,8 @@ def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[
     lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
     for batch in plan.incoming.of_kind("nuggets"):
         lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
-    sets = folder.judgment_sets()
+    # Rulings come after what they rule on: a judgment that is newer than its ruling asks for another one.
+    sets = dict(sorted(folder.judgment_sets().items(), key=lambda item: item[0] == ADJUDICATED))
     for name, path in sets.items():
         plan.attempt(_read_judgments, name, path, questions, lists)
     if plan.carried is not None and plan.carried.reference and "reference" not in sets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,13 +13,23 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from qassay.tables import Table
 from qassay.web.errors import Refusal
 from qassay.web.results import publishing
 from qassay.web.results.finding import StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
-from qassay.web.results.present import ResultsPage, TableView, present, queue_of, snapshot, submit, table_view
-from qassay.web.results.publishing import Publication, visible_to
+from qassay.web.results.present import (
+    FigureView,
+    ResultsPage,
+    TableView,
+    figure_views,
+    leave_for,
+    present,
+    queue_of,
+    snapshot,
+    submit,
+    table_view,
+)
+from qassay.web.results.publishing import Publication, Published, visible_to
 from qassay.web.results.studies import organisations
 from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
 from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
@@ -94,13 +105,16 @@ async def progress(site: TheSite, job: str) -> Progress:
 async def _download(site: Site, view: View, parameters: Parameters) -> Response:
     """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
     now = await run_in_threadpool(snapshot, site)
-    if now.gate.is_open and not parameters.provisional:
+    leave = leave_for(view, parameters, now)
+    if leave is None:
         raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
+    parameters = leave.parameters
     name = parameters.table or view.name
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
-    folder, mark = str(site.folder.path), now.gate.mark
+    folder, mark, unfinished = str(site.folder.path), leave.mark, leave.unfinished
     if not view.windowed:
-        result = await _result(site, view.request(folder, parameters), now.state, fresh=parameters.fresh)
+        request = view.request(folder, parameters, unfinished=unfinished)
+        result = await _result(site, request, now.state, fresh=parameters.fresh)
         part = result.finding.part(name) if result.finding else None
         if part is None:
             raise Refusal(404, f"this page has no table {name!r}")
@@ -110,7 +124,9 @@ async def _download(site: Site, view: View, parameters: Parameters) -> Response:
     with tempfile.NamedTemporaryFile(prefix="qassay-", suffix=".csv", delete=False) as made:
         file = Path(made.name)
     try:
-        request = view.request(folder, parameters, whole=True, part=name, file=str(file), provisional=mark)
+        request = view.request(
+            folder, parameters, whole=True, unfinished=unfinished, part=name, file=str(file), provisional=mark
+        )
         await _result(site, request, now.state)
     except BaseException:
         file.unlink(missing_ok=True)
@@ -140,6 +156,28 @@ def _file_name(study: str, table: str) -> str:
     return f"{study}.csv" if safe in ("", study) else f"{study}-{safe}.csv"
 
 
+class Early(Context):
+    """Whether organisers see the results of finished questions while others are being judged."""
+
+    shown: bool
+
+
+@router.action("POST", "/results/early", roles=ORGANISERS)
+def show_early(who: Who, site: TheSite) -> Early:
+    """Show organisers the results of finished questions while others are being judged; recorded."""
+    with site.store.write() as connection:
+        publishing.show_early(connection, early=True, account=who.id)
+    return Early(shown=True)
+
+
+@router.action("DELETE", "/results/early", roles=ORGANISERS)
+def hide_early(who: Who, site: TheSite) -> Early:
+    """Show no results until all assigned work is done; recorded."""
+    with site.store.write() as connection:
+        publishing.show_early(connection, early=False, account=who.id)
+    return Early(shown=False)
+
+
 # ---- publishing ------------------------------------------------------------------------------------------------------
 
 
@@ -150,9 +188,11 @@ class Publishing(LeaderboardParameters):
 
 
 class PublishedPage(Context):
-    """A published result: its tables as they were when it was published."""
+    """A published result: sentence, figures and tables as they were when it was published."""
 
     publication: Publication
+    answer: str
+    figures: list[FigureView]
     tables: list[TableView]
     document: dict[str, Any]
 
@@ -167,24 +207,27 @@ class Withdrawn(Context):
 async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
     """Publish the leaderboard as it is now."""
     now = await run_in_threadpool(snapshot, site)
-    if now.gate.is_open and not sent.provisional:
+    # What is shown without asking is published only where the form says so.
+    leave = leave_for(LEADERBOARD, sent, replace(now, shown_early=False))
+    if leave is None:
         raise Refusal(409, f"assigned work is open ({now.gate.mark}); nothing is scored, unless as provisional")
-    request = LEADERBOARD.request(str(site.folder.path), sent)
+    request = LEADERBOARD.request(str(site.folder.path), sent, unfinished=leave.unfinished)
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
     _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
-    asked = StudyRequest(str(site.folder.path), organisations, sent.choice(), whole=True)
+    folder = str(site.folder.path)
+    asked = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=leave.unfinished)
     pages = await _result(site, asked, now.state, fresh=True)
-    return await run_in_threadpool(_publish, who, site, sent, job, pages)
+    return await run_in_threadpool(_publish, who, site, sent, job, leave.mark, pages)
 
 
-def _publish(who: Who, site: Site, sent: Publishing, job: Job, pages: StudyResult) -> Publication:
+def _publish(who: Who, site: Site, sent: Publishing, job: Job, mark: str | None, pages: StudyResult) -> Publication:
     result = _result_of(job)
     if result.finding is None or pages.finding is None:
         raise Refusal(422, "there is nothing to publish")
     now = snapshot(site)
-    if job.state != now.state and not sent.provisional:
+    if job.state != now.state and not (sent.provisional or sent.finished):
         raise Refusal(409, "judgments have come in meanwhile; look at the leaderboard again, then publish it")
     with site.store.write() as connection:
         return publishing.publish(
@@ -192,7 +235,7 @@ def _publish(who: Who, site: Site, sent: Publishing, job: Job, pages: StudyResul
             result.finding,
             sent.choice(),
             title=sent.title,
-            provisional=now.gate.mark if sent.provisional else None,
+            provisional=now.gate.mark if sent.provisional else mark,
             account=who.id,
             name=who.name,
             pages=pages.finding.document["pages"],
@@ -211,25 +254,30 @@ def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
 @router.page("/results/published/{number}", template="results_published.html", roles=READERS)
 def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     """A published result."""
-    publication, tables, document = _published(site, who.role, number)
-    mark, path = publication.provisional, f"/results/published/{publication.id}/sheet.csv"
-    views = [table_view(name, table, csv=f"{path}?table={name}", provisional=mark) for name, table in tables.items()]
-    document |= {"provisional": mark} if mark else {}
-    return PublishedPage(publication=publication, tables=views, document=document)
+    kept = _published(site, who.role, number)
+    mark, path = kept.publication.provisional, f"/results/published/{kept.publication.id}/sheet.csv"
+    tables = kept.tables.items()
+    return PublishedPage(
+        publication=kept.publication,
+        answer=kept.answer,
+        figures=figure_views(kept.pictures),
+        tables=[table_view(name, table, csv=f"{path}?table={name}", provisional=mark) for name, table in tables],
+        document={**kept.document, **({"provisional": mark} if mark else {})},
+    )
 
 
 @router.download("/results/published/{number}/sheet.csv", roles=READERS)
 def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]) -> Response:
     """A table of a published result."""
-    publication, tables, _ = _published(site, who.role, number)
-    if table not in tables:
+    kept = _published(site, who.role, number)
+    if table not in kept.tables:
         raise Refusal(404, f"this result has no table {table!r}")
     headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
-    lines = csv_lines(tables[table], provisional=publication.provisional)
+    lines = csv_lines(kept.tables[table], provisional=kept.publication.provisional)
     return StreamingResponse(lines, media_type=CSV, headers=headers)
 
 
-def _published(site: Site, role: str, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]]:
+def _published(site: Site, role: str, number: str) -> Published:
     """A published result that this role may see; the same refusal where there is none and where it may not yet."""
     visible = publishing.visible_to(site.store, role)
     with site.store.read() as connection:

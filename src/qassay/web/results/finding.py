@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from qassay.errors import Problem, unknown
+from qassay.errors import Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.measures import MEASURES, Measure
 from qassay.measures import measure as parse_measure
@@ -22,6 +23,9 @@ from qassay.scoring import Missing, Scores, Unjudged
 from qassay.tables import Cell, Column, Table, table
 from qassay.tally import block_of
 from qassay.tasks import Task
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
 
 # Measures with a parameter are offered with these values of it.
 BETAS = (1, 3, 5)
@@ -35,6 +39,8 @@ Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"
 About: TypeAlias = Literal["run", "question", "series"]
 # Rows of a table and characters of a cell that a page shows at most; its CSV has all.
 ROWS_SHOWN = 500
+# Characters of a picture: one that is larger is left to the report.
+LARGEST_PICTURE = 1_000_000
 CHARACTERS_SHOWN = 10_000
 # A spreadsheet takes a text that begins so for a formula, and runs it: answers and tags are other people's strings.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -68,6 +74,8 @@ class ScoringOptions:
     measures: tuple[str, ...]
     components: tuple[str, ...]
     runs: tuple[str, ...]
+    # The sets of programs.
+    automatic: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +104,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure as a page shows it: SVG without scripts and styles, in the colours of the page."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """What a study found.
+    """What a study found: the answer in a sentence, pictures, tables.
 
     `document` is what the command prints with --json, and `left_out` says what of it is too large for a page.
     `columns` is set where the columns, too, are a window on more.
@@ -108,6 +126,7 @@ class Finding:
     answer: str = ""
     left_out: str | None = None
     columns: Window | None = None
+    pictures: tuple[Picture, ...] = ()
 
     def part(self, name: str) -> Part | None:
         """The table with this name."""
@@ -118,7 +137,8 @@ class Finding:
 class StudyRequest:
     """What is asked of the evaluation in a folder: a study, how runs are scored, and the study's own options.
 
-    With `whole`, no table is cut. A request with a file has the table `part` written there as CSV.
+    With `whole`, no table is cut. A request with a file has the table `part` written there as CSV. Questions that are
+    `unfinished` are left out, and in tasks that score series the series that they are in.
     """
 
     folder: str
@@ -131,6 +151,7 @@ class StudyRequest:
     part: str | None = None
     file: str | None = None
     provisional: str | None = None
+    unfinished: tuple[str, ...] = ()
 
     def compute(self, evaluation: Evaluation, progress: Progress) -> Finding:
         """The study's finding, its tables cut to what a page shows unless they are wanted whole."""
@@ -149,6 +170,37 @@ class StudyResult:
     finding: Finding | None = None
     message: str = ""
     problems: tuple[Problem, ...] = ()
+
+
+def pictures(*draw: Callable[[], Figure]) -> tuple[Picture, ...]:
+    """The pictures of these figures, in order; without those for which the results or the packages are not there."""
+    made = []
+    for drawing in draw:
+        with suppress(UsageError):
+            drawn = drawing()
+            svg = drawn.svg(alone=False)
+            if len(svg) <= LARGEST_PICTURE:
+                made.append(Picture(drawn.name, drawn.title, drawn.caption, svg))
+    return tuple(made)
+
+
+def restricted(evaluation: Evaluation, unfinished: Iterable[str]) -> Evaluation:
+    """The evaluation without questions whose judging is not finished; a series is finished as a whole."""
+    by_id = evaluation.questions.by_id
+    by_series = evaluation.task.unit == "series"
+    names = (by_id[name].series if by_series else name for name in unfinished if name in by_id)
+    drop = {name: "not finished" for name in names if name is not None}
+    configuration = evaluation.configuration
+    return replace(evaluation, configuration=replace(configuration, drop={**drop, **configuration.drop}))
+
+
+def sentence(text: str) -> str:
+    """A result's answer as a sentence: with its full stop.
+
+    >>> sentence("A leads"), sentence("It is so."), sentence("")
+    ('A leads.', 'It is so.', '')
+    """
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 def parts_of(tables: Sequence[Table], name: str) -> tuple[Part, ...]:
@@ -249,6 +301,7 @@ def scoring_options(evaluation: Evaluation) -> ScoringOptions:
         measures=offered_measures(evaluation.task, types),
         components=types if len(types) > 1 else (),
         runs=evaluation.run_files.runs.tags,
+        automatic=tuple(sorted(evaluation.automatic_sets)),
     )
 
 

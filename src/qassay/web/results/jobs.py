@@ -39,7 +39,15 @@ from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
-from qassay.web.results.finding import Finding, StudyRequest, StudyResult, check, csv_lines, scoring_options
+from qassay.web.results.finding import (
+    Finding,
+    StudyRequest,
+    StudyResult,
+    check,
+    csv_lines,
+    restricted,
+    scoring_options,
+)
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "broken"]
 
@@ -110,6 +118,8 @@ class Worker:
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
         self.opened: Evaluation | None = None
+        # The same without questions that are not finished: what was left out, and the evaluation.
+        self.part: tuple[Evaluation, tuple[str, ...], Evaluation] | None = None
         self.reported = 0.0
 
     def answer(self, request: StudyRequest) -> None:
@@ -123,7 +133,7 @@ class Worker:
         """The result of a request; an error of the study is part of it, beside the options that there are."""
         offered = None
         try:
-            evaluation = self.evaluation(request.folder)
+            evaluation = self.evaluation(request.folder, request.unfinished)
             offered = scoring_options(evaluation)
             check(request.choice, offered, evaluation.task)
             finding = request.compute(evaluation, self.progress)
@@ -134,8 +144,17 @@ class Worker:
             return StudyResult(offered, None, *_sentence_and_problems(error))
         return StudyResult(offered, finding)
 
-    def evaluation(self, folder: str) -> Evaluation:
-        """The evaluation, read again only where its store or its configuration has changed."""
+    def evaluation(self, folder: str, unfinished: tuple[str, ...] = ()) -> Evaluation:
+        """The evaluation without some questions, read again only where its store or its configuration has changed."""
+        whole = self.whole(folder)
+        if not unfinished:
+            return whole
+        if self.part is None or self.part[0] is not whole or self.part[1] != unfinished:
+            self.part = (whole, unfinished, restricted(whole, unfinished))
+        return self.part[2]
+
+    def whole(self, folder: str) -> Evaluation:
+        """The evaluation with all its questions."""
         present, last = open_evaluation(folder), self.opened
         same = last is not None and (last.folder, last.configuration) == (present.folder, present.configuration)
         if last is None or not same or present.folder.written is None:

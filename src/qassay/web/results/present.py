@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from markupsafe import Markup
 from pydantic import Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from qassay.display import safe_text
 from qassay.errors import Problem
-from qassay.store.assignment.progress import Gate, OpenQuestion, read_gate
+from qassay.store.assignment.progress import Gate, OpenQuestion, finished_part, read_gate
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
-from qassay.store.settings import fingerprint
+from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
-from qassay.web.results.finding import About, Part, ScoringOptions, StudyRequest, Window
+from qassay.web.results.finding import About, Part, Picture, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
-from qassay.web.results.publishing import Publication
-from qassay.web.results.views import Parameters, View, query, tabs
+from qassay.web.results.publishing import SHOWN_EARLY, Publication
+from qassay.web.results.views import TRUST, Parameters, View, query, tabs
 from qassay.web.routing import Context
 from qassay.web.site import Site
 
@@ -90,6 +92,20 @@ class TableView(Context):
         return Shown(text, kind, link, beginning)
 
 
+class FigureView(Context):
+    """A figure of the page, above its tables; the picture is part of the page alone."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str = Field(exclude=True)
+
+    @property
+    def picture(self) -> Markup:
+        """The picture, drawn by this program: names in it are escaped there."""
+        return Markup(self.svg)  # noqa: S704
+
+
 class GateView(Context):
     """What is not complete: numbers, and the first few names."""
 
@@ -122,8 +138,8 @@ class ResultsPage(Context):
 
     `state` is `found` with tables; `computing`, with the job to ask for; `refused` or `broken` with a message;
     `closed` while assigned work is open; `published` for those who see what is published and nothing else.
-    `provisional` marks every number where work is open. `document` is what the command prints with --json, unless
-    `left_out` says that it is too large.
+    `provisional` marks every number where work is open; `finished` is the number of questions that are finished then.
+    `document` is what the command prints with --json, unless `left_out` says that it is too large.
     """
 
     view: str
@@ -149,7 +165,13 @@ class ResultsPage(Context):
     again: str | None = None
     json_address: str = Field(default="", exclude=True)
     provisional: str | None = None
+    finished: int = 0
+    # Whether organisers see finished questions without asking, while others are judged.
+    shown_early: bool = False
+    # The page of finished questions alone, where there are some.
+    early: str | None = None
     answer: str = ""
+    figures: list[FigureView] = Field(default_factory=list)
     tables: list[TableView] = Field(default_factory=list)
     across: PagedWindow | None = None
     document: dict[str, Any] = Field(default_factory=dict)
@@ -164,13 +186,41 @@ class Snapshot:
     gate: Gate
     state: str
     pool: str
+    # While work is open: how many questions are finished, the others, and whether the finished ones are shown.
+    finished: int = 0
+    unfinished: tuple[str, ...] = ()
+    shown_early: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """How a page may be computed now: its parameters, what every number says, and the questions that are left out."""
+
+    parameters: Parameters
+    mark: str | None = None
+    unfinished: tuple[str, ...] = ()
+
+
+def leave_for(view: View, parameters: Parameters, now: Snapshot) -> Leave | None:
+    """Leave to compute a page; None where assigned work is open and the organiser has not said to go on."""
+    if not now.gate.is_open:
+        return Leave(parameters)
+    if parameters.provisional or view.is_open:
+        return Leave(parameters, now.gate.mark)
+    if now.finished and (parameters.finished or now.shown_early):
+        mark = f"{now.finished:,} of {now.finished + len(now.unfinished):,} questions finished"
+        return Leave(parameters.model_copy(update={"finished": True}), mark, now.unfinished)
+    return None
 
 
 def snapshot(site: Site) -> Snapshot:
     """The store now."""
     configuration = hashlib.sha256(site.folder.configuration.read_bytes()).hexdigest()[:16]
     with site.store.read() as connection:
-        return Snapshot(read_gate(connection), f"{fingerprint(connection)} {configuration}", _old_pool(connection))
+        gate, state = read_gate(connection), f"{fingerprint(connection)} {configuration}"
+        finished, unfinished = finished_part(connection) if gate.is_open else (0, ())
+        shown_early = bool(get_setting(connection, SHOWN_EARLY))
+        return Snapshot(gate, state, _old_pool(connection), finished, unfinished, shown_early)
 
 
 def _old_pool(connection: Connection) -> str:
@@ -202,6 +252,8 @@ def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False
 async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
     now = await run_in_threadpool(snapshot, site)
+    leave = leave_for(view, parameters, now)
+    parameters = leave.parameters if leave is not None else parameters
     common = query(parameters.common())
     page = ResultsPage(
         view=view.name,
@@ -217,12 +269,16 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         ],
         gate=GateView.model_validate(now.gate),
         pool=now.pool,
+        finished=now.finished,
+        shown_early=now.shown_early,
     )
-    if now.gate.is_open and not parameters.provisional:
+    if leave is None:
         page.again = view.path + parameters.address(provisional=True)
+        page.early = view.path + parameters.address(finished=True) if now.finished else None
         return page
-    page.provisional = now.gate.mark
-    job = submit(site, view.request(str(site.folder.path), parameters), now.state, fresh=parameters.fresh)
+    page.provisional = leave.mark
+    request = view.request(str(site.folder.path), parameters, unfinished=leave.unfinished)
+    job = submit(site, request, now.state, fresh=parameters.fresh)
     if not await queue_of(site).wait(job, PATIENCE):
         page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
         return page
@@ -239,19 +295,27 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
         return page
     result = job.result()
     page.offer = result.offer
+    if page.offer is not None and not page.offer.automatic and view is not TRUST:
+        page.beside = [tab for tab in page.beside if tab.label != TRUST.label]
     if result.finding is None:
         page.state, page.message = "refused", on_page(result.message)
         page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
         return page
     finding = result.finding
-    page.state, page.answer, page.left_out = "found", finding.answer, finding.left_out
+    page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
     page.document = dict(finding.document)
+    page.figures = figure_views(finding.pictures)
     if page.provisional and page.document:
         page.document["provisional"] = page.provisional
     page.tables = [_table(part, view, parameters, page.provisional) for part in finding.parts]
     if finding.columns is not None and finding.columns.size < finding.columns.total:
         page.across = _paged(finding.columns, "across", view, parameters)
     return page
+
+
+def figure_views(pictures: Sequence[Picture]) -> list[FigureView]:
+    """The figures of a page."""
+    return [FigureView(**asdict(picture)) for picture in pictures]
 
 
 def _table(part: Part, view: View, parameters: Parameters, provisional: str | None) -> TableView:

@@ -16,9 +16,11 @@ from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
 from qassay.store.settings import get_setting, note_action, put_setting, remove_settings
 from qassay.tables import Column, Table
-from qassay.web.results.finding import Choice, Finding
+from qassay.web.results.finding import Choice, Finding, Picture
 
 SETTING = "published"
+# Whether organisers see the results of finished questions while others are being judged.
+SHOWN_EARLY = "results-shown-early"
 MOST = 50
 
 
@@ -155,13 +157,36 @@ def withdraw(connection: Connection, number: str, *, account: int) -> bool:
     return True
 
 
-def published(connection: Connection, number: str) -> tuple[Publication, dict[str, Table], dict[str, Any]] | None:
-    """A published result with its tables by name, and its document; None where there is none."""
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published result as it was when it was published."""
+
+    publication: Publication
+    tables: dict[str, Table]
+    document: dict[str, Any]
+    answer: str = ""
+    pictures: tuple[Picture, ...] = ()
+
+
+def published(connection: Connection, number: str) -> Published | None:
+    """A published result; None where there is none."""
     publication = next((known for known in publications(connection) if known.id == number), None)
     stored = get_setting(connection, f"{SETTING}:{number}") if publication else None
     if publication is None or stored is None:
         return None
-    return publication, {name: _table(saved) for name, saved in stored["tables"].items()}, stored["document"]
+    return Published(
+        publication,
+        {name: _table(saved) for name, saved in stored["tables"].items()},
+        stored["document"],
+        stored.get("answer", ""),
+        tuple(Picture(**saved) for saved in stored.get("pictures", ())),
+    )
+
+
+def show_early(connection: Connection, *, early: bool, account: int) -> None:
+    """Show organisers the results of finished questions while others are being judged, or no longer; recorded."""
+    put_setting(connection, SHOWN_EARLY, early or None)
+    note_action(connection, "show-results-early", account=account, shown=early)
 
 
 def _choice_of(publication: Publication) -> tuple[str | None, ...]:
@@ -171,7 +196,12 @@ def _choice_of(publication: Publication) -> tuple[str | None, ...]:
 def _stored(finding: Finding) -> dict[str, Any]:
     # Scores of single questions stay with the organisers: the document of a large evaluation would not fit a setting.
     document = {name: value for name, value in finding.document.items() if name not in ("matrix", "questions", "units")}
-    return {"tables": {part.name: asdict(part.table) for part in finding.parts}, "document": document}
+    return {
+        "tables": {part.name: asdict(part.table) for part in finding.parts},
+        "document": document,
+        "answer": finding.answer,
+        "pictures": [asdict(picture) for picture in finding.pictures],
+    }
 
 
 def _table(saved: Mapping[str, Any]) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats.samples import sample_files
-from qassay.matrix import Floats, none_for_nan
+from qassay.matrix import TIE, Floats, none_for_nan
 from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
 from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (
     About,
@@ -33,11 +33,21 @@ from qassay.web.results.finding import (
     Window,
     contingency_table,
     parts_of,
+    pictures,
     scored,
+    sentence,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qassay.analysis.agreements import AgreementStudy
+    from qassay.figures import Figure
+    from qassay.meta.stability import Stability
 
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
+NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
 SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
@@ -46,16 +56,23 @@ PAIRS_SHOWN = 5_000
 UNITS_SHOWN = 100
 RUNS_SHOWN = 20
 LONGEST_TEXT = 120
+# The units that make the difference of two runs, as the command lists them.
+DECIDING = 10
+# Pairs of judges with a figure of their labels, and scales with figures of their ratings.
+MATRICES_SHOWN = 3
+SCALES_SHOWN = 2
 
 
 def leaderboard(
     evaluation: Evaluation, choice: Choice, progress: Progress, *, intervals: str = "auto", best: bool = False
 ) -> Finding:
     """Runs by score with intervals and groups, what was left out, and contingency tables."""
+    from qassay import figures
+
     scores = scored(evaluation, choice)
     if best:
         scores = scores.best_per_organisation()
-    shown, answer = _leaderboard(scores, intervals)
+    shown, answer, drawn = _leaderboard(scores, intervals)
     corrected = corrected_scores(evaluation, choice)
     if isinstance(corrected, str):
         shown = replace(shown, notes=(*shown.notes, corrected))
@@ -68,6 +85,7 @@ def leaderboard(
         parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
     if total := scores.contingency():
         parts.append(Part("contingency", contingency_table("Decisions of all runs", total)))
+        drawn.append(lambda: figures.conditioned_accuracy(scores))
     document = scores.as_json()
     if isinstance(corrected, CorrectedScores):
         document["corrected"] = corrected.as_json()
@@ -76,7 +94,7 @@ def leaderboard(
     if cells > DOCUMENT_CELLS:
         del document["matrix"], document["questions"]
         left_out = f"matrix and questions: {cells:,} scores, which the CSV of the units has"
-    return Finding(tuple(parts), document, answer, left_out)
+    return Finding(tuple(parts), document, answer, left_out, pictures=pictures(*drawn))
 
 
 def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores | str | None:
@@ -101,8 +119,9 @@ def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores 
     return f"No corrected scores yet: {reason}."
 
 
-def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:
-    """The table, and who leads and whether chance could explain it in a sentence."""
+def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str, list[Callable[[], Figure]]]:
+    """The table, who leads and whether chance could explain it in a sentence, and what to draw."""
+    from qassay import figures
     from qassay.analysis import leaderboard as with_intervals
 
     quick = len(scores.runs) > 1 and scores.units.values.size <= QUICK_CELLS
@@ -111,13 +130,18 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str]:
         raise UsageError("intervals need runs scored on the same questions; skipping averages over different ones")
     if few := scores.too_few_for_intervals():
         plain = scores.leaderboard()
-        return replace(plain, notes=(*plain.notes, few)), ""
+        return (
+            replace(plain, notes=(*plain.notes, few)),
+            sentence(scores.sentence()),
+            [lambda: figures.top_runs(scores)],
+        )
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
-        return (replace(plain, notes=(*plain.notes, SLOW)) if slow else plain), ""
+        shown = replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
+        return shown, sentence(scores.sentence()), [lambda: figures.top_runs(scores)]
     board = with_intervals(scores)
-    return board.table(), board.sentence()
+    return board.table(), sentence(board.sentence()), [board.figure]
 
 
 def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
@@ -132,6 +156,7 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
+    from qassay import figures
     from qassay.analysis import describe
 
     described = describe(
@@ -151,8 +176,11 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {len(units):,} units, which the CSV has"
     zero = sum(box.has_zero_median for box in boxes.boxes)
-    answer = f"Half of the runs or more score 0 on {zero:,} of {plural(len(units), 'unit')}."
-    return Finding((*parts_of(described.tables(0), "spread"), shown), document, answer, left_out)
+    who = "The run scores" if boxes.runs == 1 else "Half of the runs or more score"
+    answer = f"{who} 0 on {zero:,} of {counted(len(units), boxes.unit_name)}."
+    drawn = pictures(lambda: figures.boxes_by_unit(boxes)) if boxes.runs > 1 else ()
+    parts = (*parts_of(described.tables(0), "spread"), shown)
+    return Finding(parts, document, answer, left_out, pictures=drawn)
 
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
@@ -160,7 +188,68 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
     from qassay.analysis import agreement as compared
 
     study = compared(evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress)
-    return Finding(parts_of(study.tables(), "agreement"), study.as_json())
+    drawn = pictures(*_agreement_figures(study), lambda: _pace(evaluation))
+    parts = parts_of(study.tables(), "agreement")
+    return Finding(parts, study.as_json(), _how_far_they_agree(study), pictures=drawn)
+
+
+def _how_far_they_agree(study: AgreementStudy) -> str:
+    """The answer without a term of statistics."""
+    kinds = [kind for kind in study if kind.raw is not None]
+    said = [f"{kind.raw:.1%} of {kind.items:,} {kind.about}" for kind in kinds]
+    if not said:
+        return "" if study.ratings.scales else "No two assessors have judged the same answers yet."
+    who = " and ".join(kinds[0].sets) if len(kinds[0].sets) < 4 else f"The {len(kinds[0].sets)} judgment sets"
+    return f"{who} agree on {', on '.join(said)}."
+
+
+def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
+    """The labels of the first pairs of judges, and what they rate."""
+    from qassay import figures
+
+    drawn: list[Callable[[], Figure]] = []
+    for kind in study:
+        for number, pair in enumerate(kind.pairs[:MATRICES_SHOWN] if kind.raw is not None else (), start=1):
+            name = f"labels-{kind.about.replace(' ', '-')}-{number}"
+            drawn.append(lambda pair=pair, name=name: replace(figures.agreement_matrix(pair), name=name))  # type: ignore[misc]
+    for scale in list(study.ratings.scales.values())[:SCALES_SHOWN]:
+        drawn.append(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
+        drawn.append(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]
+    return drawn
+
+
+def _pace(evaluation: Evaluation) -> Figure:
+    """Judgments over time; nothing where they came from files without times."""
+    from qassay import figures
+    from qassay.analysis.pace import judging_progress
+
+    return figures.judging_progress(judging_progress(evaluation))
+
+
+def trust(
+    evaluation: Evaluation,
+    choice: Choice,
+    progress: Progress,
+    *,
+    assessor: Name | None = None,
+    against: Name | None = None,
+) -> Finding:
+    """An automatic assessor beside people: agreement, rankings, bias by run and by pair of runs."""
+    from qassay.analysis import trust as examined
+
+    known = sorted(evaluation.automatic_sets)
+    if assessor is None and not known:
+        return Finding((), answer=NO_PROGRAM)
+    chosen = assessor or known[0]
+    result = examined(evaluation, chosen, against, measure=choice.measure, component=choice.component)
+    answer = " ".join(filter(None, (result.sentence(), result.caution())))
+    parts = parts_of(result.tables(), "trust")
+    noted = [replace(part, table=_with_notes(part.table, result.notes)) for part in parts[:1]]
+    return Finding((*noted, *parts[1:]), result.as_json(), answer, pictures=pictures(result.figure))
+
+
+def _with_notes(shown: Table, notes: Sequence[str]) -> Table:
+    return replace(shown, notes=(*shown.notes, *notes))
 
 
 def stability(
@@ -172,6 +261,7 @@ def stability(
     reference: Name | None = None,
 ) -> Finding:
     """The rankings under different judgment sets, and the noise of identical responses."""
+    from qassay import figures
     from qassay.analysis import stability as compared
 
     result = compared(
@@ -184,7 +274,24 @@ def stability(
         missing=choice.missing,
         progress=progress,
     )
-    return Finding(parts_of(result.tables(), "stability"), result.as_json())
+    first = next(iter(result.measures.values()))
+    drawn = [lambda: figures.ranks_by_set(first)] if len(result.sets) > 1 < len(first.runs) else []
+    drawn += [lambda: figures.tau_heat_map(first)] if len(result.sets) > 2 else []
+    parts = parts_of(result.tables(), "stability")
+    return Finding(parts, result.as_json(), _how_far_ranks_move(result), pictures=pictures(*drawn))
+
+
+def _how_far_ranks_move(result: Stability) -> str:
+    """The answer without a term of statistics."""
+    first = next(iter(result.measures.values()))
+    if len(result.sets) < 2:
+        return f"There is one judgment set, {result.reference}: nothing to compare it with."
+    others = "the other judgments" if len(result.sets) == 2 else f"the {len(result.sets) - 1} other judgment sets"
+    if not first.swaps_with_reference:
+        return f"No two runs change places under {others}."
+    width = first.largest_swapped_difference
+    by = "" if width is None else f"; the largest difference that is reversed is {width:.3f}"
+    return f"{plural(first.swaps_with_reference, 'pair')} of runs change places under {others}{by}."
 
 
 def sensitivity(
@@ -198,6 +305,7 @@ def sensitivity(
     fit: bool = False,
 ) -> Finding:
     """The repeatable gap, error rates of comparisons, and the groups that follow."""
+    from qassay import figures
     from qassay.analysis.rankings import noise_floor
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
@@ -213,7 +321,8 @@ def sensitivity(
     curves = study(
         matrix, preset=preset, error=error, bin_width=bin_width, fit=fit or None, floor=floor, progress=progress
     )
-    return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary())
+    drawn = pictures(lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
+    return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary(), pictures=drawn)
 
 
 def compare(
@@ -231,8 +340,11 @@ def compare(
 
     matrix = scored(evaluation, choice).matrix
     if a and b:
-        pair = two_runs(matrix, a, b)
-        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.")
+        every = two_runs(matrix, a, b, top=len(matrix.units))
+        # The figure has all units, the table those of the command.
+        pair = replace(every, deciding=every.deciding[:DECIDING])
+        drawn = pictures(every.figure) if every.deciding else ()
+        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
     if a or b:
         raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
     pairs = compare_all(matrix, method=method, progress=progress)
@@ -242,7 +354,9 @@ def compare(
     if total > PAIRS_SHOWN:
         document["pairs"], left_out = [], f"{total:,} pairs of runs; the command `qassay compare --json` lists them"
     listed = pairs.pair_table(most=min(total, PAIRS_SHOWN))
-    return Finding((ranking, Part("pairs", listed)), document, left_out=left_out)
+    parts = (ranking, Part("pairs", listed))
+    drawn = pictures(pairs.figure) if len(pairs.runs) > 1 else ()
+    return Finding(parts, document, sentence(pairs.sentence()), left_out, pictures=drawn)
 
 
 def _sets(given: Names, known: Sequence[str]) -> list[str] | None:
@@ -315,7 +429,22 @@ def units(
     window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", shown, grid.about, subjects, 0, window)
-    return Finding((part,), columns=Window(runs.start, len(tags[runs]), len(tags), "runs"))
+    across_runs = Window(runs.start, len(tags[runs]), len(tags), "runs")
+    first = page == across == 1 and by == "unit" and not whole and kind is None and series is None
+    drawn = pictures(scores.figure) if first else ()
+    answer = _easiest_and_hardest(grid.names, means, grid.about)
+    return Finding((part,), answer=answer, columns=across_runs, pictures=drawn)
+
+
+def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:
+    known = np.flatnonzero(~np.isnan(means))
+    if len(known) < 2 or np.ptp(means[known]) < TIE:
+        return ""
+    hard, easy = (int(known[place]) for place in (np.argmin(means[known]), np.argmax(means[known])))
+    return (
+        f"The easiest {about} is {names[easy]} (mean {means[easy]:.3f}), "
+        f"the hardest {names[hard]} (mean {means[hard]:.3f})."
+    )
 
 
 def _grid(scores: Scores, evaluation: Evaluation, by: str, kind: str | None, series: str | None) -> Grid:

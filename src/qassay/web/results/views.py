@@ -29,7 +29,8 @@ WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
 class Parameters(Input):
     """What every results page takes: how runs are scored, and how the page is looked at.
 
-    `provisional` shows results although work is open, `fresh` asks for an answer from the store as it is now.
+    `provisional` shows results although work is open, `finished` those of finished questions alone, `fresh` asks for an
+    answer from the store as it is now.
     """
 
     key: Name | None = None
@@ -38,6 +39,7 @@ class Parameters(Input):
     unjudged: Unjudged = "stop"
     missing: Missing = "stop"
     provisional: bool = False
+    finished: bool = False
     fresh: bool = False
     table: Name | None = None
 
@@ -56,7 +58,8 @@ class Parameters(Input):
 
     def common(self) -> dict[str, Any]:
         """The parameters that go from one results page to the next."""
-        return {**self.choice().changed(), **({"provisional": "1"} if self.provisional else {})}
+        early = {name: "1" for name in ("provisional", "finished") if getattr(self, name)}
+        return {**self.choice().changed(), **early}
 
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
@@ -92,6 +95,8 @@ class View:
     # The question that its tab asks; pages with the same one are beside each other below the tab. None: it has no tab.
     tab: str | None = None
     slow: bool = False
+    # Whether it is shown while people judge: it compares judgments, and scores nothing that they might look at.
+    is_open: bool = False
 
     @property
     def name(self) -> str:
@@ -129,10 +134,31 @@ class View:
         own = {name: option for name, option in self.options.items() if name != "whole"}
         return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
 
-    def request(self, folder: str, parameters: Parameters, *, whole: bool = False, **csv: str | None) -> StudyRequest:
-        """What the page asks of the evaluation in a folder; `csv` are the fields of a table to write."""
+    def request(
+        self,
+        folder: str,
+        parameters: Parameters,
+        *,
+        whole: bool = False,
+        unfinished: tuple[str, ...] = (),
+        part: str | None = None,
+        file: str | None = None,
+        provisional: str | None = None,
+    ) -> StudyRequest:
+        """What the page asks of the evaluation in a folder; with a `file`, the table `part` is written there."""
         options = {name: whole if name == "whole" else getattr(parameters, name) for name in sorted(self.options)}
-        return StudyRequest(folder, self.study, parameters.choice(), tuple(options.items()), whole, self.slow, **csv)
+        return StudyRequest(
+            folder,
+            self.study,
+            parameters.choice(),
+            tuple(options.items()),
+            whole,
+            self.slow,
+            part,
+            file,
+            provisional,
+            unfinished,
+        )
 
 
 class LeaderboardParameters(Parameters):
@@ -230,6 +256,16 @@ AGREEMENT = View(
     template="results_sets.html",
     tab=JUDGES,
     slow=True,
+    is_open=True,
+)
+TRUST = View(
+    studies.trust,
+    label="Programs",
+    heading="Does the program judge like people?",
+    about="An automatic assessor beside people: agreement, rankings, and bias by run.",
+    template="results_trust.html",
+    tab=JUDGES,
+    slow=True,
 )
 
 
@@ -250,7 +286,7 @@ QUESTION = View(
 )
 
 # In the order of the tabs.
-VIEWS = (LEADERBOARD, COMPARE, UNITS, SPREAD, AGREEMENT, STABILITY, SENSITIVITY, RUN, QUESTION)
+VIEWS = (LEADERBOARD, COMPARE, UNITS, SPREAD, AGREEMENT, STABILITY, TRUST, SENSITIVITY, RUN, QUESTION)
 
 
 def tabs() -> dict[str, tuple[View, ...]]:

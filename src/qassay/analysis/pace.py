@@ -1,0 +1,56 @@
+"""Progress of judging in an opened evaluation: when each judgment was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from qassay.evaluation import Evaluation
+from qassay.formats import files
+from qassay.judging import SETTLED_SETS
+from qassay.meta.progress import JudgingProgress
+from qassay.meta.progress import judging_progress as progress_of
+
+
+class _Dated(msgspec.Struct):
+    """What is read of a row of judgments."""
+
+    at: str | None = None
+    settled: str | None = None
+
+
+def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) -> JudgingProgress:
+    """How many judgments each set had by when; without `sets`, those of people and of the adjudicator.
+
+    Judgments that came from a file without times are counted, and have no point.
+    """
+    paths = evaluation.folder.judgment_sets()
+    wanted = [name for name in (sets or evaluation.human_sets) if name in paths]
+    # The adjudicator comes after those whose work is settled.
+    wanted.sort(key=lambda name: name in SETTLED_SETS)
+    decoder = msgspec.json.Decoder(_Dated)
+    times = {}
+    for name in wanted:
+        lines = files.read_bytes(paths[name]).split(b"\n")
+        rows = [decoder.decode(line) for line in lines if line.strip()]
+        # What a rule settled took nobody any time.
+        times[name] = [_moment(row.at) for row in rows if row.settled is None]
+    return progress_of(times)
+
+
+def _moment(text: str | None) -> str | None:
+    """A time in UTC; None where it is not one.
+
+    >>> _moment("2026-03-02T10:15:00+01:00"), _moment("yesterday")
+    ('2026-03-02T09:15:00Z', None)
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

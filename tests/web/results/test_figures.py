@@ -1,0 +1,85 @@
+"""Figures on the pages: the sentence first, the picture above the tables, drawn by the functions of the report."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+import qassay
+from qassay.demo import demo_folder
+from qassay.evaluation import open_evaluation
+from qassay.web.results import finding
+from qassay.web.results.finding import Choice, pictures
+from qassay.web.results.studies import leaderboard
+
+PAGES = {
+    "/results": ["leaderboard"],
+    "/results/compare": ["leaderboard"],
+    "/results/units": ["scores-by-unit"],
+    "/results/spread": ["spread-by-unit"],
+    "/results/stability": ["ranks-by-set", "tau"],
+    "/results/sensitivity": ["error-rate", "error-curves"],
+}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_sentence_figure_table_in_this_order(demos, path: str) -> None:
+    page = demos["series"].page(path)
+    assert [figure["name"] for figure in page["figures"]] == PAGES[path]
+    assert all("svg" not in figure for figure in page["figures"]), "the picture is part of the page alone"
+    shown = demos["series"].html(path)
+    places = [shown.index(text) for text in ('class="answer"', "<svg", "<table")]
+    assert places == sorted(places)
+
+
+def test_two_runs_are_compared_by_series(demos) -> None:
+    page = demos["series"].page("/results/compare", a="hobby", b="egret")
+    assert [figure["name"] for figure in page["figures"]] == ["differences"]
+    assert page["figures"][0]["caption"].startswith("hobby is ahead on")
+
+
+def test_pictures_are_static_and_coloured_by_the_page(demos) -> None:
+    for path in PAGES:
+        shown = demos["series"].html(path)
+        for picture in re.findall(r"<svg.*?</svg>", shown, re.DOTALL):
+            assert not re.search(r"<style|<script|style=| on[a-z]+=|href", picture)
+            colours = set(re.findall(r'(?:fill|stroke)="([^"]+)"', picture))
+            assert all(colour in ("none", "transparent") or colour.startswith("var(--") for colour in colours)
+
+
+def test_the_picture_is_that_of_the_result() -> None:
+    evaluation = open_evaluation(demo_folder())
+    found = leaderboard(evaluation, Choice(), lambda done, total: None)
+    assert found.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
+
+
+def test_pages_work_without_the_packages_of_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    found = leaderboard(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
+    assert found.pictures == ()
+    assert found.answer
+    assert found.parts
+
+
+def test_a_picture_too_large_for_a_page_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = open_evaluation(demo_folder()).score()
+    assert len(pictures(scores.figure)) == 1
+    monkeypatch.setattr(finding, "LARGEST_PICTURE", 100)
+    assert pictures(scores.figure) == ()
+
+
+def test_ratings_and_decisions_have_figures(demos) -> None:
+    names = [figure["name"] for figure in demos["entailment"].page("/results/agreement")["figures"]]
+    assert {"histogram-correctness", "mean-rank-correctness"} <= set(names)
+    assert len(set(names)) == len(names)
+
+
+def test_without_a_program_the_page_of_programs_says_so_and_is_not_offered(demos) -> None:
+    page = demos["series"].page("/results/trust")
+    assert page["state"] == "found"
+    assert page["answer"].startswith("No automatic assessor has judged yet.")
+    assert page["tables"] == page["figures"] == []
+    beside = [tab["label"] for tab in demos["series"].page("/results/agreement")["beside"]]
+    assert beside == ["Agreement", "Stability"]
