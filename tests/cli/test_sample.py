@@ -276,6 +276,13 @@ def test_few_labels_have_no_interval(evaluation: Path, world: World, call: Call,
     assert (pair["interval"], pair["verdict"]) == (None, "cannot tell")
 
 
+def test_an_exported_evaluation_is_corrected_alike(evaluation: Path, world: World, call: Call) -> None:
+    draw(call, evaluation, world, 30)
+    call("export", evaluation, "--to", evaluation.parent / "copy")
+    corrected = ("--key", JUDGE, "--correct-with", "ada")
+    assert call("score", evaluation.parent / "copy", *corrected) == call("score", evaluation, *corrected)
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
 

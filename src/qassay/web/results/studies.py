@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.formats.samples import sample_files
 from qassay.matrix import Floats, none_for_nan
 from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
@@ -82,7 +81,7 @@ def leaderboard(
 def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores | str | None:
     """The scores of a program, corrected by the people who judged its sample; why not, where none did; else nothing."""
     key = choice.key
-    if key is None or key not in evaluation.automatic_sets or not sample_files(evaluation.folder):
+    if key is None or key not in evaluation.automatic_sets or not evaluation.folder.samples():
         return None
     reason = "nobody has judged the sample"
     first = evaluation.default_key()
