@@ -513,6 +513,41 @@ def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) ->
     )
 
 
+def test_questions_of_one_type_in_series(tmp_path: Path, call: Call) -> None:
+    """Factoids are a mean over questions that come in series: a longer series counts for more."""
+    folder = tmp_path / "series"
+    shutil.copytree(qassay.demo_folder(), folder)
+    drawn = call("sample", folder, "--size", 77, "--for", "second", "--component", "factoid")
+    assert drawn["population"] == 77
+    scored = ("--component", "factoid")
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scored)
+    people = {row["run"]: row["score"] for row in call("score", folder, *scored)["runs"]}
+    judge = {row["run"]: row["score"] for row in call("score", folder, "--key", "second", *scored)["runs"]}
+    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+    assert {row["run"]: row["judge_score"] for row in made["runs"]} == pytest.approx(judge)
+
+
+def test_scores_that_are_no_means_are_refused(tmp_path: Path, refused: Call) -> None:
+    folder = tmp_path / "pairs"
+    shutil.copytree(qassay.demo_folder("entailment"), folder)
+    assert "ratings of justifications are not corrected" in refused(
+        "sample", folder, "--size", 20, "--for", "second", status=2
+    )
+
+
+def test_entailment_pairs(tmp_path: Path, call: Call) -> None:
+    folder = tmp_path / "pairs"
+    shutil.copytree(qassay.demo_folder("entailment"), folder)
+    (folder / "qassay.toml").write_text('task = "entailment3"\n', encoding="utf-8")
+    drawn = call("sample", folder, "--size", 60, "--for", "second")
+    assert drawn["labels"] == 60  # one label serves all runs
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these")
+    people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
+    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+    for row in made["runs"]:
+        assert row["interval"] == pytest.approx([row["score"], row["score"]])
+
+
 def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> None:
     shutil.copytree(qassay.demo_folder("rag"), tmp_path / "rag")
     folder = tmp_path / "rag"
