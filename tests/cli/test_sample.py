@@ -82,16 +82,23 @@ def world() -> World:
     return World()
 
 
-@pytest.fixture
-def evaluation(tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Imported, and judged by a program."""
-    folder = tmp_path / "my-eval"
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+    """Imported, and judged by a program; tests get a copy."""
+    place = tmp_path_factory.mktemp("judged")
+    folder = place / "my-eval"
     assert main(["init", str(folder), "--task", "qa"]) == 0
-    for system, rows in world.rows.items():
-        assert main(["import", str(folder), str(write(tmp_path / f"{system}.jsonl", rows))]) == 0
+    files = [str(write(place / f"{system}.jsonl", rows)) for system, rows in world.rows.items()]
+    assert main(["import", str(folder), *files]) == 0
     assert main(["judge", str(folder), "--with", JUDGE]) == 0
-    capsys.readouterr()
     return folder
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path, judged: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A copy of one's own."""
+    capsys.readouterr()
+    return Path(shutil.copytree(judged, tmp_path / "my-eval"))
 
 
 def label_sheet(path: Path, world: World, *, only: int | None = None) -> Path:
