@@ -16,7 +16,9 @@ from qassay.analysis.agreements import AgreementStudy
 from qassay.analysis.descriptions import Description
 from qassay.analysis.leaderboards import Leaderboard
 from qassay.analysis.overview import Facts
+from qassay.analysis.sampling import DrawnSample
 from qassay.meta.agreement import Agreement
+from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores
 from qassay.meta.planning import Plan
 from qassay.meta.reuse import Reuse
 from qassay.meta.sensitivity import SensitivityCurves
@@ -52,3 +54,13 @@ def results(folder: Path, table: Path) -> list[Result]:
         assert_type(result.to_polars(), pl.DataFrame)
         assert_type(result.as_json(), dict[str, Any])
     return made
+
+
+def corrected(evaluation: qassay.Evaluation) -> list[Result]:
+    """Scores of a program, corrected by people; by types alone, since it takes labels."""
+    drawn = assert_type(qassay.sample(evaluation, 60, "judge"), DrawnSample)
+    scores = assert_type(evaluation.score("judge", correct_with="ada", target="these"), CorrectedScores)
+    pair = assert_type(qassay.compare(evaluation, "new", "old", key="judge", correct_with="ada"), CorrectedPair)
+    pairs = assert_type(qassay.compare_all(evaluation, key="judge", correct_with="ada"), CorrectedPairs)
+    assert_type(scores.runs[0].interval, tuple[float, float] | None)
+    return [drawn, scores, pair, pairs]

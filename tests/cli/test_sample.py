@@ -82,16 +82,23 @@ def world() -> World:
     return World()
 
 
-@pytest.fixture
-def evaluation(tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Imported, and judged by a program."""
-    folder = tmp_path / "my-eval"
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+    """Imported, and judged by a program; tests get a copy."""
+    place = tmp_path_factory.mktemp("judged")
+    folder = place / "my-eval"
     assert main(["init", str(folder), "--task", "qa"]) == 0
-    for system, rows in world.rows.items():
-        assert main(["import", str(folder), str(write(tmp_path / f"{system}.jsonl", rows))]) == 0
+    files = [str(write(place / f"{system}.jsonl", rows)) for system, rows in world.rows.items()]
+    assert main(["import", str(folder), *files]) == 0
     assert main(["judge", str(folder), "--with", JUDGE]) == 0
-    capsys.readouterr()
     return folder
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path, judged: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A copy of one's own."""
+    capsys.readouterr()
+    return Path(shutil.copytree(judged, tmp_path / "my-eval"))
 
 
 def label_sheet(path: Path, world: World, *, only: int | None = None) -> Path:
@@ -274,6 +281,13 @@ def test_few_labels_have_no_interval(evaluation: Path, world: World, call: Call,
     assert "No intervals: they need 20 labelled questions, and 19 are." in made["notes"]
     pair = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
     assert (pair["interval"], pair["verdict"]) == (None, "cannot tell")
+
+
+def test_an_exported_evaluation_is_corrected_alike(evaluation: Path, world: World, call: Call) -> None:
+    draw(call, evaluation, world, 30)
+    call("export", evaluation, "--to", evaluation.parent / "copy")
+    corrected = ("--key", JUDGE, "--correct-with", "ada")
+    assert call("score", evaluation.parent / "copy", *corrected) == call("score", evaluation, *corrected)
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------------
@@ -504,6 +518,41 @@ def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) ->
     assert "does not apply" in refused(
         "score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these", status=2
     )
+
+
+def test_questions_of_one_type_in_series(tmp_path: Path, call: Call) -> None:
+    """Factoids are a mean over questions that come in series: a longer series counts for more."""
+    folder = tmp_path / "series"
+    shutil.copytree(qassay.demo_folder(), folder)
+    drawn = call("sample", folder, "--size", 77, "--for", "second", "--component", "factoid")
+    assert drawn["population"] == 77
+    scored = ("--component", "factoid")
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scored)
+    people = {row["run"]: row["score"] for row in call("score", folder, *scored)["runs"]}
+    judge = {row["run"]: row["score"] for row in call("score", folder, "--key", "second", *scored)["runs"]}
+    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+    assert {row["run"]: row["judge_score"] for row in made["runs"]} == pytest.approx(judge)
+
+
+def test_scores_that_are_no_means_are_refused(tmp_path: Path, refused: Call) -> None:
+    folder = tmp_path / "pairs"
+    shutil.copytree(qassay.demo_folder("entailment"), folder)
+    assert "ratings of justifications are not corrected" in refused(
+        "sample", folder, "--size", 20, "--for", "second", status=2
+    )
+
+
+def test_entailment_pairs(tmp_path: Path, call: Call) -> None:
+    folder = tmp_path / "pairs"
+    shutil.copytree(qassay.demo_folder("entailment"), folder)
+    (folder / "qassay.toml").write_text('task = "entailment3"\n', encoding="utf-8")
+    drawn = call("sample", folder, "--size", 60, "--for", "second")
+    assert drawn["labels"] == 60  # one label serves all runs
+    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these")
+    people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
+    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+    for row in made["runs"]:
+        assert row["interval"] == pytest.approx([row["score"], row["score"]])
 
 
 def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> None:

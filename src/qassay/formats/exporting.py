@@ -67,7 +67,7 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
         notes += made.notes
     else:
         sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
-        contents |= _copied(folder, [folder.answers, *sets])
+        contents |= _copied(folder, [folder.answers, *sets, *folder.samples().values()])
     paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
     documents = {path.relative_to(folder.path).as_posix(): path for path in paths}
     if documents and not collection:

@@ -123,6 +123,14 @@ class Folder:
         """Files of nuggets by the name of their list."""
         return {set_name(path): path for path in _visible(self.contents / "nuggets", "*.jsonl*")}
 
+    def samples(self) -> dict[str, Path]:
+        """Files of drawn samples by name; they are always in the folder itself."""
+        return {set_name(path): path for path in _visible(self.path / "samples", "*.jsonl")}
+
+    def sample_file(self, name: str) -> Path:
+        """Where the sample with this name is written."""
+        return self.path / "samples" / (file_name(name) + ".jsonl")
+
     def run_file(self, tag: str, suffix: str) -> Path:
         """Where the run with this tag is written; `suffix` begins with a dot."""
         return self.contents / "runs" / (file_name(tag) + suffix)

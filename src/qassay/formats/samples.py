@@ -9,23 +9,16 @@ from typing import Any
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats import jsonl
 from qassay.formats.folder import Folder
-from qassay.formats.names import file_name, set_name
+from qassay.formats.names import set_name
 from qassay.meta.correction.sampling import Draw, Sample, sample_rows
 
-FOLDER = "samples"
 # Two probabilities closer than this are equal.
 CLOSE = 1e-9
 
 
-def sample_files(folder: Folder) -> dict[str, Path]:
-    """The samples of an evaluation by name. They stay in the folder where there is a store, too."""
-    paths = sorted((folder.path / FOLDER).glob("*.jsonl"))
-    return {set_name(path): path for path in paths if not path.name.startswith(".")}
-
-
 def write_sample(folder: Folder, sample: Sample) -> Path:
     """Write a sample; a larger one of the same draw replaces a smaller one, and no other."""
-    path = folder.path / FOLDER / f"{file_name(sample.name)}.jsonl"
+    path = folder.sample_file(sample.name)
     if path.exists():
         before = read_sample(path, file=folder.name(path))
         if before.draws != sample.draws[: len(before.draws)] or before.pair != sample.pair:
@@ -42,7 +35,7 @@ def find_sample(
     folder: Folder, named: str | Path | None, *, judge: str, measure: str, pair: tuple[str, str] | None
 ) -> Sample:
     """The sample with this name or in this file; without one, the only one that serves."""
-    known = sample_files(folder)
+    known = folder.samples()
     if named is not None:
         if str(named) in known:
             return read_sample(known[str(named)], file=folder.name(known[str(named)]))
@@ -62,7 +55,7 @@ def find_sample(
     if chosen:
         names = ", ".join(sample.name for sample in chosen)
         raise InputError(
-            Problem("configuration", f"there are several samples ({names}); name one with --sample", FOLDER)
+            Problem("configuration", f"there are several samples ({names}); name one with --sample", "samples")
         )
     message = (
         "there is no random sample. Labels of questions that somebody chose cannot correct a judge: they may be easier "
@@ -118,7 +111,8 @@ def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
             yield Problem("syntax", f'"position" is a whole number from 1 to {len(rows)}', file, line, question)
         elif position in positions:
             yield Problem("syntax", f"position {position} occurs twice", file, line, question)
-        positions.add(position)
+        else:
+            positions.add(position)
         if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 < chance <= 1:
             message = (
                 'has no "probability" of being drawn, above 0 and at most 1: a sample picked by hand corrects nothing'
@@ -126,9 +120,9 @@ def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
             yield Problem("syntax", f"question {question} {message}", file, line, question)
         else:
             chances.append(float(chance))
-        if (question, row.get("nugget")) in seen:
+        if (question, _text(row.get("nugget"))) in seen:
             yield Problem("duplicate-question", f"question {question} occurs twice", file, line, question)
-        seen.add((question, row.get("nugget")))
+        seen.add((question, _text(row.get("nugget"))))
     if chances and max(chances) - min(chances) > CLOSE:
         message = "the questions have different probabilities; correction takes a sample with the same one for all"
         yield Problem("configuration", message, file)

@@ -68,7 +68,7 @@ class About:
             return [said, few]
         about = f"Intervals include the errors of {self.key}, and are about {self.target_in_words()}."
         if self.target == "new" and not self.by_unit:
-            about += " For these questions alone: --target these."
+            about += f" For these {self.unit_name[1]} alone: --target these."
         return [said, about]
 
     def as_json(self) -> dict[str, Any]:

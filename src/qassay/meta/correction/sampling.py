@@ -98,7 +98,9 @@ def check_draw(sample: Sample, draws: Sequence[Draw], units: Sequence[str] | Non
             f"does not fit the questions as they are now: {few(map(str, added))} would have been drawn before others"
         )
     raise _refused(
-        sample, f"{message}. A random sample is needed: draw again with qassay sample; labels given so far still count"
+        sample,
+        f"{message}. A random sample is needed: draw again under another name (qassay sample --name NEW --seed "
+        f"{sample.seed}); labels given so far still count",
     )
 
 

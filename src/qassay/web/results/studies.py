@@ -100,7 +100,7 @@ def leaderboard(
 def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores | str | None:
     """The scores of a program, corrected by the people who judged its sample; why not, where none did; else nothing."""
     key = choice.key
-    if key is None or key not in evaluation.automatic_sets or not sample_files(evaluation.folder):
+    if key is None or key not in evaluation.automatic_sets or not evaluation.folder.samples():
         return None
     reason = "nobody has judged the sample"
     first = evaluation.default_key()
