@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -385,6 +386,14 @@ def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
         assert 300 <= server.calls <= 300 + 2 * parallel
     assert sum(count - 1 for count in server.asked.values()) == server.calls - 300
     assert len({row["question"] for row in rows(place)}) == 300
+
+
+def test_a_notebook_may_have_a_loop_of_its_own(folder: Path) -> None:
+    async def cell(url: str) -> int:
+        return qassay.judge(qassay.open(folder), f"llm(model=m, endpoint={url})").judged
+
+    with serving(by_gold) as server:
+        assert asyncio.run(cell(server.url)) == NUMBER
 
 
 def test_equal_questions_about_equal_texts_are_asked_once(tmp_path: Path) -> None:
