@@ -15,6 +15,7 @@ import pytest
 from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
 
 import qassay
+from qassay.assessors import open_assessor
 from qassay.cli import main
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
@@ -340,6 +341,20 @@ def test_the_spending_limit_is_never_passed_and_the_job_goes_on_later(
     assert judged == NUMBER == server.calls == len(rows(folder))
     assert spent == pytest.approx(sum(row["trace"]["cost"] for row in rows(folder)))
     assert main(["judge", str(folder), "--with", "match", "--limit", "1"]) == 2
+
+
+def test_an_assessor_may_judge_twice_and_a_limit_is_for_each_job(folder: Path) -> None:
+    with serving(by_gold) as server:
+        evaluation = qassay.open(folder)
+        given = f"llm(model=m, endpoint={server.url}, price=1/2, max_tokens=100)"
+        model = open_assessor(given, evaluation, limit=0.01)
+        first = qassay.judge(evaluation, model)
+        assert first.account is not None
+        assert first.account.stopped
+        second = qassay.judge(qassay.open(folder), model)
+        assert second.judged > 0
+    with pytest.raises(qassay.UsageError, match="costs nothing"):
+        qassay.judge(evaluation, "match", limit=1)
 
 
 def test_the_pace_follows_what_the_endpoint_allows(tmp_path: Path) -> None:

@@ -60,6 +60,18 @@ def test_deep_nesting_is_malformed(depth: int) -> None:
         Form(FORMS["label"].fields).read('{"judgment": ' + "[" * depth + "]" * depth + "}")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"judgment": "correct"}',
+        ' ```json\n{"judgment": "correct"}\n``` ',
+        '<think>\nIs it {"judgment": "incorrect"}? No.\n</think>\n\n{"judgment": "correct"}',
+    ],
+)
+def test_thoughts_and_fences_are_no_part_of_an_answer(content: str) -> None:
+    assert Form(FORMS["label"].fields).read(content) == [{"judgment": "correct"}]
+
+
 def test_decisions_come_in_the_order_of_their_numbers_whatever_the_model_does() -> None:
     form = FORMS["support"]
     rows = [{"number": 2, "support": "none"}, {"number": 1, "support": "full"}]

@@ -99,9 +99,7 @@ def command(
       qassay trust my-eval --assessor patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
-    from qassay.assessors import judge, judge_on_server, open_assessor, plan_judging
-    from qassay.cli.output import progress
-    from qassay.client import Client
+    from qassay.assessors import open_assessor, plan_judging
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
@@ -110,12 +108,23 @@ def command(
         if dry_run or server is not None or again:
             raise UsageError("--nuggets goes without --dry-run, --server and --again")
         _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
-        return
-    if dry_run:
+    elif dry_run:
         if server is not None:
             raise UsageError("--dry-run counts what is in the folder; leave --server out")
         _say_plan(plan_judging(evaluation, chosen, set_name=set_name, again=again), limit, as_json=as_json)
-        return
+    else:
+        done = _judge(evaluation, chosen, set_name, server, again=again)
+        _say(done, where=server or str(folder), as_json=as_json)
+
+
+def _judge(
+    evaluation: Evaluation, chosen: AutomaticAssessor, set_name: str | None, server: str | None, *, again: bool
+) -> Done:
+    """Judge what is in the folder, or what a server has."""
+    from qassay.assessors import judge, judge_on_server
+    from qassay.cli.output import progress
+    from qassay.client import Client
+
     with progress("judging") as update:
         total = _decisions(evaluation, set_name or chosen.name)
 
@@ -123,11 +132,9 @@ def command(
             update(done, max(done, total))
 
         if server is None:
-            done = judge(evaluation, chosen, set_name=set_name, again=again, progress=tick)
-        else:
-            client = Client(server, token=_token())
-            done = judge_on_server(client, evaluation, chosen, set_name=set_name, again=again, progress=tick)
-    _say(done, where=server or str(folder), as_json=as_json)
+            return judge(evaluation, chosen, set_name=set_name, again=again, progress=tick)
+        client = Client(server, token=_token())
+        return judge_on_server(client, evaluation, chosen, set_name=set_name, again=again, progress=tick)
 
 
 def _decisions(evaluation: Evaluation, name: str) -> int:
