@@ -11,12 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
 
 import qassay
 from qassay.assessors import open_assessor
 from qassay.cli import main
+from qassay.schemas import schema
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
 NUMBER = 30
@@ -675,3 +677,24 @@ def test_nuggets_that_cannot_be_used_are_no_list(tmp_path: Path, capsys: pytest.
     assert "No usable answer for: 1" in capsys.readouterr().out
     assert not (place / "nuggets" / "m.jsonl").exists()
     assert main(["judge", str(place), "--with", "overlap", "--nuggets", "create"]) == 2
+
+
+def test_what_is_printed_and_written_is_as_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = nuggets(tmp_path / "rag")
+    described = jsonschema_rs.validator_for(schema("judge"))
+
+    def printed() -> Any:
+        return json.loads(capsys.readouterr().out)
+
+    with serving(writer) as server:
+        assert judge(place, server, "--nuggets", "rate", "--set", "rated", "--json") == 0
+        described.validate(printed())
+        server.script = by_words
+        assert judge(place, server, "--dry-run", "--json") == 0
+        described.validate(printed())
+        assert judge(place, server, "--json", price="1/1") == 0
+        described.validate(printed())
+    for name, path in (("judgment-row", "judgments/m.jsonl"), ("nugget-row", "nuggets/rated.jsonl")):
+        rows_of = jsonschema_rs.validator_for(schema(name))
+        for line in (place / path).read_text().splitlines():
+            rows_of.validate(json.loads(line))
