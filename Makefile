@@ -40,7 +40,7 @@ $(FOR_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(FOR_USERS): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[serve,search,figures,embed,excel,fast]'
+	$(PIP) -e '.[serve,search,figures,embed,excel,fast,llm]'
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt scripts/system_packages.sh | $(BIN)/python

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,11 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
 
 import qassay
+from qassay.assessors import open_assessor
 from qassay.cli import main
+from qassay.schemas import schema
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
 NUMBER = 30
@@ -341,6 +345,20 @@ def test_the_spending_limit_is_never_passed_and_the_job_goes_on_later(
     assert main(["judge", str(folder), "--with", "match", "--limit", "1"]) == 2
 
 
+def test_an_assessor_may_judge_twice_and_a_limit_is_for_each_job(folder: Path) -> None:
+    with serving(by_gold) as server:
+        evaluation = qassay.open(folder)
+        given = f"llm(model=m, endpoint={server.url}, price=1/2, max_tokens=100)"
+        model = open_assessor(given, evaluation, limit=0.01)
+        first = qassay.judge(evaluation, model)
+        assert first.account is not None
+        assert first.account.stopped
+        second = qassay.judge(qassay.open(folder), model)
+        assert second.judged > 0
+    with pytest.raises(qassay.UsageError, match="costs nothing"):
+        qassay.judge(evaluation, "match", limit=1)
+
+
 def test_the_pace_follows_what_the_endpoint_allows(tmp_path: Path) -> None:
     """A server that takes five calls at a time: nothing is lost, and few calls are refused."""
     server = ModelServer(by_gold)
@@ -385,6 +403,14 @@ def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
         assert 300 <= server.calls <= 300 + 2 * parallel
     assert sum(count - 1 for count in server.asked.values()) == server.calls - 300
     assert len({row["question"] for row in rows(place)}) == 300
+
+
+def test_a_notebook_may_have_a_loop_of_its_own(folder: Path) -> None:
+    async def cell(url: str) -> int:
+        return qassay.judge(qassay.open(folder), f"llm(model=m, endpoint={url})").judged
+
+    with serving(by_gold) as server:
+        assert asyncio.run(cell(server.url)) == NUMBER
 
 
 def test_equal_questions_about_equal_texts_are_asked_once(tmp_path: Path) -> None:
@@ -651,3 +677,24 @@ def test_nuggets_that_cannot_be_used_are_no_list(tmp_path: Path, capsys: pytest.
     assert "No usable answer for: 1" in capsys.readouterr().out
     assert not (place / "nuggets" / "m.jsonl").exists()
     assert main(["judge", str(place), "--with", "overlap", "--nuggets", "create"]) == 2
+
+
+def test_what_is_printed_and_written_is_as_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = nuggets(tmp_path / "rag")
+    described = jsonschema_rs.validator_for(schema("judge"))
+
+    def printed() -> Any:
+        return json.loads(capsys.readouterr().out)
+
+    with serving(writer) as server:
+        assert judge(place, server, "--nuggets", "rate", "--set", "rated", "--json") == 0
+        described.validate(printed())
+        server.script = by_words
+        assert judge(place, server, "--dry-run", "--json") == 0
+        described.validate(printed())
+        assert judge(place, server, "--json", price="1/1") == 0
+        described.validate(printed())
+    for name, path in (("judgment-row", "judgments/m.jsonl"), ("nugget-row", "nuggets/rated.jsonl")):
+        rows_of = jsonschema_rs.validator_for(schema(name))
+        for line in (place / path).read_text().splitlines():
+            rows_of.validate(json.loads(line))

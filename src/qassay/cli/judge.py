@@ -120,30 +120,24 @@ def command(
         if dry_run or server is not None or again:
             raise UsageError("--nuggets goes without --dry-run, --server and --again")
         _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
-        return
-    if dry_run:
+    elif dry_run:
         if server is not None:
             raise UsageError("--dry-run counts what is in the folder; leave --server out")
         _say_plan(plan_judging(evaluation, chosen, set_name=set_name, again=again), limit, as_json=as_json)
-        return
-    with progress("judging") as update:
-        total = _decisions(evaluation, set_name or chosen.name)
-
-        def tick(done: int) -> None:
-            update(done, max(done, total))
-
-        client = None if server is None else Client(server, token=_token())
-        done = judge(
-            evaluation,
-            chosen,
-            set_name=set_name,
-            again=again,
-            workers=workers,
-            ray=ray or False,
-            server=client,
-            progress=tick,
-        )
-    _say(done, where=server or str(folder), as_json=as_json)
+    else:
+        with progress("judging") as update:
+            total = _decisions(evaluation, set_name or chosen.name)
+            done = judge(
+                evaluation,
+                chosen,
+                set_name=set_name,
+                again=again,
+                workers=workers,
+                ray=ray or False,
+                server=None if server is None else Client(server, token=_token()),
+                progress=lambda number: update(number, max(number, total)),
+            )
+        _say(done, where=server or str(folder), as_json=as_json)
 
 
 def _decisions(evaluation: Evaluation, name: str) -> int:

@@ -81,6 +81,7 @@ class LanguageModel:
 
     def judge_stream(self, cases: Iterable[Case]) -> Iterator[tuple[Sequence[Case], Sequence[Opinion | None]]]:
         """Opinions as they come, for many decisions at a time; ends early where the spending limit is reached."""
+        self.account.begin()
         loop = Loop(partial(Asking.of, self.model, self.folder, self.account))
         kept: set[str] = set()
         waiting = 0

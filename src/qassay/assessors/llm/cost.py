@@ -77,6 +77,11 @@ class Account:
         """What was spent; None where the price is unknown."""
         return None if self.price is None else self.price.of(self.input_tokens, self.output_tokens)
 
+    def begin(self) -> None:
+        """Start a new job: a limit is for each."""
+        self.calls = self.cached = self.failed = self.input_tokens = self.output_tokens = 0
+        self.estimated, self.stopped, self.reserved = False, None, 0.0
+
     def fits(self, most: float) -> bool:
         """Whether a call that may cost so much fits into what is left."""
         return self.limit is None or (self.cost or 0.0) + self.reserved + most <= self.limit + 1e-12

@@ -23,6 +23,8 @@ from qassay.tasks import Task
 LONGEST_REASON = 2_000
 DECISIONS = "decisions"
 _FENCED = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
+# What a reasoning model thinks before it answers, where the endpoint leaves that in the answer.
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 # What a model is asked about one nugget where the verdict is a list of those that are there.
 FOUND = "found"
 YES, NO = "yes", "no"
@@ -209,7 +211,8 @@ def described(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoded(content: str) -> dict[str, Any]:
-    """The JSON object of an answer; a fence around it is taken off, nothing else."""
+    """The JSON object of an answer; thoughts before it and a fence around it are taken off, nothing else."""
+    content = _THOUGHTS.sub("", content, count=1)
     fenced = _FENCED.fullmatch(content)
     try:
         answer = msgspec.json.decode(fenced[1] if fenced else content)

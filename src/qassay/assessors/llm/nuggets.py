@@ -144,6 +144,7 @@ def _responses(evaluation: Evaluation) -> dict[str, list[str]]:
 
 def _done(model: LanguageModel, works: Mapping[str, Callable[[Asking], Any]]) -> tuple[Rows, list[str]]:
     """The rows of all questions, in their order, and the questions without a usable answer."""
+    model.account.begin()
     loop = Loop(partial(Asking.of, model.model, model.folder, model.account))
     results: dict[str, Rows] = {}
     failed = []

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.formats.samples import sample_files
 from qassay.matrix import TIE, Floats, none_for_nan
 from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
