@@ -14,7 +14,7 @@ Make = Callable[..., Any]
 PAGES = (
     *("/results", "/results/units?by=question&sort=mean&down=1", "/results/spread", "/results/compare"),
     *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agreement"),
-    *("/results/run?run=harbor", "/results/question?question=r1"),
+    *("/results/facts", "/results/run?run=harbor", "/results/question?question=r1"),
 )
 
 

@@ -14,7 +14,7 @@ from qassay.store.schema import assignment, current_judgment, judgment
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
-    *("/results/stability", "/results/agreement"),
+    *("/results/stability", "/results/agreement", "/results/facts"),
 )
 
 

@@ -233,6 +233,23 @@ AGREEMENT = View(
 )
 
 
+FACTS = View(
+    studies.facts,
+    label="Numbers",
+    heading="The test set in numbers",
+    about="Questions, series, answers, nuggets, NIL questions, and who judged how much.",
+    tab=BEST,
+)
+PEOPLE = View(
+    studies.people,
+    label="People",
+    heading="Which assessor is out of line?",
+    about="Every assessor beside the others on the same items.",
+    tab=JUDGES,
+    slow=True,
+)
+
+
 RUN = View(
     run,
     label="Run",
@@ -250,7 +267,7 @@ QUESTION = View(
 )
 
 # In the order of the tabs.
-VIEWS = (LEADERBOARD, COMPARE, UNITS, SPREAD, AGREEMENT, STABILITY, SENSITIVITY, RUN, QUESTION)
+VIEWS = (LEADERBOARD, FACTS, COMPARE, UNITS, SPREAD, AGREEMENT, PEOPLE, STABILITY, SENSITIVITY, RUN, QUESTION)
 
 
 def tabs() -> dict[str, tuple[View, ...]]:
