@@ -5,6 +5,7 @@ What the readers make of each file is tested beside them (tests/formats); here t
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import subprocess
@@ -300,3 +301,64 @@ def test_reciprocal_rank_against_ir_measures(tmp_path: Path) -> None:
         for name, qrels in (("mrr", strict), ("mrr_lenient", lenient)):
             theirs = ir_measures.calc_aggregate([ir_measures.RR @ 5], qrels, runs[row["run"]])
             assert row["components"][name] == pytest.approx(theirs[ir_measures.RR @ 5])
+
+
+# ---------------------------------------------------------------- people: two annotators, a third where they differ
+
+
+@pytest.fixture
+def annotated(data: Data, tmp_path: Path) -> tuple[Path, list[dict[str, str]]]:
+    """Answers to 301 questions with the labels of three annotators, spread over sets; and the rows of the file."""
+    with data("nq301/NQ301_human.tsv").open(encoding="utf-8", newline="") as file:
+        read = list(csv.DictReader(file, delimiter="\t"))
+    rows = list({(row["id"], row["Model answer"].strip()): row for row in read if row["Model answer"].strip()}.values())
+    folder = tmp_path / "e"
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "qa"\n')
+    asked = {row["id"]: row["Question"] for row in rows}
+    (folder / "questions.jsonl").write_text(
+        "".join(json.dumps({"id": number, "type": "qa", "text": text}) + "\n" for number, text in asked.items())
+    )
+    given = [
+        {"question": row["id"], "text": row["Model answer"].strip(), "label": row[who], "annotator": who}
+        for row in rows
+        for who in ("annotator1", "annotator2", "annotator3")
+        if row[who]
+    ]
+    (tmp_path / "crowd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    options = ["--spread", "--labels", "Yes=correct,No=incorrect"]
+    assert main(["import", str(folder), str(tmp_path / "crowd.jsonl"), *options]) == 0
+    return folder, rows
+
+
+def test_the_majority_of_real_annotators_is_their_final_label(annotated: tuple[Path, list[dict[str, str]]]) -> None:
+    folder, rows = annotated
+    evaluation = qassay.open(folder)
+    voted = evaluation.key("majority").judgments.kind("label")
+    final = {(row["id"], row["Model answer"].strip()): row["Acceptable?"] == "Yes" for row in rows}
+    labels = {
+        (q, text): label == "correct" for q, text, label in voted.select("question", "text", "judgment").iter_rows()
+    }
+    assert labels == final
+    assert len(labels) > 1480
+    # Two labels for most answers are too few for the model, and it says so.
+    with pytest.raises(qassay.InputError, match="here they are 2 and "):
+        evaluation.key("dawid-skene")
+
+
+def test_real_annotators_by_person(annotated: tuple[Path, list[dict[str, str]]]) -> None:
+    """The third one saw little but what the first two disagree on, and is not out of line for that."""
+    folder, rows = annotated
+    names = ("annotator1", "annotator2", "annotator3")
+    found = {person.person: person for person in qassay.people(qassay.open(folder), resamples=0)[0].people}
+    for name in names:
+        own = [row for row in rows if row[name]]
+        others = [[row[other] for other in names if other != name and row[other]] for row in own]
+        shares = [sum(o == row[name] for o in said) / len(said) for row, said in zip(own, others, strict=True) if said]
+        assert found[name].items == len(own)
+        assert found[name].agreement == pytest.approx(sum(shares) / len(shares))
+    third = found["annotator3"]
+    assert third.others_agreement is not None
+    assert third.agreement is not None
+    assert third.others_agreement < 0.15 < third.agreement
+    assert not any(person.out_of_line for person in found.values() if person.person == "annotator3")

@@ -141,6 +141,35 @@ def test_an_evaluation_without_judgments_is_released_too(tmp_path: Path, capsys:
     assert (tmp_path / "bundle" / "nist" / "topics.txt").is_file()
 
 
+def test_tags_of_runs_are_no_markup_in_the_readme(demo: Path, tmp_path: Path, capsys: Captured) -> None:
+    tag = "<img/src=x>|`"
+    (demo / "runs" / "kite.txt").unlink()
+    rows = [
+        {"run": tag, "question": q.id, "items": [], **({"nil": True} if q.type == "factoid" else {})}
+        for q in qassay.open(demo).questions
+    ]
+    (demo / "runs" / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command(capsys, "export", demo, "--to", tmp_path / "bundle", "--release")
+    readme = (tmp_path / "bundle" / "README.md").read_text(encoding="utf-8")
+    assert "&lt;img" in readme
+    assert "<" not in readme
+
+
+def test_a_served_evaluation_is_released_from_its_store(demo: Path, tmp_path: Path, capsys: Captured) -> None:
+    from qassay.store.engine import open_store
+    from qassay.store.folder.importing import import_folder
+
+    wanted = command(capsys, "score", demo)
+    store = open_store(open_folder(demo), create=True)
+    import_folder(store, open_folder(demo))
+    store.close()
+    for part in ("judgments", "runs"):
+        shutil.rmtree(demo / part)
+    command(capsys, "export", demo, "--to", tmp_path / "bundle", "--release")
+    assert command(capsys, "score", tmp_path / "bundle") == wanted
+    assert not list((tmp_path / "bundle").rglob("*.db"))
+
+
 def test_checksums_of_odd_names_are_those_of_sha256sum(tmp_path: Path) -> None:
     from qassay.formats.releasing import checksums
 

@@ -117,4 +117,6 @@ def _readme(name: str, licence: str | None, places: Sequence[str], sections: Seq
         f"Made with Qassay {__version__}. The folder is an evaluation: `qassay score .` gives the scores, and "
         "`qassay import` brings its files into another one. `sha256sum -c SHA256SUMS` checks that nothing has changed."
     )
-    return "\n\n".join([f"# {name}", terms, use, "## Files", files, *sections]) + "\n"
+    # Names and tags are other people's strings: no page that shows the file takes them for markup.
+    texts = [f"# {' '.join(name.split())}", terms, use, "## Files", files, *sections]
+    return "\n\n".join(text.replace("<", "&lt;") for text in texts) + "\n"

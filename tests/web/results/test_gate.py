@@ -18,7 +18,7 @@ from qassay.web.demonstration import prepare
 
 PAGES = (
     *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
-    "/results/stability",
+    *("/results/stability", "/results/facts"),
 )
 
 

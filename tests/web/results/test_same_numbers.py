@@ -15,6 +15,7 @@ from qassay.demo import DEMOS, Demo, demo_folder
 PAGES = {
     "score": "/results",
     "describe": "/results/spread",
+    "facts": "/results/facts",
     "agree": "/results/agreement",
     "stability": "/results/stability",
     "sensitivity": "/results/sensitivity",

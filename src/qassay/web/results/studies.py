@@ -182,6 +182,23 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     return Finding(parts, document, answer, left_out, pictures=drawn)
 
 
+def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
+    """The test set and its key in numbers."""
+    from qassay.analysis import facts as in_numbers
+
+    told = in_numbers(evaluation, key=choice.key)
+    return Finding(parts_of(told.tables(), "facts"), told.as_json(), f"{told.sentence()}.")
+
+
+def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
+    """Every assessor beside the others: who is out of line, and on what."""
+    from qassay.analysis import people as by_person
+
+    study = by_person(evaluation)
+    first = study[0].sentence()
+    return Finding(parts_of(study.tables(), "people"), study.as_json(), f"{first[:1].upper()}{first[1:]}.")
+
+
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
     """Disagreement tables and agreement statistics."""
     from qassay.analysis import agreement as compared

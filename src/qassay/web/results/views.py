@@ -269,6 +269,23 @@ TRUST = View(
 )
 
 
+FACTS = View(
+    studies.facts,
+    label="Numbers",
+    heading="The test set in numbers",
+    about="Questions, series, answers, nuggets, NIL questions, and who judged how much.",
+    tab=BEST,
+)
+PEOPLE = View(
+    studies.people,
+    label="People",
+    heading="Which assessor is out of line?",
+    about="Every assessor beside the others on the same items.",
+    tab=JUDGES,
+    slow=True,
+)
+
+
 RUN = View(
     run,
     label="Run",
@@ -286,7 +303,10 @@ QUESTION = View(
 )
 
 # In the order of the tabs.
-VIEWS = (LEADERBOARD, COMPARE, UNITS, SPREAD, AGREEMENT, STABILITY, TRUST, SENSITIVITY, RUN, QUESTION)
+VIEWS = (
+    *(LEADERBOARD, FACTS, COMPARE, UNITS, SPREAD, AGREEMENT, PEOPLE, STABILITY, TRUST, SENSITIVITY),
+    *(RUN, QUESTION),
+)
 
 
 def tabs() -> dict[str, tuple[View, ...]]:
