@@ -199,12 +199,13 @@ class _PassingError(Exception):
 
 
 def _raise(error: urllib.error.HTTPError) -> None:
-    if error.code in PASSING:
-        raise _PassingError(f"answered {error.code}")
     try:
         answer = json.loads(error.read(1 << 20))
     except ValueError:
         answer = {}
+    if error.code in PASSING:
+        said = answer.get("message") if isinstance(answer, dict) else None
+        raise _PassingError(f"answered {error.code}" + (f": {said}" if said else ""))
     problems = answer.get("problems") if isinstance(answer, dict) else None
     if error.code == 422 and problems:
         raise InputError(

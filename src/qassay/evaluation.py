@@ -220,7 +220,7 @@ class Evaluation:
             rows = [(0, row) for row in reference_rows(self.question_file)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
             return JudgmentSet(name, {"pair": table})
-        if name in self.role_sets:
+        if name in BY_ROLE and name in self.role_sets:
             return self._by_role(name)[0]
         raise unknown("judgment set", name, self.sets)
 
@@ -247,7 +247,7 @@ class Evaluation:
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
         paths = self.folder.nugget_lists()
-        if name in self.role_sets and name not in paths:
+        if name in BY_ROLE and name not in paths and name in self.role_sets:
             return self._nuggets_by_role(name)
         chosen = list_of_key(name, paths)
         if chosen is None:

@@ -118,7 +118,7 @@ def test_each_question_goes_to_its_author_first_and_sets_go_by_role(
     folder = with_authors(make_folder(tmp_path / "bridges", ""), AUTHORS)
     with served(folder, monkeypatch) as track:
         olga = track.client("olga")
-        olga.post("/api/assignments/pool", json={})
+        track.pool()
         judges = [track.people["ann"], track.people["bob"]]
         given = olga.post("/api/assignments", json={"assessors": 2, "accounts": judges, "author_first": True})
         assert given.json() == {"done": 6, "kept": 0, "without_author": 1, "absent": ["zoe"]}
@@ -147,7 +147,7 @@ def test_author_first_needs_authors(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder = with_authors(make_folder(tmp_path / "bridges", ""), {})
     with served(folder, monkeypatch) as track:
         olga = track.client("olga")
-        olga.post("/api/assignments/pool", json={})
+        track.pool()
         assert 'id="author-first"' not in olga.get("/assignments").text
         sent = {"assessors": 1, "accounts": [track.people["ann"]], "author_first": True}
         refused = olga.post("/api/assignments", json=sent)

@@ -168,7 +168,7 @@ def test_what_is_judged_goes_by_priority(tmp_path: Path, monkeypatch: pytest.Mon
         track.send("sara", run_text("s1", {"1": "1803"}))
         assert [(tag, run["judged"]) for tag, run in track.runs("nina").items()] == [("n2", True), ("n1", False)]
         organiser = track.client("olga")
-        assert organiser.post("/api/assignments/pool", json={}).json()["items"] == 4
+        assert track.pool() == 4
         with track.store.read() as connection:
             from qassay.store.pool.items import items_of
 
@@ -217,7 +217,7 @@ def test_without_a_deadline_runs_are_taken_until_they_are_pooled(
     with served(make_folder(tmp_path / "bridges", ""), monkeypatch, at=AFTER) as track:
         track.send("nina", run_text("n1"))
         assert track.client("nina").get("/api/submissions").json()["closed"] is None
-        track.client("olga").post("/api/assignments/pool", json={})
+        track.pool()
         closed = track.client("nina").post("/api/submissions/withdraw", json={"tag": "n1"})
         assert (closed.status_code, "begun to judge" in closed.text) == (409, True)
 
@@ -438,6 +438,19 @@ def test_the_command_says_why_not(
         with pytest.raises(ServerError, match="409"):
             Client(server[1], token=track.token("nina")).withdraw("n1")
     assert stored(track) == {}
+
+
+def test_names_of_organisations_and_runs_are_text(track: Track) -> None:
+    name = "<script>alert(1)</script>&\"'"
+    sent = {"organisation": name, "role": "participant"}
+    assert track.client("olga").patch(f"/api/people/{track.people['sara']}", json=sent).status_code == 200
+    track.send("sara", run_text("<b>s1"), description="<i>hostile</i>")
+    pages = {"sara": ("/submissions", "/organisation-results"), "olga": ("/people", "/runs")}
+    for who, paths in pages.items():
+        for path in paths:
+            html = track.client(who).get(path).text
+            assert not any(mark in html for mark in ("<script>alert", "<b>s1", "<i>hostile")), path
+            assert "&lt;script&gt;alert(1)" in html, path
 
 
 def test_the_clock_of_these_tests_is_set() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -103,6 +104,15 @@ class Track:
         assert answer.status_code == 200, answer.text
         reports: list[dict[str, Any]] = answer.json()["files"]
         return reports
+
+    def pool(self) -> int:
+        """Make the pool, and wait for it: how many items it has."""
+        organiser = self.client("olga")
+        state = organiser.post("/api/assignments/pool", json={}).json()
+        while state["state"] == "running":
+            time.sleep(0.02)
+            state = organiser.get("/api/assignments/pool").json()
+        return int(state["items"])
 
     def runs(self, name: str) -> dict[str, dict[str, Any]]:
         """The runs that this person sees, by tag."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from pydantic import ConfigDict, Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
+from qassay.formats.tracks import spoken
 from qassay.judging.roles import has_authors
 from qassay.judging.sets import SLOTS
 from qassay.questions import Question, TestSet
@@ -277,6 +279,8 @@ class AssignmentsPage(WorkProgress):
     types: list[str]
     # Whether questions name their authors.
     has_authors: bool
+    # Until when participants submit runs, where that is not over.
+    submissions_until: str | None
 
 
 class Pooling(Input):
@@ -361,7 +365,15 @@ def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> Assignme
         pages=pages,
         types=[kind for kind in task.types if any(question.type == kind for question in questions)],
         has_authors=has_authors(questions),
+        submissions_until=_open_until(site),
     )
+
+
+def _open_until(site: TheSite) -> str | None:
+    track = site.configuration.track
+    if track.deadline is None or track.is_over(datetime.now(UTC)):
+        return None
+    return spoken(track.deadline)
 
 
 @router.action("GET", "/assignments/pool", roles=ORGANISERS)

@@ -7,6 +7,9 @@ leave the stored rows as they are (https://www.sqlite.org/lang_altertable.html#o
 
 from __future__ import annotations
 
+import sqlite3
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -33,6 +36,10 @@ def upgrade() -> None:
 
 
 def _change_check(connection: sa.Connection) -> None:
+    raw: Any = connection.connection.driver_connection
+    defensive = getattr(sqlite3, "SQLITE_DBCONFIG_DEFENSIVE", None)  # from Python 3.12 on
+    if defensive is not None:  # some builds of SQLite guard their own table unless told otherwise
+        raw.setconfig(defensive, False)
     connection.exec_driver_sql("PRAGMA writable_schema = ON")
     changed = connection.exec_driver_sql(
         "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = 'account'", (BEFORE, AFTER)
