@@ -21,7 +21,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
-    "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),
+    "assessors": ("benchmarks.assessors", ("quality", "persuasion", "reusability", "speed")),
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),
     "counters": ("benchmarks.counters", ("counters",)),
