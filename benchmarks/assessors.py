@@ -70,12 +70,20 @@ def persuasion() -> list[Table]:
     tables = []
     if ASSIGNMENTS.exists():
         folder = rag24("rag24-attacked", attacked=_attacks_on_nuggets)
-        names = ("overlap", "overlap(near=0)", "learned", "learned(hits=true)", *_embedding())
-        tables.append(_persuaded("TREC RAG 2024: share of vital nuggets called supported", folder, names))
+        attacked = [
+            "overlap",
+            "overlap(near=0)",
+            "learned",
+            "learned(hits=true)",
+            *_embedding(),
+            *_embedding("hits=true"),
+        ]
+        tables.append(_persuaded("TREC RAG 2024: share of vital nuggets called supported", folder, attacked))
     if NQ.exists():
         folder = nq301("nq301-attacked", attacked=_attacks_on_answers)
-        names = ("recall", "learned", *_embedding(), "match(normalise=true)", "match(contains=true)")
-        tables.append(_persuaded("NQ-301: share of answers called right", folder, names))
+        attacked = ["match", "match(normalise=true)", "match(contains=true)", "match(contains=true,judged=adjudicated)"]
+        attacked += ["transfer(people=adjudicated)", "recall", "learned", *_embedding()]
+        tables.append(_persuaded("NQ-301: share of answers called right", folder, attacked))
     return tables
 
 

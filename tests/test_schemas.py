@@ -154,6 +154,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "report table": ("report", ["report", "scores.csv", "--format", "csv"]),
     "report pages": ("report", ["report", "series", "--by", "organisation", "--to", "result-pages"]),
     "reuse": ("reuse", ["reuse", "series"]),
+    "reuse with": ("reuse", ["reuse", "rag", "--with", "overlap"]),
     "run": ("run", ["run", "series", "--system", "frequent-name", "--tag", "new"]),
     "schema": ("schema", ["schema"]),
     "score": ("score", ["score", "series"]),
