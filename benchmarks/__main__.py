@@ -23,7 +23,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "correction": ("benchmarks.correction", ("correction",)),
     "collections": ("benchmarks.collections", ("passages", "whole")),
     "systems": ("benchmarks.systems", ("systems",)),
-    "assessors": ("benchmarks.assessors", ("quality", "persuasion", "speed")),
+    "assessors": ("benchmarks.assessors", ("quality", "persuasion", "reusability", "speed")),
     "models": ("benchmarks.models", ("persuasion", "speed")),
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),

@@ -13,8 +13,8 @@ import csv
 import json
 import os
 import random
+import re
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 
 import qassay
+from benchmarks.judging import match_job, overlap_job
 from benchmarks.rows import Row
-from qassay.assessors import Case, Match, Overlap, judge_items, open_assessor
+from qassay.assessors import Case, Overlap
+from qassay.assessors.embeddings import Embedder
+from qassay.assessors.nuggets import sentences_of
 from qassay.assessors.overlap import places_of, text_of
 from qassay.assessors.words import STOP_WORDS, words
 from qassay.formats.folder import open_folder
 from qassay.formats.importing import plan_import
-from qassay.judging import Item
 from qassay.judging.items import pool_items
-from qassay.questions import Question, TestSet
 from qassay.tables import Cell, Column, Table, table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +41,8 @@ DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
 ASSIGNMENTS = DATA / "trec_rag24" / "nugget_assignment.20241108.jl"
 NQ = DATA / "nq301"
 NEGATION = "It is not true that "
+# The cosine of wordllama from which as many answers of TriviaQA (evouna_tq) are called right as people call right.
+COSINE = 0.230
 
 Subject = tuple[str, str, str]
 Runs = Mapping[str, Mapping[str, str]]
@@ -67,18 +70,49 @@ def persuasion() -> list[Table]:
     tables = []
     if ASSIGNMENTS.exists():
         folder = rag24("rag24-attacked", attacked=_attacks_on_nuggets)
-        names = ("overlap", "overlap(near=0)", "learned", "learned(hits=true)")
-        tables.append(_persuaded("TREC RAG 2024: share of vital nuggets called supported", folder, names))
+        attacked = [
+            "overlap",
+            "overlap(near=0)",
+            "learned",
+            "learned(hits=true)",
+            *_embedding(),
+            *_embedding("hits=true"),
+        ]
+        tables.append(_persuaded("TREC RAG 2024: share of vital nuggets called supported", folder, attacked))
     if NQ.exists():
         folder = nq301("nq301-attacked", attacked=_attacks_on_answers)
-        names = ("recall", "learned", "match(normalise=true)", "match(contains=true)")
-        tables.append(_persuaded("NQ-301: share of answers called right", folder, names))
+        attacked = ["match", "match(normalise=true)", "match(contains=true)", "match(contains=true,judged=adjudicated)"]
+        attacked += ["transfer(people=adjudicated)", "recall", "learned", *_embedding()]
+        tables.append(_persuaded("NQ-301: share of answers called right", folder, attacked))
     return tables
+
+
+def reusability() -> list[Table]:
+    """Each run left out, and judged by an assessor in place of the people: how far its score and place move."""
+    if not ASSIGNMENTS.exists():
+        return []
+    rows: list[list[Cell]] = []
+    for name in ("overlap",):
+        result = qassay.reuse(qassay.open(rag24("rag24-reuse")), name, missing="skip")
+        errors = [row.change for row in result.rows]
+        moved = [abs((row.rank_with or 0) - row.rank) for row in result.rows]
+        rmse = float(np.sqrt(np.mean(np.square(errors))))
+        rows.append([name, result.comparison.tau, rmse, result.mean_change, float(np.median(moved)), max(moved)])
+    columns: list[Column | str] = [
+        "judged by",
+        *(Column(name, ".3f") for name in ("tau with people", "RMSE", "mean change")),
+        *(Column(name, ".1f") for name in ("median places moved", "most")),
+    ]
+    title = "TREC RAG 2024: a run left out and judged automatically, the others by people (45 runs in turn)"
+    return [table(title, columns, rows)]
 
 
 def speed() -> list[Row]:
     """A million strings by `match` and 100,000 nugget decisions by `overlap`, beside plain loops over the same."""
-    return [_match_speed(1_000_000), _overlap_speed(100_000)]
+    if not ASSIGNMENTS.exists():
+        missing = Row("100,000 nugget decisions by overlap", None, None, None, "needs the data of TREC RAG 2024")
+        return [match_job(), missing]
+    return [match_job(), overlap_job(rag24("rag24-speed"))]
 
 
 # ---- the evaluations ------------------------------------------------------------------------------------------------
@@ -198,7 +232,7 @@ def _beside_people(title: str, folder: Path, sets: Mapping[str, str], people: st
 
 def _nugget_sets(folder: Path) -> dict[str, str]:
     """Judge with every assessor of nuggets; the name of each set, and what the table calls it."""
-    for name in ("overlap", "learned", "learned(hits=true)"):
+    for name in ("overlap", "learned", "learned(hits=true)", *_embedding(), *_embedding("hits=true")):
         qassay.judge(qassay.open(folder), name)
     evaluation = qassay.open(folder)
     people = {
@@ -212,6 +246,7 @@ def _nugget_sets(folder: Path) -> dict[str, str]:
     items = [item for item in pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="") if item.run]
     overlap = Overlap.from_items(items)
     guarded, plain, length = {}, {}, {}
+    cosine = _nugget_cosines([(str(item.run), item.question, text_of(item)) for item in items], texts)
     for item in items:
         places, spoken = places_of(text_of(item)), set(words(text_of(item)))
         for question, nugget in texts:
@@ -222,16 +257,51 @@ def _nugget_sets(folder: Path) -> dict[str, str]:
                 guarded[subject] = shares.anywhere if shares.close >= overlap.near else 0.0
                 plain[subject] = len(said & spoken) / len(said)
                 length[subject] = float(len(text_of(item)))
-    for name, scores in {"held-out": guarded, "plain": plain, "length": length}.items():
+    for name, scores in {"held-out": guarded, "plain": plain, "length": length, "cosine": cosine}.items():
         _write_decisions(folder / "judgments" / f"{name}.jsonl", held_out(scores, people))
     return {
         "length": "length of the response alone",
         "plain": "plain overlap: share of words",
+        "cosine": "cosine alone, nearest sentence (wordllama)",
         "overlap": "overlap, as shipped",
         "held-out": "overlap, held-out threshold",
         "learned": "learned, from other topics",
+        **{_set_of(name): f"{_set_of(name)}, from other topics" for name in _embedding()},
         "learned(hits=true)": "learned, for a new run on judged topics",
+        **{_set_of(name): f"{_set_of(name)}, the same" for name in _embedding("hits=true")},
     }
+
+
+def _nugget_cosines(
+    responses: list[tuple[str, str, str]], texts: Mapping[tuple[str, str], str]
+) -> dict[Subject, float]:
+    """The largest cosine of each nugget and a sentence of each response."""
+    embedder = Embedder()
+    nuggets: dict[str, list[str]] = {}
+    for question, nugget in texts:
+        nuggets.setdefault(question, []).append(nugget)
+    vectors = {
+        question: embedder.vectors([texts[question, name] for name in names]) for question, names in nuggets.items()
+    }
+    cosines = {}
+    for run, question, text in responses:
+        if question in nuggets:
+            largest = (vectors[question] @ embedder.vectors(sentences_of(text)).T).max(axis=1)
+            for nugget, value in zip(nuggets[question], largest.tolist(), strict=True):
+                cosines[question, run, nugget] = value
+    return cosines
+
+
+def _embedding(*parameters: str) -> list[str]:
+    """`embedding` with wordllama and, where QASSAY_ONNX_MODEL names its folder, with an ONNX model."""
+    models = [[], *([f"model={path}"] for path in [os.environ.get("QASSAY_ONNX_MODEL")] if path)]
+    given = [",".join([*model, *parameters]) for model in models]
+    return [f"embedding({text})" if text else "embedding" for text in given]
+
+
+def _set_of(spelling: str) -> str:
+    """The name of the set of an assessor: of a model's path only the last part."""
+    return re.sub(r"model=[^,)]*/([^,)/]+)", r"model=\1", spelling)
 
 
 def held_out(scores: Mapping[Subject, float], people: Mapping[Subject, bool]) -> dict[Subject, bool]:
@@ -264,18 +334,31 @@ def _write_decisions(path: Path, decisions: Mapping[Subject, bool]) -> None:
 
 def _answer_sets(folder: Path) -> dict[str, str]:
     """Judge with every assessor of short answers."""
-    names = ("match(normalise=true)", "match(contains=true)", "recall", "learned")
+    names = ("match(normalise=true)", "match(contains=true)", "recall", "learned", *_embedding())
     for name in names:
         qassay.judge(qassay.open(folder), name)
+    qassay.judge(qassay.open(folder), _cosine_alone(), set_name="cosine")
     qassay.judge(qassay.open(folder), _as_long_as_the_gold, set_name="length")
     qassay.judge(qassay.open(folder), _plain_overlap, set_name="plain")
     return {
         "length": "length: at least that of the shortest gold answer",
         "plain": "plain overlap: half of the gold answer's words",
-        **{name: name for name in names},
+        "cosine": "cosine alone, the threshold from TriviaQA (wordllama)",
+        **{_set_of(name): _set_of(name) for name in names},
         "BEM": "BEM (stored)",
         "gpt-4": "gpt-4 (stored)",
     }
+
+
+def _cosine_alone() -> Callable[[Case], str]:
+    """Right from the cosine on that calls as many answers of TriviaQA right as people do."""
+    embedder = Embedder()
+
+    def judge(case: Case) -> str:
+        vectors = embedder.vectors([case.text, *case.question.gold])
+        return "correct" if float((vectors[1:] @ vectors[0]).max()) >= COSINE else "incorrect"
+
+    return judge
 
 
 def _as_long_as_the_gold(case: Case) -> str:
@@ -354,10 +437,10 @@ def _persuaded(title: str, folder: Path, names: Iterable[str]) -> Table:
     rows: list[list[Cell]] = []
     for name in names:
         qassay.judge(qassay.open(folder), name)
-        scores = qassay.open(folder).score(name, unjudged="wrong", missing="skip")
+        scores = qassay.open(folder).score(_set_of(name), unjudged="wrong", missing="skip")
         of_run = {row.run: row.score or 0.0 for row in scores.runs}
         best = max(score for run, score in of_run.items() if run not in attacks)
-        rows.append([name, best, *(of_run[attack] for attack in attacks)])
+        rows.append([_set_of(name), best, *(of_run[attack] for attack in attacks)])
     columns: list[Column | str] = [
         "assessor",
         Column("best real run", ".3f"),
@@ -368,70 +451,3 @@ def _persuaded(title: str, folder: Path, names: Iterable[str]) -> Table:
         " runs one after the other, or all systems' answers joined by 'or'.",
     ]
     return table(title, columns, rows, notes)
-
-
-# ---- speed ----------------------------------------------------------------------------------------------------------
-
-
-def _match_speed(count: int) -> Row:
-    """Strings of ten thousand questions against known answers, beside a plain loop that checks nothing."""
-    questions = TestSet(
-        tuple(Question(f"q{number}", "qa", "?", gold=(f"answer {number}",)) for number in range(10_000))
-    )
-    task = qassay.open(nq301("speed")).task if NQ.exists() else None
-    if task is None:
-        return Row(f"{count:,} strings by match", None, None, None, "needs the data of NQ-301")
-    items = (
-        Item(number, f"q{number % 10_000}", "label", None, 0, {"text": f"answer {number % 20_000}", "contexts": []}, 1)
-        for number in range(count)
-    )
-    known = [{"question": asked.id, "answer": asked.gold[0]} for asked in questions]
-    assessor = Match.from_rows(known, labels=("correct", "incorrect"))
-    begin = time.perf_counter()
-    judged = judge_items(assessor, items, questions, task)
-    ours = time.perf_counter() - begin
-    gold = {asked.id: asked.gold[0] for asked in questions}
-    begin = time.perf_counter()
-    plain = [
-        {
-            "question": f"q{n % 10_000}",
-            "text": f"answer {n % 20_000}",
-            "judgment": gold[f"q{n % 10_000}"] == f"answer {n % 20_000}",
-        }
-        for n in range(count)
-    ]
-    peer = time.perf_counter() - begin
-    assert len(judged.rows) == len(plain)
-    return Row(f"{count:,} strings by match", ours, peer, peer / ours, "plain loop: no rules checked, no trace")
-
-
-def _overlap_speed(count: int) -> Row:
-    """Nugget decisions of TREC RAG 2024, over and over, beside a plain loop over sets of words without weights."""
-    if not ASSIGNMENTS.exists():
-        return Row(f"{count:,} nugget decisions by overlap", None, None, None, "needs the data of TREC RAG 2024")
-    evaluation = qassay.open(rag24("rag24-speed"))
-    listed: dict[str, list[dict[str, Any]]] = {}
-    for row in evaluation.nugget_list("adjudicated").iter_rows(named=True):
-        listed.setdefault(row["question"], []).append(row)
-    pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
-    per_pass = sum(len(listed[item.question]) for item in pool)
-    items = pool * -(-count // per_pass)
-    assessor = open_assessor("overlap", evaluation)
-    begin = time.perf_counter()
-    judged = judge_items(assessor, items, evaluation.questions, evaluation.task, nuggets=listed)
-    ours = time.perf_counter() - begin
-    begin = time.perf_counter()
-    plain = 0
-    for item in items:
-        said = set(text_of(item).lower().split())
-        for nugget in listed[item.question]:
-            own = set(nugget["text"].lower().split())
-            plain += len(own & said) / len(own) >= 0.5
-    peer = time.perf_counter() - begin
-    return Row(
-        f"{len(judged.rows):,} nugget decisions by overlap",
-        ours,
-        peer,
-        peer / ours,
-        "plain loop: no stems, weights or window",
-    )

@@ -171,6 +171,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
         ["compare", "series", "hobby", "egret", "--key", "second", "--correct-with", "adjudicated"],
     ),
     "compare all corrected": ("compare", ["compare", "series", "--key", "second", "--correct-with", "adjudicated"]),
+    "reuse with": ("reuse", ["reuse", "rag", "--with", "overlap"]),
     "run": ("run", ["run", "series", "--system", "frequent-name", "--tag", "new"]),
     "schema": ("schema", ["schema"]),
     "score": ("score", ["score", "series"]),

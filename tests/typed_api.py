@@ -44,6 +44,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     items = assert_type(study[0], Agreement)
     stability = assert_type(qassay.stability(evaluation, sets=["adjudicated", "first"]), Stability)
     reuse = assert_type(qassay.reuse(evaluation, by="run", component="factoid"), Reuse)
+    assert_type(qassay.reuse(evaluation, "match", by="run"), Reuse)
     assert_type(verdict.interval, tuple[float, float] | None)
     assert_type(verdict.tables(), list[Table])
     made: list[Result] = [scores, matrix, board, verdict, pairs, curves, plan, description, study, items]

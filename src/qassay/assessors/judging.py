@@ -20,6 +20,7 @@ import msgspec
 from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
+from qassay.formats.files import append_file
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
 from qassay.formats.names import file_name, name_fault
@@ -96,8 +97,11 @@ def judge(
     known = set() if again else _known(evaluation, name)
     nuggets = shown_nuggets(evaluation, name)
     journal = Journal.of(evaluation, name, again=again)
+    imported_before = again and name in evaluation.sets
     for row in journal.rows():
-        known.add(_subject(row, evaluation))
+        judged = _subject(row, evaluation)
+        imported_before = imported_before or judged in known
+        known.add(judged)
         done.add(row)
         done.resumed += 1
     judging = Judging(
@@ -115,7 +119,7 @@ def judge(
         close(assessor)
     done.count(judging, known=judging.skipped - done.resumed)
     if done.judged:
-        _import(evaluation, journal.path, name, nuggets)
+        _import(evaluation, journal.path, name, nuggets, new=not imported_before)
     journal.remove()
     return done
 
@@ -224,7 +228,7 @@ class Journal:
             for row in rows:
                 # The file is made by the first row: an assessor without an opinion leaves nothing behind.
                 file = file or stack.enter_context(self.path.open("ab", buffering=0))
-                file.write(msgspec.json.encode(row) + b"\n")
+                file.write(msgspec.json.format(msgspec.json.encode(row), indent=0) + b"\n")
 
     def remove(self) -> None:
         """The judgments are in the set, or are not wanted."""
@@ -285,17 +289,34 @@ def _subject(row: Row, evaluation: Evaluation) -> str:
     return subject(kind, row) if kind else ""
 
 
-def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets) -> None:
-    """Add the rows of the journal to the set and, where scoring would find no list of nuggets, the one shown."""
+def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets, *, new: bool) -> None:
+    """Add the rows of the journal to the set and, where scoring would find no list of nuggets, the one shown.
+
+    Rows of `new` subjects need no comparison with those of the set, and were checked when they were made: the journal
+    is appended to the file of the set as it is, whatever its size.
+    """
     opened, store = writable(evaluation.folder.path)
-    with journal.open("rb") as file:
-        by_nuggets = any(names_nuggets(msgspec.json.decode(line)) for line in file)
+    listed: tuple[dict[str, Any], ...] = ()
+    if nuggets and list_of_key(name, opened.nugget_lists()) is None and _has_nuggets(journal):
+        listed = tuple(_nugget_row(nugget) for own in nuggets.values() for nugget in own)
+    target = opened.judgment_sets().get(name) or opened.judgment_file(name)
+    if store is None and new and target.suffix == ".jsonl":
+        if listed:
+            write_rows(opened.nugget_file(name), listed)
+        append_file(target, journal)
+        return
     with tempfile.TemporaryDirectory() as place:
         files = [journal]
-        if by_nuggets and list_of_key(name, opened.nugget_lists()) is None:
+        if listed:
             files.append(Path(place) / "nuggets.jsonl")
-            write_rows(files[-1], (_nugget_row(nugget) for listed in nuggets.values() for nugget in listed))
+            write_rows(files[-1], listed)
         import_plan(plan_import(opened, files, options=Options(set_name=name)), store, own=True)
+
+
+def _has_nuggets(journal: Path) -> bool:
+    """Whether any row is given against a list of nuggets."""
+    with journal.open("rb") as file:
+        return any(names_nuggets(msgspec.json.decode(line)) for line in file)
 
 
 def _nugget_row(nugget: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -76,9 +76,21 @@ class Overlap:
         partial: float | None = None,
     ) -> Overlap:
         """The assessor with the rarity of words in the pool."""
-        texts = [text_of(item) for item in items if item.kind in JUDGED]
-        counts = Counter(word for text in texts for word in set(content_words(text)))
-        return cls(counts, len(texts), threshold, near, window, partial, Fluency.of(texts))
+        counts: Counter[str] = Counter()
+        responses = 0
+
+        def texts() -> Iterator[str]:
+            """Each response once, counted on its way: a pool need not fit into memory."""
+            nonlocal responses
+            for item in items:
+                if item.kind in JUDGED:
+                    text = text_of(item)
+                    counts.update(set(content_words(text)))
+                    responses += 1
+                    yield text
+
+        fluency = Fluency.of(texts())
+        return cls(counts, responses, threshold, near, window, partial, fluency)
 
     def judge(self, case: Case) -> Opinion | None:
         """The nuggets of a response, or the support of one; nothing without a list of nuggets."""

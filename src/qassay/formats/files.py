@@ -243,6 +243,34 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
         raise
 
 
+def append_file(path: Path, more: Path) -> None:
+    """Add the bytes of a file, which goes, to another; readers see it without them or with all of them.
+
+    Where there is nothing to add to, the file only gets another name. Neither is read into memory.
+    """
+    with more.open("rb") as added:
+        os.fsync(added.fileno())
+        if path.exists():
+            part = _write_part(path, b"")
+            try:
+                with part.open("r+b") as out, path.open("rb") as old:
+                    shutil.copyfileobj(old, out, 1 << 20)
+                    if out.tell():
+                        out.seek(-1, os.SEEK_END)
+                        out.write(b"" if out.read(1) == b"\n" else b"\n")
+                    shutil.copyfileobj(added, out, 1 << 20)
+                    out.flush()
+                    os.fsync(out.fileno())
+                part.replace(path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            more.replace(path)
+    more.unlink(missing_ok=True)
+
+
 def _write_part(path: Path, data: bytes) -> Path:
     """Write the bytes beside the file, under a name of their own."""
     path.parent.mkdir(parents=True, exist_ok=True)
