@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # What there is to see, account by account.
 TO_SEE = {
-    "organiser": "results with figures, the report, questions, runs, assignments; a program beside people",
+    "organiser": "results with figures, a program beside people, questions, runs, assignments",
     "assessor-1": "two series to judge: answers, lists, nuggets; ? shows the keys",
     "assessor-2": "the same questions, blind to what assessor-1 says",
     "adjudicator": "what the two disagree on in two series, without names",
