@@ -59,7 +59,8 @@ def main(names: list[str]) -> int:
                     print(f"{measured}\n", flush=True)
                 else:
                     rows.append(measured)
-        print(f"{table(name, columns, [tuple(row) for row in rows])}\n", flush=True)
+        if rows:
+            print(f"{table(name, columns, [tuple(row) for row in rows])}\n", flush=True)
     return 0
 
 

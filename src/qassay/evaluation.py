@@ -439,10 +439,10 @@ class Evaluation:
             if name not in self.sets:
                 raise unknown("judgment set", name, self.sets)
         if key is None or key == correct_with:
-            raise UsageError(f"name the assessor whose scores {correct_with} corrects: --key SET")
+            raise UsageError(f"name the assessor whose scores {correct_with} corrects (--key)")
         if key not in self.sets:
             raise UsageError(
-                f"{key} mixes judgments of people and programs, and has no interval; correct one set: --key SET"
+                f"{key} mixes judgments of people and programs, and has no interval; correct one set (--key)"
             )
         if correct_with in self.automatic_sets:
             raise UsageError(f"{correct_with} is a program: only labels of people correct another's scores")

@@ -400,7 +400,7 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
     [
         (["--key", f"ada+{JUDGE}", "--correct-with", "ada"], "mixes judgments of people and programs"),
         (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
-        (["--correct-with", "ada"], "name the assessor whose scores ada corrects"),
+        (["--correct-with", "ada"], "name the assessor whose scores ada corrects (--key)"),
         (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),
         (["--key", JUDGE, "--target", "these"], "--target goes with --correct-with"),
         (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --beta"),
@@ -515,7 +515,7 @@ def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) ->
     every = call("score", folder, "--key", "second", "--correct-with", "adjudicated")
     people = {row["run"]: row["score"] for row in call("score", folder, "--key", "adjudicated")["runs"]}
     assert {row["run"]: row["score"] for row in every["runs"]} == pytest.approx(people)
-    assert "does not apply" in refused(
+    assert "are not a target here" in refused(
         "score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these", status=2
     )
 

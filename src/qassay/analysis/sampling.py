@@ -174,8 +174,8 @@ def _differing(decisions: Decisions, equal: set[str]) -> Decisions:
     """The questions on which two runs differ."""
     if decisions.units is not None:
         raise UsageError(
-            f"--for-pair draws questions on which two runs differ; here every {decisions.unit_name[0]} is labelled. "
-            "Draw without it: the sample serves all differences"
+            f"questions on which two runs differ are not drawn here (--for-pair): every {decisions.unit_name[0]} is "
+            "labelled, and the sample serves all differences"
         )
     kept = [draw.question not in equal for draw in decisions.draws]
     if not any(kept):

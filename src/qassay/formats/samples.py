@@ -59,7 +59,7 @@ def find_sample(
         )
     message = (
         "there is no random sample. Labels of questions that somebody chose cannot correct a judge: they may be easier "
-        f"or harder than the others. Draw one first: qassay sample {folder.path} --size 60 --for {judge}"
+        f"or harder than the others. Draw one first: qassay sample FOLDER --size 60 --for {judge}"
     )
     raise InputError(Problem("configuration", message, folder.name()))
 

@@ -42,8 +42,8 @@ def correct(
     decisions = judge_decisions(scores, judge, whole=not sample.is_of_nuggets)
     if decisions.units is not None and target == "these":
         raise UsageError(
-            f"--target these does not apply where every {decisions.unit_name[0]} has several labelled decisions: "
-            f"the interval is about new {decisions.unit_name[1]}"
+            f"these {decisions.unit_name[1]} are not a target here (--target these): labels are spread over all of "
+            f"them, and the interval is about new {decisions.unit_name[1]}"
         )
     if sample.pair is not None and (pair is None or set(pair) != set(sample.pair)):
         named = " and ".join(sample.pair)

@@ -62,11 +62,9 @@ def judge_decisions(scores: Scores, joined: Tally, *, whole: bool = False) -> De
         raise UsageError("ratings of justifications are not corrected: they are opinions, and every set counts")
     measure = parse_measure(scores.measure)
     if not scores.units.summary.is_mean:
-        types = (
-            ", ".join(f"--component {kind}" for kind in joined.types) if len(joined.types) > 1 else "--measure accuracy"
-        )
+        ways = "one type of question (--component)" if len(joined.types) > 1 else "accuracy (--measure accuracy)"
         raise UsageError(
-            f"{scores.measure} is not a mean over questions, which labels of some could correct; use {types}"
+            f"{scores.measure} is not a mean over questions, which labels of some could correct; choose {ways}"
         )
     if (by_nugget := nugget_values(measure)) is not None and not whole:
         return _by_nugget(scores, joined, *by_nugget)
@@ -74,7 +72,9 @@ def judge_decisions(scores: Scores, joined: Tally, *, whole: bool = False) -> De
     if not measure.by_series and scores.units.series is None:
         return _decisions(scores, ids, values, None, np.ones(len(ids)))
     if np.isnan(values).any():
-        raise UsageError("runs that leave questions of a series out cannot be corrected: use --missing zero")
+        raise UsageError(
+            "runs that leave questions of a series out cannot be corrected; count these as 0 (--missing zero)"
+        )
     series = tuple(str(joined.questions.by_id[name].series) for name in ids)
     weights = _series_weights(joined, ids, series) if measure.by_series else _equal_questions(series)
     units = set(scores.units.ids if measure.by_series else series)

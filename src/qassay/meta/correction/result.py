@@ -68,7 +68,7 @@ class About:
             return [said, few]
         about = f"Intervals include the errors of {self.key}, and are about {self.target_in_words()}."
         if self.target == "new" and not self.by_unit:
-            about += f" For these {self.unit_name[1]} alone: --target these."
+            about += f" They are narrower for these {self.unit_name[1]} alone (--target these)."
         return [said, about]
 
     def as_json(self) -> dict[str, Any]:
@@ -185,7 +185,9 @@ class CorrectedScores(Result):
                 notes.append(f"{run.run}: not with {counted(self.about.units, self.about.unit_name)}; {best}.")
         most = self.labels_needed()
         if most is not None:
-            notes.insert(0, f"For all runs: label the first {most:,} of the order (qassay sample --size {most}).")
+            notes.insert(
+                0, f"For all runs: label the first {most:,} of the order; qassay sample draws them (--size {most})."
+            )
         if self.about.by_unit:
             notes.append(f"Labels are planned for samples of whole {names} only.")
         return table(f"Labels for intervals of ±{half_width:g}", columns, rows, notes)

@@ -99,8 +99,8 @@ def check_draw(sample: Sample, draws: Sequence[Draw], units: Sequence[str] | Non
         )
     raise _refused(
         sample,
-        f"{message}. A random sample is needed: draw again under another name (qassay sample --name NEW --seed "
-        f"{sample.seed}); labels given so far still count",
+        f"{message}. A random sample is needed: draw again with qassay sample, with the same seed and under another "
+        "name (--name); labels given so far still count",
     )
 
 

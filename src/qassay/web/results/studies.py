@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import QassayError, UsageError, unknown
+from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import TIE, Floats, none_for_nan
 from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.web.errors import without_path
 from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (
     About,
@@ -113,6 +114,8 @@ def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores 
                 missing=choice.missing,
                 correct_with=people,
             )
+        except InputError as error:
+            reason = str(without_path(error.problems[0]))
         except QassayError as error:
             reason = str(error)
     return f"No corrected scores yet: {reason}."
