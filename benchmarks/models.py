@@ -40,9 +40,8 @@ def speed() -> list[Row]:
     with _server() as (port, calls):
         folder = answers(JUDGMENTS, "models")
         given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"
-        _, _, small = _judge(answers(JUDGMENTS // 10, "models-small"), given)
         before = calls()
-        seconds, busy, memory = _judge(folder, given)
+        seconds, busy, early, late = _judge(folder, given)
         asked = calls() - before
         start = time.process_time()
         bare = asyncio.run(_bare(port, JUDGMENTS, PARALLEL))
@@ -56,9 +55,7 @@ def speed() -> list[Row]:
                 f"peer: bare httpx loop; processor time per call {1e3 * busy / JUDGMENTS:.2f} ms, bare"
                 f" {1e3 * bare_busy / JUDGMENTS:.2f} ms; {asked:,} calls",
             ),
-            Row(
-                "memory, MB: a tenth of them (peer) and all of them (ours)", memory, small, None, "peak of the process"
-            ),
+            Row("memory, MB: after all calls (ours), after a tenth of them (peer)", late, early, None, "peak so far"),
         ]
         rows.append(_killed(given, calls))
     return rows
@@ -115,17 +112,31 @@ def answers(number: int, name: str) -> Path:
     return folder
 
 
-def _judge(folder: Path, given: str) -> tuple[float, float, float]:
-    """Seconds, seconds of the processor and megabytes of a job in a process of its own."""
-    code = (
-        "import resource, sys, time, qassay; e = qassay.open(sys.argv[1]); e.runs; t = time.perf_counter();"
-        "c = time.process_time(); qassay.judge(e, sys.argv[2]);"
-        "print(time.perf_counter() - t, time.process_time() - c);"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(folder), given], check=True, capture_output=True, text=True)
-    seconds, busy, memory = map(float, done.stdout.split())
-    return seconds, busy, memory
+_JOB = """
+import resource, sys, time
+import qassay
+
+evaluation, seen = qassay.open(sys.argv[1]), {}
+number = evaluation.runs.table.height
+
+
+def keep(done):
+    if done >= number // 10:
+        seen.setdefault("early", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        seen["late"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+start, busy = time.perf_counter(), time.process_time()
+qassay.judge(evaluation, sys.argv[2], progress=keep)
+print(time.perf_counter() - start, time.process_time() - busy, seen["early"] / 1024, seen["late"] / 1024)
+"""
+
+
+def _judge(folder: Path, given: str) -> tuple[float, float, float, float]:
+    """A job in a process of its own: seconds, seconds of the processor, megabytes after a tenth and after all calls."""
+    done = subprocess.run([sys.executable, "-c", _JOB, str(folder), given], check=True, capture_output=True, text=True)
+    seconds, busy, early, late = map(float, done.stdout.split())
+    return seconds, busy, early, late
 
 
 def _killed(given: str, calls: Any) -> Row:

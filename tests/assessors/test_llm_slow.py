@@ -26,11 +26,11 @@ def test_thousands_of_judgments_cost_little_time_and_no_memory(monkeypatch: pyte
     whole, memory, _ = models.speed()
     assert whole.ours is not None
     assert whole.peer is not None
-    assert (whole.ours - whole.peer) / 10_000 < 0.01
+    assert (whole.ours - whole.peer) / 10_000 < 0.03  # seconds; about 0.001 on a calm machine
     assert memory.ours is not None
     assert memory.peer is not None
-    # Ten times the judgments: the runs themselves and the import of the set take a little more, the calls nothing.
-    assert memory.ours - memory.peer < 100
+    # From the first tenth of the calls to the last.
+    assert memory.ours - memory.peer < 20
 
 
 @pytest.mark.slow
