@@ -182,3 +182,20 @@ def test_nugget_lists_side_by_side() -> None:
     assert (pair.questions, pair.nuggets, pair.vital, pair.okay) == (1, (2, 3), (1, 2), (1, 1))
     assert (pair.both, pair.same_mark) == (2, 1)
     assert compare_lists({"first": one}).pairs == ()
+
+
+def test_a_third_who_decides_makes_nobody_look_out_of_line() -> None:
+    """Two people of equal care, a third only where they differ: without a guard both would be called out of line."""
+    for seed in range(5):
+        two = crowd({"a": 0.85, "b": 0.85}, 300, 2, seed, labels="YN")
+        said: dict[str, dict[str, str]] = {}
+        for item, person, label in two:
+            said.setdefault(item, {})[person] = label
+        rng = np.random.default_rng(seed)
+        third = [(i, "c", "YN"[rng.integers(2)]) for i, own in said.items() if own["a"] != own["b"]]
+        result = by_person(frame([*two, *third]), resamples=0)
+        assert result.out_of_line == ()
+        assert result.sentence().startswith("who is out of line cannot be seen")
+        # The same labels, had the third judged everything with care, say what they say.
+        whole = [*two, *((i, "c", own["a"]) for i, own in said.items())]
+        assert [person.person for person in by_person(frame(whole), resamples=0).out_of_line] == ["b"]

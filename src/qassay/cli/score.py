@@ -69,8 +69,10 @@ def command(
 ) -> None:
     """Score every run of an evaluation and show the leaderboard.
 
-    The key is the judgment set `adjudicated`, else `reference`, else the only one there is. Whatever is left out,
-    counted as wrong or passed over is said below the table.
+    The key is the judgment set `adjudicated`, else `reference`, else the only one there is. `--key majority` takes the
+    label that most assessors gave (ties are unjudged), `--key dawid-skene` a model's guess from all their labels;
+    `dawid-skene:first,second,third` names the sets. Whatever is left out, counted as wrong or passed over is said below
+    the table.
 
     --correct-with corrects the scores of an automatic assessor (--key) by labels that people gave to a random sample
     (qassay sample): its bias is taken out, and the intervals include its errors.
@@ -79,6 +81,7 @@ def command(
 
       qassay score my-eval
       qassay score my-eval --key first --measure "nugget_f(beta=1)"
+      qassay score my-eval --key majority
       qassay score my-eval --beta 1-5
       qassay score my-eval --above 0.2 --best-per-organisation
       qassay score my-eval --unjudged wrong --json

@@ -523,6 +523,8 @@ class PersonAgreement(TypedDict):
     kappa: Number
     labels: dict[str, float]
     others_labels: dict[str, float]
+    compared: int
+    agreement_there: Number
     others_agreement: Number
     out_of_line: bool
     differs: list[PersonDifference]

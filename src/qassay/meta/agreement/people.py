@@ -9,7 +9,7 @@ Krippendorff's alpha is over all items with two labels or more. (METHOD 6, by as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,10 @@ PEOPLE_SHOWN = 40
 BREAK = 30 * 60.0
 # With fewer items that two others judged too, a t test of the differences is not to be trusted.
 LEAST_PAIRED = 20
+DECIDING = (
+    "Further labels were given where the first ones differ: these items cannot show who is out of line, and nobody is "
+    "called so."
+)
 # Fewer timed judgments than this say nothing about a person's pace.
 LEAST_TIMED = 5
 
@@ -58,8 +62,10 @@ class Person:
     """One assessor beside the others on the same items; None where undefined.
 
     `items` are all that the person judged, `common` those that others judged too. `agreement` is the mean share of the
-    others who gave the person's label. `others_agreement` is how far the others agree among themselves, on the same
-    items where two of them judged these. `labels` and `others_labels` are shares on the common items.
+    others who gave the person's label. `others_agreement` is how far the others agree among themselves on the
+    `compared` items of the person that two of them judged too, and `agreement_there` the person's own agreement on
+    these; where there are none, the others are compared on other items (`compared` is 0). `labels` and
+    `others_labels` are shares on the common items.
     """
 
     person: str
@@ -70,6 +76,8 @@ class Person:
     kappa: float | None
     labels: Mapping[str, float]
     others_labels: Mapping[str, float]
+    compared: int
+    agreement_there: float | None
     others_agreement: float | None
     out_of_line: bool
     differs: tuple[Difference, ...]
@@ -111,9 +119,10 @@ class PeopleAgreement(Result):
             first, *more = self.out_of_line
             rest = f"; also {', '.join(person.person for person in more[:3])}" if more else ""
             rest += f" and {len(more) - 3:,} more" if len(more) > 3 else ""
+            items = f"{first.compared or first.common:,} {self.about}"
             return (
-                f"out of line: {first.person}, who agrees with the others on {first.agreement:.1%} of {first.common:,} "
-                f"{self.about}, where the others agree on {first.others_agreement:.1%} among themselves; most often "
+                f"out of line: {first.person}, who agrees with the others on {first.agreement_there:.1%} of {items}, "
+                f"where the others agree on {first.others_agreement:.1%} among themselves; most often "
                 f"{first.reason()}{rest}"
             )
         shares = [person.agreement for person in compared if person.agreement is not None]
@@ -121,8 +130,9 @@ class PeopleAgreement(Result):
             two = " and ".join(person.person for person in compared)
             share = f"{shares[0]:.1%} of their common {self.about}{alpha}"
             return f"two people, {two}, agree on {share}; a third would show who of them is out of line"
+        nobody = "nobody is out of line" if DECIDING not in self.notes else "who is out of line cannot be seen"
         return (
-            f"nobody is out of line: {len(compared):,} people agree with the others on {min(shares):.1%} to "
+            f"{nobody}: {len(compared):,} people agree with the others on {min(shares):.1%} to "
             f"{max(shares):.1%} of their common {self.about}{alpha}"
         )
 
@@ -130,13 +140,15 @@ class PeopleAgreement(Result):
         """One row per person."""
         timed = any(person.seconds is not None for person in self.people)
         columns = [Column("person", left=True), Column(self.about), Column("with others"), Column("agreement", ".3f")]
-        columns += [Column("95% interval", left=True), Column("kappa", ".3f"), Column("others among themselves", ".3f")]
+        columns += [Column("95% interval", left=True), Column("kappa", ".3f"), Column("with two others")]
+        columns += [Column("agreement there", ".3f"), Column("others there", ".3f")]
         columns += [Column("seconds per judgment", ".0f")] if timed else []
         columns += [Column("out of line", left=True), Column("differs most", left=True)]
         rows: list[tuple[Cell, ...]] = []
         for person in self.people[:PEOPLE_SHOWN]:
             limits = DASH if person.interval is None else f"{person.interval[0]:.3f} to {person.interval[1]:.3f}"
-            figures = (person.items, person.common, person.agreement, limits, person.kappa, person.others_agreement)
+            there = (person.compared, person.agreement_there, person.others_agreement)
+            figures = (person.items, person.common, person.agreement, limits, person.kappa, *there)
             pace = (person.seconds,) if timed else ()
             rows.append((person.person, *figures, *pace, "yes" if person.out_of_line else "", person.reason()))
         return table(f"Assessors on {self.about}, least in line first", columns, rows, [*self._reading(), *self.notes])
@@ -154,8 +166,8 @@ class PeopleAgreement(Result):
             )
         notes.append("Agreement: the share of the others who gave the same label, over the items judged with others.")
         if any(person.others_agreement is not None for person in self.people):
-            level = "at level 0.05 over all people"
-            notes.append(f"Out of line: the agreement is below that of the others among themselves, {level}.")
+            notes.append("There: on the items that two others judged too, the person's agreement and the others' own.")
+            notes.append("Out of line: the first of these is below the second, at level 0.05 over all people.")
         return notes
 
     def _labels(self) -> Table:
@@ -172,10 +184,12 @@ class PeopleAgreement(Result):
     def to_polars(self) -> pl.DataFrame:
         """One row per person."""
         columns = {"about": str, "person": str, "items": int, "common": int, "agreement": float, "low": float}
-        columns |= {"high": float, "kappa": float, "others_agreement": float, "out_of_line": bool, "seconds": float}
+        columns |= {"high": float, "kappa": float, "compared": int, "agreement_there": float}
+        columns |= {"others_agreement": float, "out_of_line": bool, "seconds": float}
         rows = []
         for p in self.people:
-            limits, more = ends(p.interval), (p.others_agreement, p.out_of_line, p.seconds)
+            there = (p.compared, p.agreement_there, p.others_agreement)
+            limits, more = ends(p.interval), (*there, p.out_of_line, p.seconds)
             rows.append((self.about, p.person, p.items, p.common, p.agreement, *limits, p.kappa, *more))
         return frame(columns, rows)
 
@@ -213,9 +227,13 @@ def by_person(
     alpha, interval = _alpha(given, seed=seed, resamples=resamples)
     kinds = labels["question"].replace_strict(dict(types or {}), default=None, return_dtype=pl.String)
     everyone = [_person(given, number, kinds, seconds or {}) for number in range(len(given.names))]
+    deciding = _asked_where_they_differ(given.counts)
+    if deciding:
+        everyone = [replace(person, out_of_line=False) for person in everyone]
     everyone.sort(key=lambda p: (not p.out_of_line, 2.0 if p.agreement is None else p.agreement, -p.items, p.person))
     alone = sum(person.agreement is None for person in everyone)
     told = [*notes, *([f"Without any item that another person judged: {plural(alone, 'person')}."] if alone else [])]
+    told += [DECIDING] if deciding else []
     shared = int((given.counts.sum(axis=1) > 1).sum())
     return PeopleAgreement(about, given.order, tuple(everyone), shared, alpha, interval, tuple(told))
 
@@ -281,6 +299,8 @@ def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, 
         kappa=defined(float(cohen_kappa(joint))) if len(rows) else None,
         labels=_shares(given.order, joint.sum(axis=1) / total),
         others_labels=_shares(given.order, joint.sum(axis=0) / total),
+        compared=len(beside.own) if beside.paired else 0,
+        agreement_there=float(beside.own.mean()) if len(beside.own) else None,
         others_agreement=float(beside.others.mean()) if len(beside.others) else None,
         out_of_line=_is_out_of_line(beside, len(given.names)),
         differs=_differences(given.order, joint),
@@ -291,6 +311,22 @@ def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, 
 
 def _shares(order: Sequence[str], values: Floats) -> dict[str, float]:
     return {label: float(value) for label, value in zip(order, values, strict=True) if value > 0}
+
+
+def _asked_where_they_differ(counts: Floats) -> bool:
+    """Whether items got further labels because the first ones differ, as when a third person decides.
+
+    Then items with more labels are those with a disagreement: on these everyone who disagreed looks out of line, and
+    whoever was asked afterwards does not, however they judge.
+    """
+    total = counts.sum(axis=1)
+    compared = counts[total > 1]
+    if not len(compared):
+        return False
+    number = compared.sum(axis=1)
+    unanimous = compared.max(axis=1) == number
+    few, more = unanimous[number == number.min()], unanimous[number > number.min()]
+    return len(few) >= LEAST_PAIRED <= len(more) and few.mean() > 0.9 and more.mean() < 0.2
 
 
 @dataclass(frozen=True, eq=False)
