@@ -45,6 +45,7 @@ OCCUR: Final = {
     "/api/adjudication": (423,),
     "/api/sign-in": (401, 429),
     "/api/welcome": (429,),
+    "/api/submissions": (429,),
     "/api/single-sign-on": (429, 502),
     "/api/account/password": (429,),
 }
