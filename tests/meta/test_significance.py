@@ -612,3 +612,10 @@ def test_a_difference_that_is_the_same_on_every_question_is_certain_whatever_the
     found = compare(matrix, "a", "b")
     assert found.interval == pytest.approx((0.1, 0.1), abs=1e-9)
     assert found.p_t is None
+
+
+def test_runs_with_the_same_score_share_first_place() -> None:
+    equal = ScoreMatrix(("A", "B", "C"), tuple("abcdef"), np.array([[1.0] * 6, [1.0] * 6, [0.0] * 6]))
+    assert compare_all(equal).sentence().startswith("A, B share first place with 1.000; ")
+    apart = ScoreMatrix(("A", "B"), tuple("abcdef"), np.array([[1.0] * 6, [0.9] * 6]))
+    assert compare_all(apart).sentence().startswith("A leads with 1.000, ")
