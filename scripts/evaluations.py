@@ -29,6 +29,7 @@ from qassay.store.people import accounts, add_account
 from qassay.store.people.sessions import begin_session, hash_password
 from qassay.store.settings import put_setting
 from qassay.web.demonstration import PEOPLE, give_out, prepare
+from qassay.web.results.publishing import SHOWN_EARLY
 
 # The setting of the store that numbers and orders of items are drawn from, and what it is here.
 SEED_SETTING = "order-seed"
@@ -64,10 +65,12 @@ class PreparedEvaluation:
 
 
 def half_way(folder: Path) -> PreparedEvaluation:
-    """The question series, half judged, as `qassay demo --serve` shows them."""
+    """The question series, half judged, as `qassay demo --serve` shows them; nobody has asked for results yet."""
     shutil.copytree(demo_folder(), folder)
     store = _new_store(folder)
     prepare(folder)
+    with store.write() as connection:
+        put_setting(connection, SHOWN_EARLY, None)
     return PreparedEvaluation(folder, store)
 
 

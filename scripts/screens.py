@@ -137,18 +137,18 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
     "sign-in": Screen("/sign-in", None, "#sign-in"),
     "home": Screen("/", "organiser", "main h1"),
     "work": Screen("/work", "assessor-1", "table"),
-    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("4", "z", "4", "1"), phone=True, question="12.1"),
-    "shortcuts": Screen(JUDGE, "assessor-1", ITEM, shortcuts, question="12.1"),
-    "list": Screen(JUDGE, "assessor-1", ITEM, long_list, phone=True, question="12.6"),
+    "factoid": Screen(JUDGE, "assessor-1", ITEM, decided("4", "z", "4", "1"), phone=True, question="15.1"),
+    "shortcuts": Screen(JUDGE, "assessor-1", ITEM, shortcuts, question="15.1"),
+    "list": Screen(JUDGE, "assessor-1", ITEM, long_list, phone=True, question="15.6"),
     "nuggets-1": Screen(
-        JUDGE + "?stage=nuggets", "assessor-1", "[role=option]", keys("ArrowDown", "ArrowDown"), True, "12.7"
+        JUDGE + "?stage=nuggets", "assessor-1", "[role=option]", keys("ArrowDown", "ArrowDown"), True, "15.7"
     ),
     "nuggets-2": Screen(
         JUDGE + "?stage=matches", "assessor-1", "[role=option]", keys("ArrowDown", "ArrowDown", "1"), True, "1.7"
     ),
     "adjudication": Screen("/adjudication", "adjudicator", "table"),
-    "adjudicate": Screen("/adjudication/question?id=2.2", "adjudicator", ".verdict", phone=True),
-    "history": Screen("/history?question=12.1", "organiser", "table"),
+    "adjudicate": Screen("/adjudication/question?id=13.1", "adjudicator", ".verdict", phone=True),
+    "history": Screen("/history?question=15.1", "organiser", "table"),
     "assignments": Screen("/assignments", "organiser", "table"),
     "people": Screen("/people", "organiser", "table", invite),
     "account": Screen("/account", "organiser", "table"),

@@ -624,3 +624,10 @@ def test_manual_runs_have_a_star_in_both_tables() -> None:
         assert "*" not in str(without)
         assert "elsewhere" not in str(with_star)
     assert starred.as_json() == plain.as_json()
+
+
+def test_runs_with_the_same_score_share_first_place() -> None:
+    equal = ScoreMatrix(("A", "B", "C"), tuple("abcdef"), np.array([[1.0] * 6, [1.0] * 6, [0.0] * 6]))
+    assert compare_all(equal).sentence().startswith("A, B share first place with 1.000; ")
+    apart = ScoreMatrix(("A", "B"), tuple("abcdef"), np.array([[1.0] * 6, [0.9] * 6]))
+    assert compare_all(apart).sentence().startswith("A leads with 1.000, ")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # What there is to see, account by account.
 TO_SEE = {
     "organiser": "results with figures, a program beside people, questions, runs, assignments",
-    "assessor-1": "two series to judge: answers, lists, nuggets; ? shows the keys",
+    "assessor-1": "answers, lists and nuggets to judge; ? shows the keys",
     "assessor-2": "the same questions, blind to what assessor-1 says",
     "adjudicator": "what the two disagree on in two series, without names",
     "reader": "the published leaderboard of the twelve finished series",
@@ -163,11 +163,11 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
     people = prepare(folder)
     if installed("figures"):
         _say(_bare(_write_report(report)))
-        print(f"  Report   {report.as_uri()}")
+        print(f"  Report   {report.as_uri()}   all 16 series, judged to the end")
     else:
         print(f"  Report   needs more: {install_line('figures')}")
-    print(f"  Results  {address}/results   as organiser")
-    print(f"  Judging  {address}/work      as assessor-1")
+    print(f"  Results  {address}/results   half-way: the 12 finished series, as organiser")
+    print(f"  Judging  {address}/work      two series to judge, as assessor-1")
     print(f"Sign in with the password {people[0].password} as")
     width = max(len(person.name) for person in people)
     for person in people:
