@@ -1,4 +1,4 @@
-"""Automatic assessors beside people, on real judgments; what they can be talked into; and how fast they judge.
+"""Automatic assessors beside people, on real judgments; what they can be talked into; runs left out; large jobs.
 
 TREC RAG 2024 (45 runs, 21 topics, 13,107 nugget decisions by NIST) and NQ-301 (12 systems, 301 questions). Every
 threshold is fitted on other topics than it is scored on: `overlap, held-out threshold` takes for each topic the one

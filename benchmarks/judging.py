@@ -169,7 +169,10 @@ def _overlap_loop(folder: Path) -> int:
     with (folder / "plain.jsonl").open("w", encoding="utf-8") as out:
         for path in sorted((folder / "runs").iterdir()):
             for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-                said = set(" ".join(item["text"] for item in row["items"]).lower().split())
+                text = " ".join(item["text"] for item in row["items"])
+                if not text:  # an empty response needs no judgment
+                    continue
+                said = set(text.lower().split())
                 for nugget, words in nuggets.get(str(row["question"]), ()):
                     support = "full" if len(words & said) >= len(words) / 2 else "none"
                     verdict = {"run": row["run"], "question": row["question"], "nugget": nugget, "support": support}
