@@ -386,6 +386,25 @@ def test_many_calls_are_under_way(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "many")) == 300
 
 
+FEW_FILES = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+from qassay.cli import main
+sys.exit(main(["judge", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_process_with_few_files_has_fewer_calls_under_way(tmp_path: Path) -> None:
+    place = qa(tmp_path / "few", 200)
+    with serving(lambda request: Said(by_gold(request), delay=0.2)) as server:
+        given = f"llm(model=m, endpoint={server.url}, parallel=1000)"
+        command = [sys.executable, "-c", FEW_FILES, str(place), "--with", given]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert len(rows(place)) == 200 == server.calls
+    assert 20 < server.most_under_way <= 36
+
+
 def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
     """Killed twice: what a job had got when it was killed is not asked again; only calls under way are lost."""
     place, parallel = qa(tmp_path / "killed", 300), 8

@@ -26,7 +26,7 @@ def test_thousands_of_judgments_cost_little_time_and_no_memory(monkeypatch: pyte
     whole, memory, _ = models.speed()
     assert whole.ours is not None
     assert whole.peer is not None
-    assert (whole.ours - whole.peer) / 10_000 < 0.03  # seconds; about 0.001 on a calm machine
+    assert (whole.ours - whole.peer) / 10_000 < 0.03  # seconds, on a busy machine too
     assert memory.ours is not None
     assert memory.peer is not None
     # From the first tenth of the calls to the last.

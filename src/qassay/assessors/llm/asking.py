@@ -18,7 +18,7 @@ from qassay.assessors.llm.client import Client, GivenUpError
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.endpoint import Endpoint
 from qassay.assessors.llm.forms import MalformedError, Verdict
-from qassay.assessors.llm.pace import Pace
+from qassay.assessors.llm.pace import Pace, connections
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
 
 # The most of an answer that is kept in a trace or a record of a failure, in characters.
@@ -79,7 +79,7 @@ class Asking:
     @classmethod
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
         """Open the cache and get ready to call."""
-        client = Client(model.endpoint, Pace(model.parallel), model.timeout, model.attempts)
+        client = Client(model.endpoint, Pace(connections(model.parallel)), model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 
     async def close(self) -> None:
