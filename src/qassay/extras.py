@@ -35,7 +35,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "sso": ("httpx", "joserfc"),
-    "llm": ("httpx",),
+    "llm": ("genai_prices", "httpx"),
 }
 
 

@@ -56,6 +56,8 @@ _WAYS = {
     # A run that is sent to the application has to be complete.
     " (to score it all the same: qassay score --missing zero or skip)": "",
     ": --against SET": "",
+    "; to compare whole sets, leave out --by person": "",
+    "; let an assessor judge the run left out: --with ASSESSOR": "",
     "Alternatives, and where the scores vary: --details.": "",
     "With --cost-question and --cost-answer the best number of repeats is shown.": "",
     "need 20 runs: see --fit.": "need 20 runs, or the choice above.",

@@ -8,14 +8,11 @@ way; where none is, the job stops.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from importlib import resources
 
 from qassay.errors import UsageError
 
 _PRICE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*|\s*(\d+(?:\.\d+)?)\s*")
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}|-\d{4}|-latest")
 PER = 1_000_000
 
 
@@ -32,25 +29,32 @@ class Price:
 
 
 def price_of(given: str | None, host: str, model: str) -> Price | None:
-    """The price that is given (`0.15/0.60`, input and output per million tokens), or that of the table; None: unknown.
+    """The price that is given (`0.15/0.60`, input and output per million tokens), or the list price; None: unknown.
 
     >>> price_of("0.15/0.60", "localhost", "m")
     Price(input=0.15, output=0.6)
     """
-    if given is not None:
-        match = _PRICE.fullmatch(given)
-        if match is None:
-            raise UsageError(f"llm: price takes input/output per million tokens, as in 0.15/0.60, not {given!r}")
-        first, second = (match[1], match[2]) if match[3] is None else (match[3], match[3])
-        return Price(float(first), float(second))
-    text = (resources.files(__package__) / "prices.toml").read_text(encoding="utf-8")
-    listed = tomllib.loads(text).get(host, {})
-    found = next((row for name, row in listed.items() if name == model or _is_dated(model, name)), None)
-    return None if found is None else Price(found["input"], found["output"])
+    if given is None:
+        return _list_price(host, model)
+    match = _PRICE.fullmatch(given)
+    if match is None:
+        raise UsageError(f"llm: price takes input/output per million tokens, as in 0.15/0.60, not {given!r}")
+    first, second = (match[1], match[2]) if match[3] is None else (match[3], match[3])
+    return Price(float(first), float(second))
 
 
-def _is_dated(model: str, name: str) -> bool:
-    return model.startswith(name) and _DATED.fullmatch(model[len(name) :]) is not None
+def _list_price(host: str, model: str) -> Price | None:
+    """The list price of a model of a known provider, for prompts of ordinary length, from the tables of genai-prices."""
+    from genai_prices import Usage, calc_price
+
+    def of(**tokens: int) -> float:
+        return float(calc_price(Usage(**tokens), model_ref=model, provider_api_url=f"https://{host}").total_price)
+
+    few = 1000
+    try:
+        return Price(of(input_tokens=few) * PER / few, of(output_tokens=few) * PER / few)
+    except LookupError:
+        return None
 
 
 @dataclass
