@@ -82,4 +82,4 @@ def test_without_a_program_the_page_of_programs_says_so_and_is_not_offered(demos
     assert page["answer"].startswith("No automatic assessor has judged yet.")
     assert page["tables"] == page["figures"] == []
     beside = [tab["label"] for tab in demos["series"].page("/results/agreement")["beside"]]
-    assert beside == ["Agreement", "Stability"]
+    assert beside == ["Agreement", "People", "Stability"]
