@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, ColumnElement, Connection, case, func, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, and_, case, func, or_, select
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
@@ -19,6 +19,9 @@ from qassay.store.development.answers import in_parts
 from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress, workload
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
+
+# What a question lacks that is not finished.
+_UNFINISHED = or_(OPEN, UNASSIGNED, UNRULED)
 
 # ---- the work of each assessor --------------------------------------------------------------------------------------
 
@@ -257,13 +260,17 @@ def read_gate(connection: Connection) -> Gate:
     )
 
 
-def finished_part(connection: Connection) -> tuple[int, tuple[str, ...]]:
-    """How many questions are finished, and the others: with open work, unassigned, or with disagreements to rule on."""
+def finished_questions(connection: Connection) -> int:
+    """How many questions are finished: without open work, assigned, and without disagreements to rule on."""
+    asked = question_progress.c.ordinal.is_not(None)
+    return _count(connection, asked) - _count(connection, and_(asked, _UNFINISHED))
+
+
+def unfinished_questions(connection: Connection) -> tuple[str, ...]:
+    """The questions that are not finished."""
     c = question_progress.c
-    left = or_(OPEN, UNASSIGNED, UNRULED)
     asked = c.ordinal.is_not(None)
-    others = tuple(connection.execute(select(c.question).where(asked, left).order_by(c.ordinal)).scalars())
-    return _count(connection, asked) - len(others), others
+    return tuple(connection.execute(select(c.question).where(asked, _UNFINISHED).order_by(c.ordinal)).scalars())
 
 
 def is_open(connection: Connection) -> bool:

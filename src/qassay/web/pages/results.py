@@ -104,7 +104,7 @@ async def progress(site: TheSite, job: str) -> Progress:
 
 async def _download(site: Site, view: View, parameters: Parameters) -> Response:
     """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
-    now = await run_in_threadpool(snapshot, site)
+    now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
     leave = leave_for(view, parameters, now)
     if leave is None:
         raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
@@ -206,7 +206,7 @@ class Withdrawn(Context):
 @router.action("POST", "/results/published", roles=ORGANISERS, status=201)
 async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
     """Publish the leaderboard as it is now."""
-    now = await run_in_threadpool(snapshot, site)
+    now = await run_in_threadpool(snapshot, site, finished=sent.finished)
     # What is shown without asking is published only where the form says so.
     leave = leave_for(LEADERBOARD, sent, replace(now, shown_early=False))
     if leave is None:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from qassay.display import safe_text
 from qassay.errors import Problem
-from qassay.store.assignment.progress import Gate, OpenQuestion, finished_part, read_gate
+from qassay.store.assignment.progress import Gate, OpenQuestion, finished_questions, read_gate, unfinished_questions
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
@@ -186,7 +186,7 @@ class Snapshot:
     gate: Gate
     state: str
     pool: str
-    # While work is open: how many questions are finished, the others, and whether the finished ones are shown.
+    # While work is open: how many questions are finished, whether they are shown, and if so, the others.
     finished: int = 0
     unfinished: tuple[str, ...] = ()
     shown_early: bool = False
@@ -213,14 +213,15 @@ def leave_for(view: View, parameters: Parameters, now: Snapshot) -> Leave | None
     return None
 
 
-def snapshot(site: Site) -> Snapshot:
-    """The store now."""
+def snapshot(site: Site, *, finished: bool = False) -> Snapshot:
+    """The store now; `finished` says that a page of the finished questions is asked for."""
     configuration = hashlib.sha256(site.folder.configuration.read_bytes()).hexdigest()[:16]
     with site.store.read() as connection:
         gate, state = read_gate(connection), f"{fingerprint(connection)} {configuration}"
-        finished, unfinished = finished_part(connection) if gate.is_open else (0, ())
         shown_early = bool(get_setting(connection, SHOWN_EARLY))
-        return Snapshot(gate, state, _old_pool(connection), finished, unfinished, shown_early)
+        ready = finished_questions(connection) if gate.is_open else 0
+        others = unfinished_questions(connection) if ready and (finished or shown_early) else ()
+        return Snapshot(gate, state, _old_pool(connection), ready, others, shown_early)
 
 
 def _old_pool(connection: Connection) -> str:
@@ -251,7 +252,7 @@ def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False
 
 async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
-    now = await run_in_threadpool(snapshot, site)
+    now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
     leave = leave_for(view, parameters, now)
     parameters = leave.parameters if leave is not None else parameters
     common = query(parameters.common())
