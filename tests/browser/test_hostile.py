@@ -165,7 +165,10 @@ class HostileEvaluation:
         import_folder(self.store, open_folder(folder))
         names = {role: f"{role}{{{{7*7}}}}\"'><script>ran('{role}')</script>" for role in ROLES}
         with self.store.write() as connection:
-            self.people = {role: add_account(connection, name, _role(role)).id for role, name in names.items()}
+            self.people = {
+                role: add_account(connection, name, _role(role), organisation=_organisation(role)).id
+                for role, name in names.items()
+            }
         self._give_out()
 
     def _give_out(self) -> None:
@@ -186,11 +189,15 @@ class HostileEvaluation:
         return made
 
 
-ROLES = ("organiser", "adjudicator", "assessor", "second", "reader")
+ROLES = ("organiser", "adjudicator", "assessor", "second", "reader", "participant")
 
 
 def _role(name: str) -> str:
     return "assessor" if name == "second" else name
+
+
+def _organisation(role: str) -> str | None:
+    return "group{{7*7}}\"'><script>ran('group')</script>" if role == "participant" else None
 
 
 @pytest.fixture
@@ -289,6 +296,11 @@ def organise(program: httpx.Client, evaluation: HostileEvaluation) -> dict[str, 
 # ---- every page -----------------------------------------------------------------------------------------------------
 
 
+# As whom a page is opened, where several may; questions are developed by organisers unless the track says otherwise.
+PREFERRED = ("assessor", "adjudicator", "organiser", "reader", "participant")
+BY_ORGANISERS = ("/results", "/development")
+
+
 def addresses(
     evaluation: HostileEvaluation, found: dict[str, str], stages: list[str]
 ) -> dict[str, list[tuple[str, str]]]:
@@ -313,6 +325,7 @@ def addresses(
         "/development/search": [_at("/development/search", q=bad("query")[:900], question=question)],
         "/development/document": [path.replace("/document", "/development/document") for path in documents],
         "/runs/report": [_at("/runs/report", number=found["report"])],
+        "/submissions/report": [_at("/submissions/report", number=found["report"])],
         "/history": ["/history", _at("/history", question=asked[-1]), _at("/history", set=bad_name("set"))],
         "/assignments": ["/assignments", _at("/assignments", find=bad("find")[:190])],
         "/results/published/{number}": [f"/results/published/{found['publication']}"] if "publication" in found else [],
@@ -323,10 +336,10 @@ def addresses(
     }
     wanted: dict[str, list[tuple[str, str]]] = {}
     for path, roles in pages_declared().items():
-        role = next(one for one in ("assessor", "adjudicator", "organiser", "reader", "nobody") if one in roles)
+        role = next(one for one in (*PREFERRED, "nobody") if one in roles)
         for one in pages_of.get(path, [_at(path, **results) if path.startswith("/results") else path]):
             assert "{" not in path or path in pages_of, f"{path}: say here what to ask it for"
-            wanted.setdefault("organiser" if path.startswith("/results") else role, []).append((path, one))
+            wanted.setdefault("organiser" if path.startswith(BY_ORGANISERS) else role, []).append((path, one))
     return wanted
 
 
@@ -398,7 +411,7 @@ EXPECTED: dict[Which, set[str]] = {
         *("evaluation", "question-text", "list-text", "target", "answer", "string", "doc", "title", "document"),
         *("tag", "team", "description", "note", "class", "nugget", "noted", "impression", "why", "draft", "fact"),
         *("draft-target", "draft-answer", "faulty", "file", "organiser", "assessor", "second", "invited", "set"),
-        *("token", "1.2", "publication", "query", "agent"),
+        *("token", "1.2", "publication", "query", "agent", "participant", "group"),
     },
     "answers": {"evaluation", "question-text", "string", "nugget", "tag", "note", "description"},
     "justifications": {"evaluation", "question-text", "hypothesis", "justification", "tag", "note"},
