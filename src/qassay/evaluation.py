@@ -156,11 +156,11 @@ class Evaluation:
 
     @cached_property
     def sets(self) -> tuple[str, ...]:
-        """Names of the judgment sets: `adjudicated` and `reference`, then first, second, third, ..., then others."""
+        """Names of the judgment sets, `adjudicated` and `reference` first; outputs list them in this order."""
         names = set(self.folder.judgment_sets())
         if self.question_file.reference:
             names.add("reference")
-        return tuple(in_order(names))
+        return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
 
     @cached_property
     def derived_sets(self) -> tuple[str, ...]:
