@@ -94,7 +94,7 @@ def test_a_set_is_taken_back(olga: Any) -> None:
     expect(page.get_by_role("region", name="Judgment sets").get_by_role("row")).to_have_count(2)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_it_fits_a_phone(olga: Any, accessible: Make, scheme: str) -> None:
     _, _, go = olga
     page = go(viewport={"width": 360, "height": 740}, color_scheme=scheme)

@@ -139,7 +139,7 @@ def test_what_somebody_else_changed_is_not_overwritten(olga: Any) -> None:
     expect(other.get_by_label("Question", exact=True)).to_have_value("Born where?")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_it_fits_a_phone(olga: Any, accessible: Make, scheme: str) -> None:
     _, server, go = olga
     page = go("/development", viewport={"width": 360, "height": 740}, color_scheme=scheme)

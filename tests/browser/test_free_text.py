@@ -143,7 +143,7 @@ def test_notes_undo_and_gold(ada_judges: Any, saved: Make) -> None:
     assert one.rows("first") == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_it_fits_a_phone(ada_judges: Any, accessible: Make, scheme: str) -> None:
     """A shared answer with gold from right to left; then a long answer, from right to left too."""
     _, sit_down = ada_judges

@@ -281,7 +281,7 @@ def test_shortcuts_are_shown_and_can_be_changed(ada: Any, saved: Make, accessibl
     assert [row["judgment"] for row in one.rows("first")] == ["R"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_it_fits_a_phone(ada: Any, accessible: Make, scheme: str) -> None:
     _, _, sit_down = ada
     page = sit_down(viewport={"width": 360, "height": 740}, color_scheme=scheme)

@@ -71,7 +71,7 @@ def test_a_run_is_described_withdrawn_and_restored(olga: Any, accessible: Make) 
     expect(row).not_to_contain_text("withdrawn")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_it_fits_a_phone(olga: Any, accessible: Make, scheme: str) -> None:
     _, _, go = olga
     page = go(viewport={"width": 360, "height": 740}, color_scheme=scheme)
