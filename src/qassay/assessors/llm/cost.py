@@ -44,7 +44,7 @@ def price_of(given: str | None, host: str, model: str) -> Price | None:
 
 
 def _list_price(host: str, model: str) -> Price | None:
-    """The list price of a model of a known provider, for prompts of ordinary length, from the tables of genai-prices."""
+    """The list price of a model of a known provider, for prompts of ordinary length (tables of genai-prices)."""
     from genai_prices import Usage, calc_price
 
     def of(**tokens: int) -> float:
