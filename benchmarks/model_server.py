@@ -31,7 +31,7 @@ class Said:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    # Only so many bytes of the response are sent before the connection is closed.
+    # Only this number of bytes of the response is sent before the connection is closed.
     cut: int | None = None
     # The body as it is, in the place of a completion.
     raw: bytes | None = None

@@ -97,7 +97,7 @@ def _talked(target: Target, spelled: str) -> dict[str, tuple[int, int]]:
 
 
 def answers(number: int, name: str) -> Path:
-    """An evaluation with so many different free-text answers."""
+    """An evaluation with this number of different free-text answers."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "runs").mkdir(parents=True)

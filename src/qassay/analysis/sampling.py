@@ -208,7 +208,7 @@ def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | N
 
 
 def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> float:
-    """The variance of a mean over units, each with so many labels; of the runs that have all units, if any has."""
+    """The variance of a mean over units, each with a number of labels; of the runs that have all units, if any has."""
     whole = ~np.isnan(values).any(axis=1)
     values = values[whole] if whole.any() else np.nan_to_num(values)
     means = np.array([values[:, own].mean(axis=1) for own in members])

@@ -106,5 +106,5 @@ def now() -> str:
 
 
 def _broken(path: Path, error: Exception) -> InputError:
-    message = f"the answers of earlier calls cannot be read or written: {error}; to start anew, move {FOLDER} away"
+    message = f"the answers of earlier calls cannot be read or written: {error}; to start again, move {FOLDER} away"
     return InputError(Problem("configuration", message, str(path)))

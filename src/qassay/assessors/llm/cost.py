@@ -24,7 +24,7 @@ class Price:
     output: float
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost."""
+        """What these numbers of tokens cost."""
         return (input_tokens * self.input + output_tokens * self.output) / PER
 
 

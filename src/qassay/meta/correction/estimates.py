@@ -302,7 +302,7 @@ def labels_needed(
 def expected_half_width(
     spread: float, left: float, labels: int, population: int, *, target: Target = "new", level: float = LEVEL
 ) -> float:
-    """The half-width that so many labels are expected to give, with these variances."""
+    """The half-width that this number of labels is expected to give, with these variances."""
     more = spread / population if target == "new" else 0.0
     return ndtri((1 + level) / 2) * math.sqrt((1 - labels / population) * left / labels + more)
 
