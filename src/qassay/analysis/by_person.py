@@ -59,6 +59,10 @@ class PeopleStudy(Result):
         return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 
 
+class UnnamedError(InputError):
+    """No judgment names its assessor."""
+
+
 def people_study(
     evaluation: Evaluation, sets: Sequence[str] | None = None, *, resamples: int = 1000, seed: int = 0
 ) -> PeopleStudy:
@@ -66,7 +70,7 @@ def people_study(
     names = list(sets) if sets is not None else list(evaluation.assessor_sets)
     tables = _labels(evaluation, names)
     if not tables:
-        raise InputError(Problem("configuration", _nobody(names), evaluation.folder.name()))
+        raise UnnamedError(Problem("configuration", _nobody(names), evaluation.folder.name()))
     types = {question.id: question.type for question in evaluation.questions}
     seconds = _seconds(evaluation, names)
     notes = _unnamed(evaluation, names)

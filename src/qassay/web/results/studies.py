@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
 NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
+NOBODY_NAMED = "No judgment names its assessor. Assessors are compared once people have judged here."
 SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
@@ -196,8 +197,12 @@ def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding
 def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Every assessor beside the others: who is out of line, and on what."""
     from qassay.analysis import people as by_person
+    from qassay.analysis.by_person import UnnamedError
 
-    study = by_person(evaluation)
+    try:
+        study = by_person(evaluation)
+    except UnnamedError:
+        return Finding((), answer=NOBODY_NAMED)
     first = study[0].sentence()
     return Finding(parts_of(study.tables(), "people"), study.as_json(), f"{first[:1].upper()}{first[1:]}.")
 
