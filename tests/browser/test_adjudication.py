@@ -70,6 +70,7 @@ def test_lists_side_by_side_and_on_to_the_next_question(cleo: Make, accessible: 
     expect(page.locator("#onward")).to_have_text("Go on with 1.7")
     page.keyboard.press("g")
     expect(page.locator("#question-id")).to_have_text("1.7")
+    expect(page.locator(".verdict")).to_have_count(2)  # from here on the page listens
     page.keyboard.press("2")
     expect(page.locator("#onward")).to_have_text("Back to all questions")
     page.keyboard.press("g")
