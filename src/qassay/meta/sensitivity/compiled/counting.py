@@ -210,15 +210,17 @@ def count_rows(
 
 @compiled
 def _reach_by_table(ranked: Floats, runs: int, unit: float, levels: Integers, table: Counts, reach: Counts) -> None:
-    """Whole numbers: table[x] is the number of runs less than x levels above the lowest one."""
+    """Whole numbers: table[x] is the number of runs less than x levels above the lowest one.
+
+    It is counted and summed up, because filling it run by run is a loop whose length nothing can guess.
+    """
     lowest = ranked[0]
-    filled = 0
+    highest = np.int64((ranked[runs - 1] - lowest) / unit)
+    table[: highest + 2] = 0
     for place in range(runs):
-        level = np.int64((ranked[place] - lowest) / unit)
-        while filled <= level:
-            table[filled] = place
-            filled += 1
-    table[filled] = runs
+        table[np.int64((ranked[place] - lowest) / unit) + 1] += 1
+    for level in range(1, highest + 2):
+        table[level] += table[level - 1]
     for place in range(runs):
         level = np.int64((ranked[place] - lowest) / unit)
         for k in range(BINS):
@@ -279,8 +281,9 @@ def _enter(place: int, bits: Keys, before: Integers) -> None:
     """Set a bit, and keep the number of ones before each word."""
     word = place >> 6
     bits[word] |= ONE << np.uint64(place & 63)
-    for later in range(word + 1, len(bits)):
-        before[later] += 1
+    # All words, because a loop of varying length is guessed wrong more often than it saves steps.
+    for later in range(len(bits)):
+        before[later] += later > word
 
 
 @compiled

@@ -46,12 +46,16 @@ def deal_bits(keys: Keys, size: int, masks: Keys, pool: Any) -> None:
     """As `deal_sides`, with a bit for every unit: masks are trials x 2 x words."""
     units = len(pool)
     masks[:] = 0
+    draws = np.empty(2 * size, np.int64)
     for row in range(len(keys)):
         for unit in range(units):
             pool[unit] = unit
+        # All random numbers first: alone, they are made several at a time.
+        for step in range(2 * size):
+            draws[step] = step + _below(keys[row], step, units - step)
         for side in range(2):
             for step in range(side * size, side * size + size):
-                drawn = step + _below(keys[row], step, units - step)
+                drawn = draws[step]
                 found = np.int64(pool[drawn])
                 pool[drawn] = pool[step]
                 masks[row, side, found >> 6] |= ONE << np.uint64(found & 63)
