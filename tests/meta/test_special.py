@@ -10,7 +10,7 @@ import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.meta.special import LARGEST, MANY, ndtr, ndtri, t_power, two_sided_t, two_sided_t_line
+from qassay.meta.special import LARGEST, MANY, ndtr, ndtri, normal_quantiles, t_power, two_sided_t, two_sided_t_line
 
 FREEDOM = [1, 2, 3, 5, 10, 39, 100, 999, LARGEST, LARGEST + 1]
 
@@ -23,6 +23,9 @@ def test_the_normal_distribution_is_scipys() -> None:
     assert ndtr(many) == pytest.approx(scipy.special.ndtr(many), rel=1e-12)
     shares = [1e-300, 1e-10, 0.2, 0.5, 0.975, 1 - 1e-12]
     assert [ndtri(share) for share in shares] == pytest.approx(scipy.special.ndtri(shares), rel=1e-12)
+    for count in (6, MANY + 1):
+        spaced = np.linspace(0.001, 0.999, count).reshape(1, count)
+        assert normal_quantiles(spaced) == pytest.approx(scipy.special.ndtri(spaced), rel=1e-12)
     assert (ndtri(0.0), ndtri(1.0)) == (-math.inf, math.inf)
 
 

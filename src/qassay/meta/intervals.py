@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
 from qassay.meta.right_or_wrong import exact_flips
+from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.tables import Column, Table, counted, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than
@@ -176,9 +177,7 @@ def wilson(successes: float, total: int, *, level: float = 0.95) -> tuple[float,
     """
     if not 0 <= successes <= total or total == 0:
         raise UsageError(f"{successes} of {total} is not a proportion")
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + level) / 2))
+    z = ndtri((1 + level) / 2)
     share = successes / total
     centre = share + z * z / (2 * total)
     spread = z * float(np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2))
@@ -223,15 +222,15 @@ def bca_limits(
     (Hesterberg 2015), since a bootstrap of few units is too narrow by that factor. Where all resamples agree, both
     limits are the score.
     """
-    from scipy.special import ndtr, ndtri, stdtrit
-
     count = len(left_out)
-    tail = (1.0 + level) / 2.0
-    z = float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, tail)) if expand and count > 1 else float(ndtri(tail))
+    if expand and count > 1:
+        z = float(np.sqrt(count / (count - 1)) * two_sided_t_line(count - 1, 1.0 - level))
+    else:
+        z = ndtri((1.0 + level) / 2.0)
     resamples = len(resampled)
     below = ((resampled < scores).sum(axis=0) + (resampled <= scores).sum(axis=0)) / (2 * resamples)
     # A score at the very end of its resamples has no normal quantile; half a resample beyond stands in.
-    bias = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
+    bias = normal_quantiles(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
     from_mean = left_out.mean(axis=0) - left_out
     spread = (from_mean**2).sum(axis=0) ** 1.5
     acceleration = np.divide((from_mean**3).sum(axis=0), 6 * spread, out=np.zeros(len(scores)), where=spread > 0)

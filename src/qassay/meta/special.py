@@ -42,6 +42,15 @@ def ndtri(share: float) -> float:
     return NormalDist().inv_cdf(share)
 
 
+def normal_quantiles(shares: Floats) -> Floats:
+    """The quantile of the normal distribution for each share."""
+    if shares.size > MANY:
+        from scipy.special import ndtri as compiled
+
+        return np.asarray(compiled(shares))
+    return np.array([ndtri(share) for share in shares.ravel().tolist()]).reshape(shares.shape)
+
+
 def two_sided_t(freedom: int, t: float) -> float:
     """The probability of a t value at least this far from 0: the incomplete beta function at n/(n + t^2).
 
