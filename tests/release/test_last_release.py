@@ -68,7 +68,7 @@ NEW_NOTES = re.compile(
 
 
 # Quantiles of the normal and the t distribution come from a lighter library since; scores are the same to the last bit.
-INTERVAL = re.compile("/intervals?/|_(low|high)$")
+INTERVAL = re.compile("/intervals?/")
 
 
 def differences(then: Any, now: Any, place: str = "", *, by_name: bool = False) -> Iterator[str]:

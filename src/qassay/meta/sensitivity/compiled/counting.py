@@ -219,8 +219,8 @@ def _reach_by_table(ranked: Floats, runs: int, unit: float, levels: Integers, ta
     table[: highest + 2] = 0
     for place in range(runs):
         table[np.int64((ranked[place] - lowest) / unit) + 1] += 1
-    for level in range(1, highest + 2):
-        table[level] += table[level - 1]
+    for above in range(1, highest + 2):
+        table[above] += table[above - 1]
     for place in range(runs):
         level = np.int64((ranked[place] - lowest) / unit)
         for k in range(BINS):
