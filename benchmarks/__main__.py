@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from benchmarks.rows import Row
 from qassay.tables import Column, Table, table
@@ -28,10 +28,11 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "application": ("benchmarks.application", ("application",)),
     "scale": ("benchmarks.scale", ("scale",)),
     "counters": ("benchmarks.counters", ("counters",)),
+    "growth": ("benchmarks.growth", ("growth",)),
     "million": ("benchmarks.collections", ("million",)),
 }
 # What takes many minutes, or the network, is run only by name.
-BY_NAME_ONLY = ("million", "install")
+BY_NAME_ONLY = ("million", "install", "growth")
 
 
 def main(names: list[str]) -> int:
@@ -42,7 +43,7 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or [name for name in BENCHMARKS if name not in BY_NAME_ONLY]:
         module, functions = BENCHMARKS[name]
-        measures: list[Callable[[], list[Row] | list[Table]]] = [
+        measures: list[Callable[[], Iterable[Row | Table]]] = [
             getattr(importlib.import_module(module), one) for one in functions
         ]
         columns: list[Column | str] = [

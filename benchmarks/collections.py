@@ -77,7 +77,7 @@ print(json.dumps([opening, statistics.median(times), max(times), resource.getrus
 
 def passages() -> list[Row]:
     """The engines alone, on the same 200,000 passages: time to index, and to answer a query of four words."""
-    lines = _generated("passages", PASSAGES, sentences=3)
+    lines = generated("passages", PASSAGES, sentences=3)
     texts = [json.loads(line)["text"] for line in lines.open(encoding="utf-8")]
     queries = _queries()
     ours = _tantivy(texts, queries)
@@ -97,7 +97,7 @@ def passages() -> list[Row]:
 
 def whole() -> list[Row]:
     """What a user waits for: from JSON lines to the first answer, sentences and highlights included."""
-    lines = _generated("passages", PASSAGES, sentences=3)
+    lines = generated("passages", PASSAGES, sentences=3)
     folder = WORK / "collection-passages"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / ".qassay", ignore_errors=True)
@@ -125,7 +125,7 @@ def million() -> list[Row]:
         return []
     folder = WORK / "million"
     for part in range(10):
-        _generated(f"million/part{part}", MILLION // 10, sentences=28, seed=part)
+        generated(f"million/part{part}", MILLION // 10, sentences=28, seed=part)
     shutil.rmtree(folder / ".qassay", ignore_errors=True)
     begin = time.perf_counter()
     with subprocess.Popen([sys.executable, "-c", READ_AND_INDEX, str(folder)]) as process:
@@ -254,7 +254,7 @@ def _sentences(chance: np.random.Generator, words: list[str], count: int) -> Ite
         position += length
 
 
-def _generated(name: str, count: int, *, sentences: int, seed: int = 0) -> Path:
+def generated(name: str, count: int, *, sentences: int, seed: int = 0) -> Path:
     """A file of generated documents, made once and kept out of the repository."""
     path = WORK / f"{name}.jsonl"
     if path.exists():

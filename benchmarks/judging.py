@@ -50,8 +50,7 @@ print(json.dumps({"seconds": seconds, "before": before, "most": most, **counts})
 
 def match_job(runs: int = 100, questions: int = 10_000) -> Row:
     """Free-text answers against gold answers: all of them different strings."""
-    folder = _new("million")
-    _write_answers(folder, runs, questions)
+    folder = answers("million", runs=runs, questions=questions)
     return _row(folder, "match", f"{runs * questions:,} strings by match", _match_loop)
 
 
@@ -124,22 +123,26 @@ def _new(name: str) -> Path:
     return folder
 
 
-def _write_answers(folder: Path, runs: int, questions: int) -> None:
+def answers(name: str, *, runs: int, questions: int) -> Path:
+    """A new evaluation of free-text answers, all of them different."""
+    folder = _new(name)
     (folder / "qassay.toml").write_text('task = "qa"\n', encoding="utf-8")
     asked = ({"id": f"q{n}", "type": "qa", "text": f"What is {n}?", "gold": [f"answer {n}"]} for n in range(questions))
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), encoding="utf-8")
     for run in range(runs):
         rows = (
-            {
-                "run": f"r{run}",
-                "question": f"q{n}",
-                "items": [{"text": f"answer {n}" + f" or {run}" * (run != n % runs)}],
-            }
+            {"run": f"r{run}", "question": f"q{n}", "items": [{"text": answer(run, n, runs=runs)}]}
             for n in range(questions)
         )
         (folder / "runs" / f"r{run}.jsonl").write_text(
             "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
         )
+    return folder
+
+
+def answer(run: int, question: int, *, runs: int) -> str:
+    """What a run answers: one of them gives the gold answer alone."""
+    return f"answer {question}" + f" or {run}" * (run != question % runs)
 
 
 def _match_loop(folder: Path) -> int:

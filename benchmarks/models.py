@@ -37,7 +37,7 @@ _VERDICT = {"reason": "It says the same.", "judgment": "correct"}
 
 def speed() -> list[Row]:
     """Judgments through the local server, broken off by force once, beside a bare loop with the same client."""
-    with _server() as (port, calls):
+    with local_server() as (port, calls):
         folder = answers(JUDGMENTS, "models")
         given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"
         before = calls()
@@ -186,7 +186,7 @@ async def _bare(port: int, number: int, parallel: int) -> float:
 
 
 @contextmanager
-def _server() -> Iterator[tuple[int, Any]]:
+def local_server() -> Iterator[tuple[int, Any]]:
     """A server in a process of its own: its port, and how many calls it has had."""
     context = multiprocessing.get_context("spawn")
     counter, ports = context.Value("q", 0), context.Queue()
