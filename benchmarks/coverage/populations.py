@@ -15,6 +15,8 @@ Kind: TypeAlias = Literal["mean", "confidence", "types", "series"]
 Means: TypeAlias = Literal["spread", "even", "equal", "two groups"]
 
 # Scores simulated at once.
+# How wide a bin of differences is, in the true rates and in the analyses held against them.
+WIDTH = 0.01
 AT_ONCE = 2_000_000
 
 # Question types as [QA03] has them: for each twenty questions, and what a type weighs.
@@ -146,7 +148,7 @@ def tally(base: Floats, test: Floats) -> Floats:
     """Comparisons, swaps and ties by bin over all pairs of columns."""
     first, second = np.triu_indices(base.shape[1], 1)
     d_base, d_test = base[:, first] - base[:, second], test[:, first] - test[:, second]
-    bins = np.minimum((np.abs(d_base) + 1e-9) // 0.01, 20).astype(np.int64)
+    bins = np.minimum((np.abs(d_base) + 1e-9) // WIDTH, 20).astype(np.int64)
     tied = (np.abs(d_base) < 1e-9) | (np.abs(d_test) < 1e-9)
     swapped = (d_base * d_test < 0.0) & ~tied
     return np.stack([np.bincount(bins[which], minlength=21) for which in (np.ones_like(tied), swapped, tied)]).astype(

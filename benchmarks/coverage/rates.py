@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.coverage.populations import Population
+from benchmarks.coverage.populations import WIDTH, Population
 from qassay.matrix import Floats
 from qassay.meta.sensitivity import sensitivity
 
@@ -124,6 +124,7 @@ def rate_coverage(population: Population, simulations: int, *, seed: int = SEED)
             trials=population.trials,
             intervals=RESAMPLES,
             ties=population.ties,
+            bin_width=WIDTH,  # that of the truth, also where scores leave 0 to 1
             seed=number,
             path="compiled",
             threads=1,
