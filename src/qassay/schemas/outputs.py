@@ -267,7 +267,10 @@ class CorrectedDifference(TypedDict):
 
 
 class CompareCorrected(Correction, CorrectedDifference):
-    """Two runs on corrected scores (`compare A B --correct-with`)."""
+    """Two runs on corrected scores (`compare A B --correct-with`); `gate` and `margin` with --gate."""
+
+    gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
+    margin: NotRequired[float]
 
 
 class CorrectedPair(CorrectedDifference):

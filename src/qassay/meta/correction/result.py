@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from qassay.frames import ends, frame
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
+from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.trust.bias import Bias
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, counted, table
@@ -252,6 +253,25 @@ class CorrectedPair(Result):
         if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
             return "cannot tell"
         return "better" if self.interval[0] > 0 else "worse"
+
+    @property
+    def alpha(self) -> float:
+        """The level at which the interval decides."""
+        return 1 - self.level
+
+    @property
+    def measure(self) -> str:
+        """What the runs are compared by."""
+        return self.about.measure
+
+    @property
+    def basis(self) -> str:
+        """What the interval rests on beside the judge's scores."""
+        return f"corrected with {self.about.labels_in_words()}"
+
+    def gate(self, margin: float = 0.0) -> Gate:
+        """ALLOW where the corrected interval lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
+        return gate_decision(self.interval, margin)
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
