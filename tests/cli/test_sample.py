@@ -616,7 +616,9 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
             "sample", folder, "--size", drawn["population"], "--for", "second", "--measure", measure, "--name", measure
         )
         scoring = ("--measure", measure, "--sample", measure)
-        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring)
+        planned = ("--half-width", 0.02)
+        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring, *planned)
+        assert made["units_needed"] == max(row["units_needed"] for row in made["runs"]) > 15
         people = {row["run"]: row["score"] for row in call("score", folder, "--measure", measure)["runs"]}
         assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
         assert {row["interval"] for row in made["runs"]} == {None}  # ten topics are too few

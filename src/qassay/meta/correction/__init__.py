@@ -29,6 +29,7 @@ from qassay.meta.correction.estimates import (
     corrected_share,
     corrected_units,
     labels_needed,
+    units_needed,
 )
 from qassay.meta.correction.joining import Decisions
 from qassay.meta.correction.result import (
@@ -118,12 +119,13 @@ class Correction:
         if tag in self.unlabelled:
             return CorrectedRun(tag, None, None, self._judge_alone(judge), 0, skipped=self.unlabelled[tag])
         made = self._estimate(people, judge, self.decisions.scale, is_difference=False)
-        needed = None
+        labels, units = None, None
         if half_width is not None and self.decisions.units is None:
-            needed = labels_needed(made, half_width, target=self.about.target)
-        return CorrectedRun(
-            tag, made.value, made.interval, made.judge, made.labels, self._bias(people, judge), made, needed
-        )
+            labels = labels_needed(made, half_width, target=self.about.target)
+        elif half_width is not None:
+            units = units_needed(made, half_width) if made.population > 1 else None
+        bias = self._bias(people, judge)
+        return CorrectedRun(tag, made.value, made.interval, made.judge, made.labels, bias, made, labels, units)
 
     def _judge_alone(self, judge: Floats) -> float:
         """The judge's own score of a run, as it is without labels."""

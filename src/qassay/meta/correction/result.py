@@ -98,7 +98,9 @@ class CorrectedRun:
     labels: int
     bias: Bias | None = None
     estimate: Estimate | None = None
+    # What a wanted half-width takes: labels, or units where each has several decisions.
     needed: LabelsNeeded | None = None
+    units_needed: int | None = None
     # Answers in the sample that people did not judge: they block the correction of this run.
     skipped: int = 0
 
@@ -117,6 +119,8 @@ class CorrectedRun:
         if self.needed is not None:
             row["labels_needed"] = self.needed.labels
             row["best_half_width"] = self.needed.best
+        if self.units_needed is not None:
+            row["units_needed"] = self.units_needed
         return row
 
 
@@ -173,7 +177,9 @@ class CorrectedScores(Result):
         return [self.table(), *([] if self.half_width is None else [self.needed_table(self.half_width)])]
 
     def needed_table(self, half_width: float) -> Table:
-        """How many labels a half-width takes, run by run."""
+        """How many labels, or units with several decisions, a half-width takes, run by run."""
+        if self.about.by_unit:
+            return self._units_table(half_width)
         names = self.about.drawn_name[1]
         columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{names} to label", ",")]
         rows: list[list[Cell]] = []
@@ -189,9 +195,26 @@ class CorrectedScores(Result):
             notes.insert(
                 0, f"For all runs: label the first {most:,} of the order; qassay sample draws them (--size {most})."
             )
-        if self.about.by_unit:
-            notes.append(f"Labels are planned for samples of whole {names} only.")
         return table(f"Labels for intervals of ±{half_width:g}", columns, rows, notes)
+
+    def _units_table(self, half_width: float) -> Table:
+        """Where units have several decisions: how many units a half-width takes, and why labels are not planned."""
+        one, many = self.about.unit_name
+        rows = [
+            (run.run, None if run.estimate is None else run.estimate.half_width, run.units_needed) for run in self.runs
+        ]
+        labels = self.about.labelled / self.about.units
+        notes = [
+            f"With as many labels per {one} as now ({labels:.1f}); there are {counted(self.about.units, (one, many))}.",
+            f"Labels alone are not planned here: every {one} has some, and the interval is about new {many}. Further "
+            f"{self.about.drawn_name[1]} of the same {many} leave the spread between {many} as it is.",
+        ]
+        columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{many} needed", ",")]
+        return table(f"{many[:1].upper()}{many[1:]} for intervals of ±{half_width:g}", columns, rows, notes)
+
+    def units_needed(self) -> int | None:
+        """The units with which every run has the wanted half-width; None where units are single questions."""
+        return max((run.units_needed for run in self.runs if run.units_needed is not None), default=None)
 
     def labels_needed(self) -> int | None:
         """The labels with which every run has the wanted half-width; None where one cannot."""
@@ -223,6 +246,8 @@ class CorrectedScores(Result):
         }
         if self.half_width is not None:
             result |= {"half_width": self.half_width, "labels_needed": self.labels_needed()}
+            if self.about.by_unit:
+                result["units_needed"] = self.units_needed()
         return result
 
 
