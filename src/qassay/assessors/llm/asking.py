@@ -14,11 +14,12 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client, GivenUpError
+from qassay.assessors.llm.client import Client
+from qassay.assessors.llm.connections import Carrier, Connections, GivenUpError
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.endpoint import Endpoint
 from qassay.assessors.llm.forms import MalformedError, Verdict
-from qassay.assessors.llm.pace import Pace, connections
+from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
 
 # The most of an answer that is kept in a trace or a record of a failure, in characters.
@@ -58,6 +59,8 @@ class Model:
     attempts: int = 6
     timeout: float = 120.0
     parallel: int = 256
+    # What carries requests there: connections of this process, unless a cluster has them.
+    connect: Callable[[Endpoint], Carrier] = field(default=Connections, compare=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """What is kept in a trace, and what answers are kept under."""
@@ -79,7 +82,9 @@ class Asking:
     @classmethod
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
         """Open the cache and get ready to call."""
-        client = Client(model.endpoint, Pace(connections(model.parallel)), model.timeout, model.attempts)
+        carrier = model.connect(model.endpoint)
+        pace = Pace(carrier.places(model.parallel))
+        client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 
     async def close(self) -> None:
