@@ -23,6 +23,7 @@ LONGEST_REPLY = 8 << 20
 SHOWN = 300
 # A pool of connections takes time in proportion to its size at every call, so that there are many small ones.
 LANE = 4
+AGENT = "qassay"
 # Open files that a process needs for everything else.
 OTHER_FILES = 64
 
@@ -66,10 +67,13 @@ class Connections:
     """Connections of this process, kept open from call to call."""
 
     endpoint: Endpoint
-    _clients: list[httpx.AsyncClient] = field(default_factory=list)
-    # Free places of their pools: each has one for every connection.
-    _free: list[httpx.AsyncClient] = field(default_factory=list)
+    # Pools of connections, and their free places: each has one for every connection. Transports, and not clients: what
+    # a client adds (cookies, redirects, proxies, authentication) is not wanted, and takes as long as the call.
+    _pools: list[httpx.AsyncHTTPTransport] = field(default_factory=list)
+    _free: list[httpx.AsyncHTTPTransport] = field(default_factory=list)
     _context: ssl.SSLContext | None = None
+    _address: httpx.URL | None = None
+    _headers: list[tuple[bytes, bytes]] = field(default_factory=list, repr=False)
 
     def places(self, wanted: int) -> int:
         """As many as wanted, or as the limit of open files allows."""
@@ -79,44 +83,48 @@ class Connections:
         """The reply to a request."""
         import httpx
 
-        client = self._free.pop() if self._free else self._opened()
+        pool = self._free.pop() if self._free else self._opened()
         try:
-            async with client.stream("POST", self.endpoint.url, content=body) as response:
+            assert self._address is not None
+            request = httpx.Request("POST", self._address, headers=self._headers, content=body)
+            response = await pool.handle_async_request(request)
+            try:
                 pieces, size = [], 0
-                async for piece in response.aiter_raw():
+                assert isinstance(response.stream, httpx.AsyncByteStream)
+                async for piece in response.stream:
                     pieces.append(piece)
                     size += len(piece)
                     if size > LONGEST_REPLY:
                         raise GivenUpError(f"the reply has more than {LONGEST_REPLY >> 20} MiB")
                 return Reply(response.status_code, response.headers, b"".join(pieces))
+            finally:
+                await response.aclose()
         except httpx.TransportError as error:
             raise UnreachableError(f"{self.endpoint.host} cannot be reached: {error or type(error).__name__}") from None
         finally:
-            self._free.append(client)
+            self._free.append(pool)
 
     async def close(self) -> None:
         """End all connections."""
-        for client in self._clients:
-            await client.aclose()
+        for pool in self._pools:
+            await pool.aclose()
 
-    def _opened(self) -> httpx.AsyncClient:
+    def _opened(self) -> httpx.AsyncHTTPTransport:
         """A new pool of connections; its other places are free."""
         import httpx
 
         if self._context is None:
             self._context = ssl.create_default_context()
             settle_imports()
-        client = httpx.AsyncClient(
-            headers=self.endpoint.headers(),
-            timeout=None,  # noqa: S113  # the whole call has a time-out
-            follow_redirects=False,
-            trust_env=False,
-            verify=self._context,
-            limits=httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE),
-        )
-        self._clients.append(client)
-        self._free += [client] * (LANE - 1)
-        return client
+            self._address = httpx.URL(self.endpoint.url)
+            given = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
+            sent = {**given, **self.endpoint.headers()}
+            self._headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in sent.items()]
+        limits = httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE)
+        pool = httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False)
+        self._pools.append(pool)
+        self._free += [pool] * (LANE - 1)
+        return pool
 
 
 def connections(wanted: int) -> int:
