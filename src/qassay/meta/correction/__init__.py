@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -155,9 +156,14 @@ class Correction:
 
     def _labelled(self, people: Floats, judge: Floats) -> list[int]:
         """The columns that people labelled, in the order of the draw."""
+        columns = self._columns
+        return [int(column) for column in columns[~np.isnan(people[columns] + judge[columns])]]
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """The columns of the labelled draws: all pairs of runs ask for them."""
         place = self.decisions.place()
-        columns = [place[draw] for draw in self.labelled]
-        return [column for column in columns if not np.isnan(people[column] + judge[column])]
+        return np.array([place[draw] for draw in self.labelled], dtype=np.int64)
 
     def _units(self, people: Floats, judge: Floats, level: float) -> Estimate:
         columns = self._labelled(people, judge)
