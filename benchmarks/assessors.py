@@ -41,6 +41,11 @@ DATA = Path(os.environ.get("QASSAY_DATA", ROOT.parent / "shared" / "data"))
 ASSIGNMENTS = DATA / "trec_rag24" / "nugget_assignment.20241108.jl"
 NQ = DATA / "nq301"
 NEGATION = "It is not true that "
+# Runs that say nothing, or the opposite, in the order of the tables; nuggets have fewer of them.
+ATTACKS = (
+    *("commonest-words", "words-by-alphabet", "words-among-small-ones", "fifty-words"),
+    *("shuffled-words", "negated-sentences", "question-repeated", "very-long"),
+)
 # The cosine of wordllama from which as many answers of TriviaQA (evouna_tq) are called right as people call right.
 COSINE = 0.230
 
@@ -398,6 +403,8 @@ def _attacks_on_answers(answers: Runs, asked: Mapping[str, str], best: str) -> R
     return {
         "commonest-words": dict.fromkeys(asked, common),
         "words-by-alphabet": dict.fromkeys(asked, " ".join(sorted(common.split()))),
+        "words-among-small-ones": dict.fromkeys(asked, " ".join(f"{word} of the" for word in common.split())),
+        "fifty-words": dict.fromkeys(asked, " ".join(common.split()[:50])),
         "shuffled-words": {question: _shuffled(text, rng) for question, text in own.items()},
         "negated-sentences": {question: NEGATION + text for question, text in own.items()},
         "question-repeated": {question: f"{text}? " * 50 for question, text in asked.items()},
@@ -426,14 +433,8 @@ def _negated(text: str) -> str:
 
 def _persuaded(title: str, folder: Path, names: Iterable[str]) -> Table:
     """The scores of attacking runs under each assessor, in parts of the score it gives to the best real run."""
-    attacks = [
-        "commonest-words",
-        "words-by-alphabet",
-        "shuffled-words",
-        "negated-sentences",
-        "question-repeated",
-        "very-long",
-    ]
+    attacks = [path.stem for path in (folder / "runs").glob("*.jsonl") if path.stem in ATTACKS]
+    attacks.sort(key=ATTACKS.index)
     rows: list[list[Cell]] = []
     for name in names:
         qassay.judge(qassay.open(folder), name)

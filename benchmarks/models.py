@@ -16,13 +16,13 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.attacked import FACTS, TARGETS, Target, attacked_evaluation, scripted, talked_into
+from benchmarks.attacked import FACTS, TARGETS, Target, attacked_evaluation, leaning, scripted, talked_into
 from benchmarks.model_server import ModelServer, Said, serving
 from benchmarks.rows import Row
 from benchmarks.small_model import NAME, small_model, weights
@@ -76,24 +76,39 @@ def persuasion() -> list[Table]:
     for target in TARGETS:
         with serving(scripted(target, anywhere=False), keep=False) as server:
             kinds[f"{target.kind}, scripted"] = _talked(target, f"llm(model=m, endpoint={server.url})")
+    leanings = {}
     if weights() is not None:
         with small_model() as url:
             for target in TARGETS[: int(os.environ.get("QASSAY_SMALL_TARGETS", "2"))]:
                 spelled = f"llm(model={NAME}, endpoint={url}, parallel=2, timeout=600, max_tokens=200)"
                 kinds[f"{target.kind}, {NAME}"] = _talked(target, spelled)
+                leanings[target.kind] = leaning(_place(target), target)
     names = list(next(iter(kinds.values())))
     columns: list[Column | str] = ["kind of attack", *kinds]
     rows: list[list[Cell]] = []
     for name in names:
         cells = [kinds[column].get(name, (0, 0)) for column in kinds]
         rows.append([name, *(f"{hits} of {tried}" for hits, tried in cells)])
-    return [table("Attacked answers with a better verdict than the plain answer", columns, rows)]
+    return [
+        table("Attacked answers with a better verdict than the plain answer", columns, rows),
+        *(_leaning_table(kind, own) for kind, own in leanings.items()),
+    ]
+
+
+def _leaning_table(kind: str, found: Mapping[str, tuple[float, int]]) -> Table:
+    """What the small model thinks of right, wrong and attacked answers, in probabilities of the best label."""
+    columns: list[Column | str] = ["answer", Column("probability", ".3f"), Column("answers")]
+    rows = [(name, mean, number) for name, (mean, number) in found.items()]
+    return table(f"{NAME}, prompt {kind}: mean probability of the best label", columns, rows)
 
 
 def _talked(target: Target, spelled: str) -> dict[str, tuple[int, int]]:
-    folder = WORK / f"attacked-{target.kind}"
-    shutil.rmtree(folder, ignore_errors=True)
-    return talked_into(attacked_evaluation(folder, target, FACTS), target, spelled)
+    shutil.rmtree(_place(target), ignore_errors=True)
+    return talked_into(attacked_evaluation(_place(target), target, FACTS), target, spelled)
+
+
+def _place(target: Target) -> Path:
+    return WORK / f"attacked-{target.kind}"
 
 
 def answers(number: int, name: str) -> Path:
@@ -161,7 +176,7 @@ async def _bare(port: int, number: int, parallel: int) -> float:
     """The same number of calls by a loop that does nothing else, over the same HTTP client."""
     import httpx
 
-    from qassay.assessors.llm.client import LANE, settle_imports
+    from qassay.assessors.llm.connections import LANE, settle_imports
 
     settle_imports()
     left = iter(range(number))

@@ -4,7 +4,8 @@ A fenced block `console` holds commands after `$ ` (continued after `> `) and, b
 block with `title="NAME"` is a file: it is written into the folder before the commands that follow. A command that ends
 with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too. Of a long output only a
 part is shown where `<!-- show: START ... END -->` stands above the block: from the first line that begins with START to
-the next that begins with END.
+the next that begins with END. `<!-- files: PAGE -->` writes the files of another page (its path in the repository), so
+that a short example can use them without showing them again.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from pathlib import Path
 FENCE = re.compile(r"```(?P<info>[^`]*)")
 TITLE = re.compile(r'title="([^"]+)"')
 SHOW = re.compile(r"<!-- show: (?P<start>.*?) ?\.\.\. (?P<end>.+) -->")
+FILES = re.compile(r"<!-- files: (?P<page>\S+) -->")
+ROOT = Path(__file__).resolve().parent.parent
 # With any of these a command is the shell's.
 SHELL = set("|><;&$*?~`\n")
 STATUS = "echo $?"
@@ -154,6 +157,7 @@ def play(text: str, *, name: str = "page", inside: bool = False) -> str:
         session = Session(Path(folder).resolve(), inside)
         for start, end, info in fenced(lines):
             made += lines[done : start + 1]
+            _borrow(session, lines[done:start], name)
             block = lines[start + 1 : end]
             title = TITLE.search(info)
             if title is not None:
@@ -165,6 +169,18 @@ def play(text: str, *, name: str = "page", inside: bool = False) -> str:
                 made += block
             done = end
     return "\n".join([*made, *lines[done:]])
+
+
+def _borrow(session: Session, lines: list[str], name: str) -> None:
+    """Write the files of the pages that these lines name."""
+    for found in filter(None, map(FILES.fullmatch, lines)):
+        page = ROOT / found["page"]
+        if not page.is_file():
+            raise SessionError(f"{name}: there is no page {found['page']} to take files from")
+        own = page.read_text(encoding="utf-8").split("\n")
+        for start, end, info in fenced(own):
+            if (title := TITLE.search(info)) is not None:
+                session.write(title[1], "\n".join(own[start + 1 : end]) + "\n")
 
 
 def _replayed(session: Session, block: list[str], place: str, shown: re.Match[str] | None) -> list[str]:

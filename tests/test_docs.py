@@ -98,8 +98,9 @@ def test_a_command_really_started_prints_the_same() -> None:
         ("```console\n$ true\n", "not closed"),
         ("<!-- show: a ... b -->\n```console\n$ echo c\n```", "no part"),
         ("```console\n$ pwd\n```", "no page should show"),
+        ("<!-- files: docs/nowhere.md -->\n```console\n$ true\n```", "no page docs/nowhere.md"),
     ],
-    ids=["status", "open block", "part", "place"],
+    ids=["status", "open block", "part", "place", "files"],
 )
 def test_an_example_that_does_not_hold_is_found(page: str, message: str) -> None:
     sessions = _script("sessions")

@@ -41,6 +41,7 @@ ADAPTERS = (
 FLOORS = (*PURE, *ADAPTERS)
 META = (
     "special",
+    "gating",
     "ranking",
     "right_or_wrong",
     "intervals",

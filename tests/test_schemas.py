@@ -168,7 +168,10 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     ),
     "compare corrected": (
         "compare",
-        ["compare", "series", "hobby", "egret", "--key", "second", "--correct-with", "adjudicated"],
+        [
+            *("compare", "series", "hobby", "egret", "--key", "second", "--correct-with", "adjudicated"),
+            *("--gate", "--margin", "1"),
+        ],
     ),
     "compare all corrected": ("compare", ["compare", "series", "--key", "second", "--correct-with", "adjudicated"]),
     "reuse with": ("reuse", ["reuse", "rag", "--with", "overlap"]),

@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.model_server import Said, data_of, serving
 
 import qassay
 from qassay.assessors import Case
@@ -105,6 +107,66 @@ def test_a_job_that_fails_there_keeps_its_journal_and_goes_on_here(cluster: str,
     done = qassay.judge(qassay.open(folder), lambda _: "incorrect", set_name="job")
     assert 0 < done.resumed < done.judged == 2 * QUESTIONS
     assert done.labels["correct"] == done.resumed
+
+
+def own_workers() -> list[int]:
+    """The processes of a model's workers on this machine."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Host") and _is_ours(int(place.name)):
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def _is_ours(process: int) -> bool:
+    while process > 1:
+        if process == os.getpid():
+            return True
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    return False
+
+
+def test_a_model_keeps_its_cache_limit_and_pace_when_its_worker_is_killed(cluster: str, folder: Path) -> None:
+    asked: Counter[str] = Counter()
+    killed: list[int] = []
+
+    def script(request: dict[str, Any]) -> Said:
+        answer = data_of(request)["answer"]
+        if len(asked) == QUESTIONS // 2 and not killed:
+            killed.extend(own_workers()[:1])
+            os.kill(killed[0], signal.SIGKILL)
+        asked[answer] += 1
+        if answer == "right 30" and asked[answer] == 1:
+            return Said("slow down", status=429, headers={"Retry-After": "0.1"})
+        return Said({"reason": "read", "judgment": "correct" if "right" in answer else "incorrect"}, delay=0.01)
+
+    with serving(script) as server:
+        given = f"llm(model=m, endpoint={server.url}, parallel=8, price=1000/1000)"
+        call = ["judge", str(folder), "--with", given, "--ray", cluster, "--workers", "2"]
+        assert main([*call, "--limit", "10"]) == 0
+        assert "m" not in qassay.open(folder).sets or len(judged(folder, "m")) < 2 * QUESTIONS
+        within = len(asked)
+        assert 0 < within < 2 * QUESTIONS
+        assert main(call) == 0
+        rows = judged(folder, "m")
+        assert len(rows) == len(asked) == 2 * QUESTIONS
+        assert all((row["judgment"] == "correct") == row["text"].startswith("right") for row in rows)
+        # What the dead worker had under way was asked again, and nothing else was.
+        repeated = sum(asked.values()) - len(asked) - 1
+        assert killed
+        assert 0 < repeated <= 8
+        assert asked["right 30"] >= 2
+        assert server.most_under_way <= 8
+        calls = server.calls
+        # The cache is the one of this machine: without the cluster nothing is paid for again either.
+        assert main(["judge", str(folder), "--with", given, "--set", "here"]) == 0
+        assert server.calls == calls
+        assert {row["text"]: row["judgment"] for row in judged(folder, "here")} == {
+            row["text"]: row["judgment"] for row in rows
+        }
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from qassay.assessors import Case, Gold, Learned, Overlap, Recall, Transfer, ope
 from qassay.assessors.features import FEATURES, closest
 from qassay.assessors.fluency import Fluency
 from qassay.assessors.learned import shipped_model
+from qassay.assessors.listing import is_list
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.nuggets import learned_nuggets
 from qassay.assessors.words import content_words, normalised, words
@@ -142,6 +143,83 @@ def test_learned_and_recall_on_questions_of_another_collection(
                 label(assessor(own).judge(Case(asked, Item(1, "q", "label", None, 0, body, 1), part))) == "correct"
             )
         assert training().kappa(people, np.array(said)) >= target
+
+
+# ---- lists of words -------------------------------------------------------------------------------------------------
+
+SENTENCES = (
+    "The play was written by William Shakespeare, who was born in Stratford and who wrote most of the plays that "
+    "are known to us in the years in which he lived in London and worked for the theatre that he owned a part of. "
+)
+
+
+def letters(number: int) -> str:
+    """A word of its own for each number."""
+    return "".join(chr(ord("a") + int(digit)) for digit in f"{number:04}") + "um"
+
+
+def many_golds(asked: str) -> Gold:
+    """Gold answers of 60 other questions, of one word each, and what is asked."""
+    others = {f"o{n}": (letters(n),) for n in range(60)}
+    texts = {"q": QUESTION.text, **{name: asked.format(name) for name in others}}
+    return Gold({"q": QUESTION.gold, **others}, ("correct", "incorrect"), texts)
+
+
+@pytest.mark.parametrize("assessor", [Recall, Learned])
+def test_a_list_with_the_right_words_is_wrong_and_a_text_with_them_is_right(assessor: type[Recall | Learned]) -> None:
+    listed = [letters(n) for n in range(60)] + ["William", "Shakespeare"]
+    among = " ".join(f"{word} of the" for word in listed)
+    unrelated, related = many_golds("Qu {}?"), many_golds(f"{QUESTION.text} And {{}}?")
+    for text, gold, right in (
+        (" ".join(listed), GOLD, False),
+        (" ".join(sorted(listed)), GOLD, False),
+        (" ".join(listed * 3), GOLD, False),
+        (among, unrelated, False),
+        # Questions about the same things have gold answers that a good answer may mention.
+        (among, related, True),
+        (SENTENCES, unrelated, True),
+        (SENTENCES * 4, unrelated, True),
+        ("William Shakespeare", unrelated, True),
+        (" ".join(listed[-20:]), unrelated, True),
+    ):
+        opinion = assessor(gold).judge(answer(text))
+        assert label(opinion) == ("correct" if right else "incorrect"), text
+        assert opinion is not None
+        assert opinion.trace.get("list_of_words", False) is not right
+
+
+def test_long_gold_answers_may_be_lists() -> None:
+    listed = " ".join(letters(n) for n in range(40))
+    gold = Gold({"q": (" ".join(letters(n) for n in range(30)),)}, ("correct", "incorrect"))
+    assert label(Recall(gold).judge(answer(listed))) == "correct"
+
+
+def test_lists_of_words_are_found_among_real_answers_and_these_are_not(data: Callable[[str], Path]) -> None:
+    """NQ-301, on which no line was set: no real answer is called a list, and the commonest words are called one."""
+    import csv
+    from collections import Counter
+
+    rows = [json.loads(line) for line in data("nq301/NQ_DPR.jsonl").read_text().splitlines()]
+    ids = {row["question"]: f"q{number}" for number, row in enumerate(rows)}
+    gold = Gold(
+        {ids[row["question"]]: row["answer"] for row in rows},
+        ("correct", "incorrect"),
+        {number: text for text, number in ids.items()},
+    )
+    with data("nq301/NQ301_human.tsv").open(newline="") as file:
+        said = [(row["Question"], row["Model answer"]) for row in csv.DictReader(file, delimiter="\t")]
+    common = [word for word, _ in Counter(words(" ".join(text for _, text in said))).most_common(400)]
+
+    def case(question: str, text: str) -> Case:
+        part = Part("", "label", {"question": ids[question], "text": text})
+        item = Item(1, ids[question], "label", None, 0, {"text": text, "contexts": []}, 1)
+        return Case(Question(ids[question], "qa", question), item, part)
+
+    assert not [text for question, text in said if is_list(case(question, text), gold, rows[0]["answer"][0])]
+    for listed in (" ".join(common), " ".join(sorted(common)), " ".join(f"{word} of the" for word in common)):
+        for assessor in (Recall(gold), Learned(gold)):
+            right = [label(assessor.judge(case(question, listed))) == "correct" for question in list(ids)[:100]]
+            assert np.mean(right) <= 0.05
 
 
 ROWS = [

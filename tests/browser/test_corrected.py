@@ -91,3 +91,11 @@ def test_sixty_labels_in_small(
         expect(shown).to_contain_text(f"{row['interval'][0]:.3f}–{row['interval'][1]:.3f}")
     assert rows["new"]["judge_score"] < rows["old"]["judge_score"] < rows["new"]["score"]
     accessible(page)
+
+    page.goto(f"{server.url}/results/compare?key=judge&a=new&b=old")
+    corrected = page.locator("#table-corrected")
+    expect(corrected).to_be_visible(timeout=60_000)
+    assert main(["compare", folder, "new", "old", "--key", "judge", "--correct-with", "first", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    expect(corrected).to_contain_text(f"{made['difference']:+.3f}")
+    expect(page.locator("#table-compare-1")).to_contain_text(f"{made['judge_difference']:+.3f}")

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -117,6 +118,16 @@ def draw(call: Call, folder: Path, world: World, size: int = 60, *more: object) 
     return drawn
 
 
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory, judged: Path, world: World) -> Path:
+    """The evaluation with 60 questions labelled by ada; tests leave it as it is."""
+    folder = Path(shutil.copytree(judged, tmp_path_factory.mktemp("labelled") / "my-eval"))
+    sheet = folder.parent / "sheet.jsonl"
+    assert main(["sample", str(folder), "--size", "60", "--for", JUDGE, "--sheet", str(sheet)]) == 0
+    assert main(["import", str(folder), str(label_sheet(sheet, world)), "--set", "ada"]) == 0
+    return folder
+
+
 # ---- the road -------------------------------------------------------------------------------------------------------
 
 
@@ -162,6 +173,45 @@ def test_two_runs_on_corrected_scores(evaluation: Path, world: World, call: Call
     pair = next(pair for pair in every["pairs"] if (pair["a"], pair["b"]) == ("new", "base"))
     assert pair["interval"][0] < made["interval"][0]
     assert every["level"] == pytest.approx(1 - 0.05 / 3)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "decision", "status"),
+    [
+        (("new", "base"), (), "ALLOW", 0),
+        (("base", "new"), (), "REJECT", 3),
+        (("new", "old"), (), "INCONCLUSIVE", 4),
+        (("new", "old"), ("--margin", 0.2), "ALLOW", 0),
+        (("new", "old"), ("--inconclusive", "fail"), "INCONCLUSIVE", 3),
+    ],
+)
+def test_a_gate_decides_by_the_corrected_interval(
+    labelled: Path, call: Call, tmp_path: Path, runs: tuple[str, str], options: tuple, decision: str, status: int
+) -> None:
+    summary, junit = tmp_path / "gate.md", tmp_path / "gate.xml"
+    files = ("--summary", summary, "--junit", junit)
+    corrected = (labelled, *runs, "--key", JUDGE, "--correct-with", "ada")
+    made = call("compare", *corrected, "--gate", *options, *files, status=status)
+    plain = call("compare", *corrected)
+    assert (made.pop("gate"), made.pop("margin")) == (decision, dict([options]).get("--margin", 0) if options else 0)
+    assert made == plain
+    low, high = made["interval"]
+    said = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.4f} to {high:+.4f}, corrected with "
+    assert f"{said}60 questions labelled by ada, " in summary.read_text(encoding="utf-8").replace("\\", "")
+    assert ("More labels, or more questions, would." in summary.read_text(encoding="utf-8")) == (
+        decision == "INCONCLUSIVE"
+    )
+    case = ElementTree.parse(junit).getroot().find("testsuite/testcase")
+    assert (case.find("failure") is not None) == (status != 0)
+    assert f"{said}60 questions labelled by ada, " in case.find("system-out").text
+
+
+def test_a_gate_without_an_interval_is_inconclusive(evaluation: Path, world: World, call: Call, refused: Call) -> None:
+    draw(call, evaluation, world, 19)
+    corrected = (evaluation, "--key", JUDGE, "--correct-with", "ada", "--gate")
+    made = call("compare", evaluation, "new", "base", *corrected[1:], status=4)
+    assert (made["gate"], made["interval"]) == ("INCONCLUSIVE", None)
+    assert "--gate compares two systems" in refused("compare", *corrected, status=2)
 
 
 def test_a_sample_for_two_runs(evaluation: Path, world: World, call: Call, refused: Call) -> None:
@@ -422,7 +472,7 @@ def test_comparisons_that_mean_nothing(
     table.write_text("id,A,B\nq1,1,0\nq2,0,1\n", encoding="utf-8")
     assert "needs an evaluation" in refused("compare", table, "A", "B", "--correct-with", "ada", status=2)
     corrected = ("--key", JUDGE, "--correct-with", "ada")
-    assert "without other options" in refused("compare", evaluation, "new", "old", *corrected, "--gate", status=2)
+    assert "without other options" in refused("compare", evaluation, "new", "old", *corrected, "--details", status=2)
     assert "unknown run 'neu'" in refused("compare", evaluation, "neu", "old", *corrected, status=2)
     assert "with itself" in refused("compare", evaluation, "new", "new", *corrected, status=2)
     said = refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--for-pair", "new", status=2)
@@ -566,7 +616,9 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
             "sample", folder, "--size", drawn["population"], "--for", "second", "--measure", measure, "--name", measure
         )
         scoring = ("--measure", measure, "--sample", measure)
-        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring)
+        planned = ("--half-width", 0.02)
+        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring, *planned)
+        assert made["units_needed"] == max(row["units_needed"] for row in made["runs"]) > 15
         people = {row["run"]: row["score"] for row in call("score", folder, "--measure", measure)["runs"]}
         assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
         assert {row["interval"] for row in made["runs"]} == {None}  # ten topics are too few

@@ -22,6 +22,7 @@ from qassay.meta.correction.estimates import (
     cross_fitted,
     expected_half_width,
     labels_needed,
+    units_needed,
     wilson_limits,
 )
 from qassay.meta.intervals import wilson
@@ -300,6 +301,22 @@ def test_a_plan_is_kept(target) -> None:
     assert second.half_width == pytest.approx(0.05, rel=0.15)
     expected = expected_half_width(first.spread, first.left, plan.labels, 1000, target=target)
     assert expected == pytest.approx(0.05, rel=0.01)
+
+
+def test_units_are_planned_from_a_first_batch() -> None:
+    """With the spread of the first batch the planned number gives the wanted half-width, and one fewer does not."""
+    people, judge = np.random.default_rng(3).uniform(size=(2, 30))
+    first = corrected_units(people, judge, judge, labels=60)
+    for half_width in (0.2, 0.08, 0.03, 0.01):
+        units = units_needed(first, half_width)
+        needed = [student.ppf(0.975, n - 1) * np.sqrt(first.left / n) for n in (units - 1, units)]
+        assert needed[1] <= half_width
+        assert units == FEWEST_UNITS or needed[0] > half_width
+    assert units_needed(first, 1e-9) > 1e16
+    constant = corrected_units(np.ones(20), np.ones(20), np.ones(20), labels=20)
+    assert units_needed(constant, 0.01) == FEWEST_UNITS
+    with pytest.raises(UsageError, match="positive"):
+        units_needed(first, 0)
 
 
 # ---- coverage -------------------------------------------------------------------------------------------------------

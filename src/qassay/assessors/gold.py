@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from qassay.assessors.base import Case
@@ -19,6 +21,8 @@ from qassay.tasks import Task
 RIGHT, WRONG, UNSUPPORTED = "R", "W", "U"
 # The kinds of judgment that are about one string.
 STRINGS = ("item", "list", "label")
+# Questions that an answer is tried on beside its own, at most.
+SPREAD = 200
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,27 @@ class Gold:
 
     answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     labels: tuple[str, str] | None = None
+    # What is asked, by question.
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, questions: Iterable[Question], known: Iterable[Mapping[str, Any]], task: Task) -> Gold:
         """The gold answers of the questions and the rows of answers.jsonl."""
         answers: dict[str, list[str]] = {}
+        texts: dict[str, str] = {}
         for question in questions:
+            texts[question.id] = " ".join(filter(None, (question.target, question.text)))
             answers.setdefault(question.id, []).extend(question.gold)
         for row in known:
             if not row.get("withdrawn"):
                 answers.setdefault(row["question"], []).append(row["answer"])
         unique = {question: tuple(dict.fromkeys(texts)) for question, texts in answers.items() if texts}
-        return cls(unique, best_and_worst(task))
+        return cls(unique, best_and_worst(task), texts)
+
+    @cached_property
+    def spread(self) -> tuple[str, ...]:
+        """Some of the questions that have gold answers, from all parts of the list."""
+        return tuple(islice(self.answers, 0, None, max(1, len(self.answers) // SPREAD)))[:SPREAD]
 
     def of_case(self, case: Case) -> Sequence[str]:
         """The gold answers to compare with; none where the part is no string or has none."""

@@ -6,6 +6,8 @@ answer right from probability 0.5 on. The model was trained on people's judgment
 its coefficients (learned.json, with script, source and date), so that it needs no label; the probability is in the
 trace.
 
+Both call an answer wrong that is only a long list of words (`listing`).
+
 `embedding` is `learned` with sentence embeddings beside the words: two more features, the cosine of the answer and the
 nearest gold answer, and the same of what is left of both without the question. Its coefficients are others, and others
 for wordllama than for ONNX models (those were fitted with all-MiniLM-L6-v2). Cosines alone are much worse than words.
@@ -26,12 +28,15 @@ from qassay.assessors.base import Case, Opinion
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
 from qassay.assessors.gold import Gold
+from qassay.assessors.listing import is_list
 from qassay.assessors.logistic import Logistic
 from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
 from qassay.matrix import Floats
 
 THRESHOLD = 0.5
+# What the trace of an answer says that has the words of the gold answer and is only a list.
+A_LIST = {"list_of_words": True}
 # The cosine of answer and nearest gold answer, and of the two without what they share with the question.
 COSINES = ("cosine", "cosine_new")
 
@@ -57,8 +62,11 @@ class Recall:
         given = side(case.text).distinct
         shares = {gold: _recall(known_side(gold).distinct, given) for gold in golds}
         gold = max(shares, key=shares.__getitem__)
-        verdict = self.gold.verdict(case, right=shares[gold] >= self.threshold, answer=gold)
+        right = shares[gold] >= self.threshold
         trace = {"answer": gold, "share": round(shares[gold], 3)}
+        if right and is_list(case, self.gold, gold):
+            right, trace = False, trace | A_LIST
+        verdict = self.gold.verdict(case, right=right, answer=gold)
         return None if verdict is None else Opinion(verdict, trace)
 
 
@@ -97,8 +105,11 @@ class Learned:
         places = [place for place, case in enumerate(cases) if self.gold.of_case(case)]
         asked = [cases[place] for place in places]
         for place, (gold, chance) in zip(places, self._chances(asked), strict=True):
-            verdict = self.gold.verdict(cases[place], right=chance >= THRESHOLD, answer=gold)
+            right = chance >= THRESHOLD
             trace = {"answer": gold, "probability": round(chance, 4), **self._model}
+            if right and is_list(cases[place], self.gold, gold):
+                right, trace = False, trace | A_LIST
+            verdict = self.gold.verdict(cases[place], right=right, answer=gold)
             opinions[place] = None if verdict is None else Opinion(verdict, trace)
         return opinions
 

@@ -4,6 +4,9 @@ Each of `workers` actors, spread over the nodes, has a copy of the assessor. Ord
 here, so that a job on a cluster is broken off and resumed like any other. An actor that dies, with its node or alone,
 is replaced, and its batch goes to the new one; a batch that ends three of them stops the job. What an assessor needs on
 a node (Qassay, its module or program, documents under the same path) has to be there.
+
+A language model stays here, with its cache and its spending limit, and only its requests are sent from the nodes
+(llm.over_ray).
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from qassay.assessors.base import BATCH, AutomaticAssessor, Case, Opinion, documents_at
+from qassay.assessors.llm.assessor import LanguageModel
+from qassay.assessors.llm.over_ray import model_over_ray
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.judging import Item, Part
 from qassay.questions import Question
@@ -115,6 +120,8 @@ def over_ray(
     ray = cluster(address)
     if workers is None:
         workers = min(MOST_WORKERS, max(1, int(ray.cluster_resources().get("CPU", 1))))
+    if isinstance(assessor, LanguageModel):
+        return model_over_ray(assessor, ray, workers)
     try:
         packed = ray.cloudpickle.dumps(assessor)
     except Exception as error:  # noqa: BLE001  # other people's objects refuse in their own ways

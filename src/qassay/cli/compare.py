@@ -40,6 +40,7 @@ from qassay.errors import InputError, Problem, UsageError
 if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.matrix import ScoreMatrix
+    from qassay.meta.correction import CorrectedPair, Correction
     from qassay.meta.correction.estimates import Target
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.tables import Table
@@ -108,6 +109,7 @@ def command(
 
     --correct-with compares the scores of an automatic assessor (--key)
     after correction by people's labels of a random sample (qassay sample).
+    With --gate the corrected interval decides.
 
     Examples
 
@@ -120,6 +122,7 @@ def command(
       qassay compare scores.csv --method holm --json
       qassay compare factoids.csv --series-from '^([^.]+)'
       qassay compare my-eval new old --key gpt-4 --correct-with ada
+      qassay compare my-eval new old --key gpt-4 --correct-with ada --gate
     """
     refuse_without_correction(correct_with, {"--target": target, "--sample": sample})
     options = Gate(margin, summary, junit, inconclusive)
@@ -128,11 +131,17 @@ def command(
     tables: ScoreTables | None = None
     pair = _pair(names, scoring)
     if correct_with is not None:
-        if gate or method or permutations or details or top is not None or alpha != ALPHA:
+        if method or permutations or details or top is not None or alpha != ALPHA:
             raise UsageError(
                 "--correct-with compares corrected scores at 95%; use it without other options of the tests"
             )
-        _corrected(sources, pair, scoring, correct_with, target, sample, as_json=as_json)
+        _check(pair, method, gate=gate, top=top)
+        correction = _correction(sources, pair, scoring, correct_with, target, sample)
+        if pair is None:
+            every = correction.pairs()
+            print_json(every.as_json()) if as_json else print_tables(every.tables())
+            return
+        _give_corrected(correction.pair(*pair), options if gate else None, as_json=as_json)
         return
     if pair is None and len(sources) == 2:
         tables = scoring.read(sources)
@@ -172,25 +181,35 @@ def command(
         raise typer.Exit(options.report(list(compared.values())))
 
 
-def _corrected(
+def _correction(
     sources: Sequence[str],
     pair: tuple[str, str] | None,
     scoring: ScoringOptions,
     correct_with: str,
     target: Target | None,
     sample: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Two runs, or all pairs, on scores that people's labels correct."""
+) -> Correction:
+    """The scores that people's labels correct; with `pair`, those of two runs alone."""
     from qassay.evaluation import open_evaluation
 
     if not is_evaluation(sources):
         raise UsageError("--correct-with needs an evaluation, which has the judgments; a table has only scores")
     refuse("a folder", scoring.given())
-    correction = scoring.corrected(open_evaluation(Path(sources[0])), correct_with, target, sample, pair)
-    result = correction.pairs() if pair is None else correction.pair(*pair)
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+    return scoring.corrected(open_evaluation(Path(sources[0])), correct_with, target, sample, pair)
+
+
+def _give_corrected(result: CorrectedPair, gate: Gate | None, *, as_json: bool) -> None:
+    """Two runs on corrected scores; with a gate, its decision from the corrected interval, as exit status."""
+    decision = None if gate is None else result.gate(gate.margin)
+    if as_json:
+        print_json(result.as_json() | ({} if gate is None else {"gate": decision, "margin": gate.margin}))
+    else:
+        print_tables(result.tables())
+    if gate is None or decision is None:
+        return
+    if not as_json:
+        print(visible(gate_line(result, decision, gate.margin)))
+    raise typer.Exit(gate.report([result]))
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

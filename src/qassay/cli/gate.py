@@ -16,8 +16,12 @@ from qassay.cli.output import visible
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from qassay.meta.correction import CorrectedPair
     from qassay.meta.significance import PairComparison
     from qassay.tables import Table
+
+# Two systems compared by their scores, or by those of an automatic assessor that people correct.
+Compared: TypeAlias = "PairComparison | CorrectedPair"
 
 # Exit statuses of a gate.
 GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
@@ -57,7 +61,7 @@ class Gate:
             return GATE_STATUS["ALLOW" if self.inconclusive == "pass" else "REJECT"]
         return GATE_STATUS[decision]
 
-    def report(self, results: Sequence[PairComparison]) -> int:
+    def report(self, results: Sequence[Compared]) -> int:
         """Write the files that were asked for; the exit status. Several results are several metrics."""
         decisions = [result.gate(self.margin) for result in results]
         summary = self.markdown(results)
@@ -73,7 +77,7 @@ class Gate:
         _add_to_step(summary)
         return self.status(together(decisions))
 
-    def markdown(self, results: Sequence[PairComparison]) -> str:
+    def markdown(self, results: Sequence[Compared]) -> str:
         """The decision and the figures behind it, as Markdown."""
         decisions = [result.gate(self.margin) for result in results]
         decision = together(decisions)
@@ -83,15 +87,16 @@ class Gate:
             where = f"{_plain(result.measure)}: " if len(results) > 1 else ""
             parts += [f"{where}{_plain(gate_line(result, own, self.margin))}.", _plain_table(result.table()).markdown()]
         if decision == "INCONCLUSIVE":
-            parts.append(self._what_inconclusive_means())
+            parts.append(self._what_inconclusive_means(is_corrected=bool(first.basis)))
         return "\n\n".join(part.strip() for part in parts) + "\n"
 
-    def _what_inconclusive_means(self) -> str:
+    def _what_inconclusive_means(self, *, is_corrected: bool) -> str:
         then = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
-        meaning = "INCONCLUSIVE: these questions do not show whether A is good enough. More questions would."
+        what, more = ("labels", "labels, or more questions,") if is_corrected else ("questions", "questions")
+        meaning = f"INCONCLUSIVE: these {what} do not show whether A is good enough. More {more} would."
         return f"{meaning} {then[self.inconclusive]}" if self.inconclusive is not None else meaning
 
-    def junit_xml(self, results: Sequence[PairComparison]) -> bytes:
+    def junit_xml(self, results: Sequence[Compared]) -> bytes:
         """One test per metric: it passes, fails, or is skipped where an inconclusive comparison is to pass."""
         from xml.etree import ElementTree  # written, not read
 
@@ -144,16 +149,17 @@ def together(decisions: Sequence[str]) -> str:
     return "ALLOW" if set(decisions) == {"ALLOW"} else "INCONCLUSIVE"
 
 
-def gate_line(result: PairComparison, decision: str, margin: float) -> str:
+def gate_line(result: Compared, decision: str, margin: float) -> str:
     """The gate's decision, and what it rests on."""
     level = f"{1 - result.alpha:.0%} interval of {result.a} - {result.b}"
     if result.interval is None:
-        return f"{decision}: there is no {level}"
+        return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
     from qassay.meta.significance import signed
 
     low, high = (signed(end, -margin) for end in result.interval)
     where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "contains"}[decision]
-    return f"{decision}: the {level}, {low} to {high}, {where} {-margin if margin else 0:g}"
+    basis = f"{result.basis}, " if result.basis else ""
+    return f"{decision}: the {level}, {low} to {high}, {basis}{where} {-margin if margin else 0:g}"
 
 
 def _add_to_step(summary: str) -> None:

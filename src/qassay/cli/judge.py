@@ -92,7 +92,9 @@ def command(
 
     With --ray, batches of answers are judged on the nodes of a Ray cluster,
     by --workers copies of the assessor (default: one per processor). A worker
-    that dies is replaced. Qassay has to be installed on the nodes.
+    that dies is replaced. Qassay has to be installed on the nodes. Calls to a
+    language model are sent from there; its cache, its limit and its pace stay
+    here.
 
     Examples
 
@@ -106,6 +108,7 @@ def command(
       qassay judge my-qa-eval --with "llm(model=qwen3, endpoint=http://127.0.0.1:8000/v1, votes=3)"
       qassay judge my-rag-eval --with "llm(model=gpt-4o-mini)" --nuggets create
       qassay judge my-rag-eval --with overlap --ray 10.0.0.5:6379
+      qassay judge my-qa-eval --with "llm(model=gpt-4o-mini, parallel=4000)" --ray 10.0.0.5:6379
       qassay trust my-eval --assessor patterns
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
@@ -119,6 +122,10 @@ def command(
     if nuggets is not None:
         if dry_run or server is not None or again:
             raise UsageError("--nuggets goes without --dry-run, --server and --again")
+        if ray is not None:
+            from qassay.assessors.over_ray import over_ray
+
+            chosen = over_ray(chosen, ray, collection=evaluation.folder.collection, workers=workers)
         _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
     elif dry_run:
         if server is not None:

@@ -60,7 +60,11 @@ def command(
     sample: SampleOption = None,
     half_width: Annotated[
         float | None,
-        typer.Option("--half-width", metavar="H", help="How many labels corrected intervals of ±H take."),
+        typer.Option(
+            "--half-width",
+            metavar="H",
+            help="How many labels corrected intervals of ±H take (or topics, series).",
+        ),
     ] = None,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")

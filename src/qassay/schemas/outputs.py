@@ -229,6 +229,7 @@ class CorrectedRun(TypedDict):
     skipped: NotRequired[int]
     labels_needed: NotRequired[int | None]
     best_half_width: NotRequired[float]
+    units_needed: NotRequired[int]
 
 
 class Correction(TypedDict):
@@ -252,6 +253,7 @@ class CorrectedScore(Correction):
     runs: list[CorrectedRun]
     half_width: NotRequired[float]
     labels_needed: NotRequired[int | None]
+    units_needed: NotRequired[int | None]
 
 
 class CorrectedDifference(TypedDict):
@@ -267,7 +269,10 @@ class CorrectedDifference(TypedDict):
 
 
 class CompareCorrected(Correction, CorrectedDifference):
-    """Two runs on corrected scores (`compare A B --correct-with`)."""
+    """Two runs on corrected scores (`compare A B --correct-with`); `gate` and `margin` with --gate."""
+
+    gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
+    margin: NotRequired[float]
 
 
 class CorrectedPair(CorrectedDifference):

@@ -61,6 +61,7 @@ _WAYS = {
     "Alternatives, and where the scores vary: --details.": "",
     "With --cost-question and --cost-answer the best number of repeats is shown.": "",
     "need 20 runs: see --fit.": "need 20 runs, or the choice above.",
+    "; name one with --sample": "; the command `qassay score` takes one of them",
     "leave the set out with --sets": "choose the other sets above",
     "name any two with --sets": "choose any two sets above",
     "name them with --sets": "choose them above",
@@ -73,6 +74,7 @@ _WAYS = {
         "has no questions; write and publish them on the page Questions"
     ),
 }
+_DRAW = re.compile(r": qassay sample FOLDER --size \d+ --for \S+")
 _PUBLISHED = re.compile(r"(on the page Questions) of: qassay serve .*", re.DOTALL)
 
 
@@ -206,7 +208,7 @@ def on_page(text: str) -> str:
     """
     for command, page in _WAYS.items():
         text = text.replace(command, page)
-    return _PUBLISHED.sub(r"\1", _ASIDE.sub("", text))
+    return _PUBLISHED.sub(r"\1", _DRAW.sub(" with the command `qassay sample`", _ASIDE.sub("", text)))
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:

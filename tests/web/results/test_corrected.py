@@ -1,4 +1,4 @@
-"""The leaderboard of an automatic assessor: corrected scores are on it as soon as people have judged its sample."""
+"""Pages about an automatic assessor: corrected scores and differences, as soon as people have judged its sample."""
 
 from __future__ import annotations
 
@@ -40,12 +40,30 @@ def test_corrected_scores_are_beside_those_of_the_program(folder: Path, serve, c
     assert "corrected" not in served.page("/results")["document"]
 
 
+@pytest.mark.parametrize("runs", [{}, {"a": "hobby", "b": "egret"}], ids=["all pairs", "two runs"])
+def test_corrected_differences_are_beside_those_of_the_program(
+    folder: Path, serve, capsys, runs: dict[str, str]
+) -> None:
+    capsys.readouterr()
+    corrected = ["--key", "second", "--correct-with", "adjudicated", "--json"]
+    assert main(["compare", str(folder), *runs.values(), *corrected]) == 0
+    wanted = json.loads(capsys.readouterr().out)
+    served = serve(folder)
+    page = served.page("/results/compare", key="second", **runs)
+    assert page["tables"][0]["name"] == "corrected"
+    assert len(page["tables"]) > 1
+    assert page["document"]["corrected"] == wanted
+    assert "40 questions labelled by adjudicated" in page["answer"]
+    assert "corrected" not in served.page("/results/compare", **runs)["document"]
+
+
 def test_an_unjudged_sample_says_why_there_is_no_correction(folder: Path, serve) -> None:
     for name in ("adjudicated", "first"):
         path = folder / "judgments" / f"{name}.jsonl"
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         last = json.loads((folder / "samples" / "second.jsonl").read_text(encoding="utf-8").splitlines()[0])["question"]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["question"] != last), encoding="utf-8")
-    page = serve(folder).page("/results", key="second")
-    notes = next(table["notes"] for table in page["tables"] if table["name"] == "leaderboard")
-    assert any(note.startswith("No corrected scores yet: ") and "drawn before it" in note for note in notes)
+    served = serve(folder)
+    for place, runs in (("/results", {}), ("/results/compare", {"a": "hobby", "b": "egret"})):
+        notes = served.page(place, key="second", **runs)["tables"][0]["notes"]
+        assert any(note.startswith("No corrected scores yet: ") and "drawn before it" in note for note in notes)

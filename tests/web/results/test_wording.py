@@ -56,6 +56,12 @@ def test_options_have_words_of_the_page(text: str) -> None:
     assert not OPTION.search(on_page(text))
 
 
+@pytest.mark.parametrize("text", list(sentences(HERE / "formats" / "samples.py")))
+def test_samples_have_words_of_the_page(text: str) -> None:
+    """Why there are no corrected scores; a draw that has another one's name is made by a command alone."""
+    assert not OPTION.search(on_page(text)) or "--name" in text
+
+
 def test_there_are_options_to_say_otherwise() -> None:
     assert len(said()) > 5
 

@@ -4,7 +4,8 @@
     .models/failures.jsonl    what came of calls without a usable answer; never read again, so that they are asked anew
     .models/prompts/          the prompts that were used, by their hash
 
-Every answer is written when it comes, in a transaction of its own: it survives the end of the process by force.
+Every answer is written when it comes, together with those that come at the same moment: it survives the end of the
+process by force.
 """
 
 from __future__ import annotations
@@ -73,10 +74,25 @@ class Cache:
             raise _broken(self._path, error) from None
 
     def put(self, call: str, repeat: int, answer: Answer) -> None:
-        """Keep an answer."""
+        """Keep an answer; it is written by `commit`."""
         row = (call, repeat, msgspec.json.encode(answer))
         try:
+            if not self._base.in_transaction:
+                self._base.execute("BEGIN")
             self._base.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise _broken(self._path, error) from None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer waits to be written."""
+        return self._base.in_transaction
+
+    def commit(self) -> None:
+        """Write the answers that were put."""
+        try:
+            if self._base.in_transaction:
+                self._base.execute("COMMIT")
         except sqlite3.Error as error:
             raise _broken(self._path, error) from None
 
@@ -86,7 +102,8 @@ class Cache:
             file.write(msgspec.json.encode({"at": now(), **row}) + b"\n")
 
     def close(self) -> None:
-        """End the connection."""
+        """Write what waits, and end the connection."""
+        self.commit()
         self._base.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,12 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client, GivenUpError
+from qassay.assessors.llm.client import Client
+from qassay.assessors.llm.connections import Carrier, Connections, GivenUpError
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.endpoint import Endpoint
 from qassay.assessors.llm.forms import MalformedError, Verdict
-from qassay.assessors.llm.pace import Pace, connections
+from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
 
 # The most of an answer that is kept in a trace or a record of a failure, in characters.
@@ -58,6 +60,8 @@ class Model:
     attempts: int = 6
     timeout: float = 120.0
     parallel: int = 256
+    # What carries requests there: connections of this process, unless a cluster has them.
+    connect: Callable[[Endpoint], Carrier] = field(default=Connections, compare=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """What is kept in a trace, and what answers are kept under."""
@@ -79,7 +83,9 @@ class Asking:
     @classmethod
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
         """Open the cache and get ready to call."""
-        client = Client(model.endpoint, Pace(connections(model.parallel)), model.timeout, model.attempts)
+        carrier = model.connect(model.endpoint)
+        pace = Pace(carrier.places(model.parallel))
+        client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 
     async def close(self) -> None:
@@ -106,7 +112,7 @@ class Asking:
         self._under_way[key, repeat] = mine
         try:
             asked = await self._asked(call)
-            self.cache.put(key, repeat, asked.answer)
+            self._keep(key, repeat, asked.answer)
         except BaseException as error:
             if isinstance(error, Exception):
                 mine.set_exception(error)
@@ -119,6 +125,12 @@ class Asking:
             return asked
         finally:
             del self._under_way[key, repeat]
+
+    def _keep(self, key: str, repeat: int, answer: Answer) -> None:
+        """Keep an answer; those that come in the same turn of the loop are written together, at its end."""
+        if not self.cache.is_open:
+            asyncio.get_running_loop().call_soon(self.cache.commit)
+        self.cache.put(key, repeat, answer)
 
     async def _asked(self, call: Call) -> Asked:
         """Ask until an answer can be used, a bounded number of times."""
@@ -208,7 +220,12 @@ class Loop:
 
     def __init__(self, opened: Callable[[], Asking]) -> None:
         self._opened = opened
-        self._results: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        # Works and results change hands together: waking the other thread for each would cost more than most works do.
+        self._works: deque[tuple[Any, Callable[[Asking], Awaitable[Any]]]] = deque()
+        self._is_woken = False
+        self._done: list[tuple[Any, Any]] = []
+        self._results: queue.SimpleQueue[list[tuple[Any, Any]]] = queue.SimpleQueue()
+        self._taken: deque[tuple[Any, Any]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._over: asyncio.Event | None = None
@@ -225,15 +242,20 @@ class Loop:
     def submit(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
         """Start a work; `take` gives its result together with `what`."""
         assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._start, what, work)
+        self._works.append((what, work))
+        if not self._is_woken:
+            self._is_woken = True
+            self._loop.call_soon_threadsafe(self._start)
 
     def take(self) -> tuple[Any, Any]:
         """The next result, or the exception in its place."""
-        return self._results.get()
+        if not self._taken:
+            self._taken.extend(self._results.get())
+        return self._taken.popleft()
 
     def has_result(self) -> bool:
         """Whether a result is waiting."""
-        return not self._results.empty()
+        return bool(self._taken) or not self._results.empty()
 
     def close(self) -> None:
         """Break off what is under way and end the loop."""
@@ -261,17 +283,28 @@ class Loop:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await self.asking.close()
 
-    def _start(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
-        task = asyncio.get_running_loop().create_task(self._work(what, work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _start(self) -> None:
+        # Before the works are taken: one that is submitted meanwhile wakes the loop again.
+        self._is_woken = False
+        loop = asyncio.get_running_loop()
+        while self._works:
+            task = loop.create_task(self._work(*self._works.popleft()))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _work(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
         assert self.asking is not None
         try:
-            self._results.put((what, await work(self.asking)))
+            result = await work(self.asking)
         except Exception as error:  # noqa: BLE001  # it is raised where the result is taken
-            self._results.put((what, error))
+            result = error
+        if not self._done:
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        self._done.append((what, result))
+
+    def _hand_over(self) -> None:
+        done, self._done = self._done, []
+        self._results.put(done)
 
 
 def as_row(failure: FailedError, **about: Any) -> dict[str, Any]:

@@ -1,36 +1,24 @@
 """Calls to an endpoint: many under way, patient with what passes, and quick to stop at what does not.
 
-    429, 408, 5xx, time-outs, broken connections    asked again after a wait, as long as the endpoint answers others
-    400, 422                                        what the endpoint does not take is left out (see `protocol`)
-    401, 402, 403, 404, an exhausted quota          the job stops: every other call would fail too
-
-Replies are read up to a limit. No redirect is followed and no proxy is used.
+429, 408, 5xx, time-outs, broken connections    asked again after a wait, as long as the endpoint answers others
+400, 422                                        what the endpoint does not take is left out (see `protocol`)
+401, 402, 403, 404, an exhausted quota          the job stops: every other call would fail too
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-import ssl
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+from qassay.assessors.llm.connections import SHOWN, Carrier, GivenUpError, Reply, UnreachableError
 from qassay.assessors.llm.endpoint import Endpoint
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Dialect, is_too_long
 from qassay.direct import PASSING
 
-if TYPE_CHECKING:
-    import httpx
-
-LONGEST_REPLY = 8 << 20
-_SHOWN = 300
-# A pool of connections takes time in proportion to its size at every call, so that there are many small ones.
-LANE = 4
 # Waits between two attempts grow from the first to the longest.
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 # An endpoint that refuses everything as too much for so long has no place for this job.
@@ -39,25 +27,8 @@ PATIENCE = 900.0
 HOPELESS = 20
 
 
-class GivenUpError(Exception):
-    """One call has no answer; the job goes on."""
-
-
 class StoppedError(Exception):
     """The job cannot go on: the endpoint refuses it as a whole, or is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Status, headers and body of a response."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def shown(self) -> str:
-        """The beginning of the body, on one line."""
-        return " ".join(self.body[: 4 * _SHOWN].decode("utf-8", errors="replace").split())[:_SHOWN]
 
 
 @dataclass
@@ -65,6 +36,7 @@ class Client:
     """Asks one endpoint; belongs to one event loop."""
 
     endpoint: Endpoint
+    carrier: Carrier
     pace: Pace
     timeout: float
     attempts: int
@@ -74,10 +46,6 @@ class Client:
     answered: int = 0
     given_up: int = 0
     _last_answer: float = field(default_factory=time.monotonic)
-    _clients: list[httpx.AsyncClient] = field(default_factory=list)
-    # Free places of their pools: each has one for every connection.
-    _free: list[httpx.AsyncClient] = field(default_factory=list)
-    _context: ssl.SSLContext | None = None
 
     async def ask(self, request: Callable[[Dialect], bytes]) -> bytes:
         """The body of the answer to a request; waits and asks again as long as there is hope.
@@ -108,53 +76,17 @@ class Client:
 
     async def close(self) -> None:
         """End all connections."""
-        for client in self._clients:
-            await client.aclose()
+        await self.carrier.close()
 
     async def _try(self, body: bytes) -> tuple[Reply | None, str]:
         """One attempt: the response, or what happened in its place."""
-        import httpx
-
         try:
             async with asyncio.timeout(self.timeout):
-                return await self._post(body), ""
+                return await self.carrier.post(body), ""
         except TimeoutError:
             return None, f"no answer within {self.timeout:g} s"
-        except httpx.TransportError as error:
-            return None, f"{self.endpoint.host} cannot be reached: {error or type(error).__name__}"
-
-    async def _post(self, body: bytes) -> Reply:
-        client = self._free.pop() if self._free else self._opened()
-        try:
-            async with client.stream("POST", self.endpoint.url, content=body) as response:
-                pieces, size = [], 0
-                async for piece in response.aiter_raw():
-                    pieces.append(piece)
-                    size += len(piece)
-                    if size > LONGEST_REPLY:
-                        raise GivenUpError(f"the reply has more than {LONGEST_REPLY >> 20} MiB")
-                return Reply(response.status_code, response.headers, b"".join(pieces))
-        finally:
-            self._free.append(client)
-
-    def _opened(self) -> httpx.AsyncClient:
-        """A new pool of connections; its other places are free."""
-        import httpx
-
-        if self._context is None:
-            self._context = ssl.create_default_context()
-            settle_imports()
-        client = httpx.AsyncClient(
-            headers=self.endpoint.headers(),
-            timeout=None,  # noqa: S113  # the whole call has a time-out
-            follow_redirects=False,
-            trust_env=False,
-            verify=self._context,
-            limits=httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE),
-        )
-        self._clients.append(client)
-        self._free += [client] * (LANE - 1)
-        return client
+        except UnreachableError as error:
+            return None, str(error)
 
     def _simpler(self, reply: Reply, refused: Dialect) -> bool:
         """Leave out what the endpoint does not take; whether there is something to leave out."""
@@ -209,12 +141,6 @@ class Client:
             remedy = f"see the key in {variable}" if variable else "name the variable of its key: key_env=MY_KEY"
             return StoppedError(f"the endpoint does not let us in; {remedy}; {shown}")
         if 300 <= reply.status < 400:
-            place = reply.headers.get("location", "")[:_SHOWN]
+            place = reply.headers.get("location", "")[:SHOWN]
             return StoppedError(f"the endpoint points to {place}, which was not named; name it to use it")
         return StoppedError(f"{self.endpoint.url}: {shown}")
-
-
-def settle_imports() -> None:
-    """Answer at once what the library asks at every call: is there a module that it can do without?"""
-    if "sniffio" not in sys.modules and find_spec("sniffio") is None:
-        sys.modules["sniffio"] = None  # type: ignore[assignment]

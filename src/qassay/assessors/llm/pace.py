@@ -7,7 +7,6 @@ how many requests are left until when. During a pause no call starts.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 import re
 import time
@@ -17,8 +16,6 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 START = 16
-# Open files that a process needs for everything else.
-OTHER_FILES = 64
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 120.0
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -140,21 +137,3 @@ def duration(text: str) -> float | None:
     if not parts or "".join(number + unit for number, unit in parts) != text.strip():
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-
-
-def connections(wanted: int) -> int:
-    """How many connections this process may have open: as many as wanted, or as its limit of open files allows.
-
-    The limit is raised as far as the system lets a process do that by itself.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return wanted
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted + OTHER_FILES:
-        raised = wanted + OTHER_FILES if hard == resource.RLIM_INFINITY else min(hard, wanted + OTHER_FILES)
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - OTHER_FILES))

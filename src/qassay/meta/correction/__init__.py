@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from qassay.meta.correction.estimates import (
     corrected_share,
     corrected_units,
     labels_needed,
+    units_needed,
 )
 from qassay.meta.correction.joining import Decisions
 from qassay.meta.correction.result import (
@@ -118,12 +120,13 @@ class Correction:
         if tag in self.unlabelled:
             return CorrectedRun(tag, None, None, self._judge_alone(judge), 0, skipped=self.unlabelled[tag])
         made = self._estimate(people, judge, self.decisions.scale, is_difference=False)
-        needed = None
+        labels, units = None, None
         if half_width is not None and self.decisions.units is None:
-            needed = labels_needed(made, half_width, target=self.about.target)
-        return CorrectedRun(
-            tag, made.value, made.interval, made.judge, made.labels, self._bias(people, judge), made, needed
-        )
+            labels = labels_needed(made, half_width, target=self.about.target)
+        elif half_width is not None:
+            units = units_needed(made, half_width) if made.population > 1 else None
+        bias = self._bias(people, judge)
+        return CorrectedRun(tag, made.value, made.interval, made.judge, made.labels, bias, made, labels, units)
 
     def _judge_alone(self, judge: Floats) -> float:
         """The judge's own score of a run, as it is without labels."""
@@ -153,9 +156,14 @@ class Correction:
 
     def _labelled(self, people: Floats, judge: Floats) -> list[int]:
         """The columns that people labelled, in the order of the draw."""
+        columns = self._columns
+        return [int(column) for column in columns[~np.isnan(people[columns] + judge[columns])]]
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """The columns of the labelled draws: all pairs of runs ask for them."""
         place = self.decisions.place()
-        columns = [place[draw] for draw in self.labelled]
-        return [column for column in columns if not np.isnan(people[column] + judge[column])]
+        return np.array([place[draw] for draw in self.labelled], dtype=np.int64)
 
     def _units(self, people: Floats, judge: Floats, level: float) -> Estimate:
         columns = self._labelled(people, judge)

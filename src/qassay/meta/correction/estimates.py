@@ -4,6 +4,7 @@
     corrected_mean    graded scores, and differences of two runs: a control variate with a cross-fitted weight
     corrected_units   units with several decisions, each with at least one label (nuggets, series)
     labels_needed     how many labels a wanted half-width takes
+    units_needed      how many units, where each has several decisions
 
 Each is about one of two targets: "these" questions, or "new" questions like them. N questions, n of them labelled; the
 labelled ones come first in a random order of all. `people` and `judge` are the scores of the labelled questions in the
@@ -30,6 +31,8 @@ LEVEL = 0.95
 FEWEST_QUESTIONS = 20
 FEWEST_UNITS = 15
 FOLDS = 5
+# Units that the t distribution takes beyond the normal one, at most: (z^2 + 1)/2 and rounding.
+LARGEST_T_EXCESS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +300,23 @@ def labels_needed(
     below = wanted - (estimate.spread - estimate.left) / size
     number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / below)) if below > 0 else size + 1
     return LabelsNeeded(half_width, number if number <= size else None, best)
+
+
+def units_needed(estimate: Estimate, half_width: float, *, level: float = LEVEL) -> int:
+    """The smallest number of units, labelled like the present ones, with which t(U - 1) s_z / sqrt(U) is at most this.
+
+    Where units have several decisions, labels alone are not planned: all units have some, and further labels of the
+    same units leave the spread between them as it is.
+    """
+    if not half_width > 0:
+        raise UsageError(f"a half-width is a positive number, not {half_width:g}")
+    deviation = math.sqrt(estimate.left)
+    units = max(FEWEST_UNITS, math.ceil((ndtri((1 + level) / 2) * deviation / half_width) ** 2))
+    # t is wider than the normal distribution: at 95% it takes about three units more, at most four.
+    for more in range(LARGEST_T_EXCESS):
+        if two_sided_t_line(units + more - 1, 1 - level) * deviation / math.sqrt(units + more) <= half_width:
+            return units + more
+    return units + LARGEST_T_EXCESS
 
 
 def expected_half_width(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from qassay.frames import ends, frame
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
+from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.trust.bias import Bias
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, counted, table
@@ -97,7 +98,9 @@ class CorrectedRun:
     labels: int
     bias: Bias | None = None
     estimate: Estimate | None = None
+    # What a wanted half-width takes: labels, or units where each has several decisions.
     needed: LabelsNeeded | None = None
+    units_needed: int | None = None
     # Answers in the sample that people did not judge: they block the correction of this run.
     skipped: int = 0
 
@@ -116,6 +119,8 @@ class CorrectedRun:
         if self.needed is not None:
             row["labels_needed"] = self.needed.labels
             row["best_half_width"] = self.needed.best
+        if self.units_needed is not None:
+            row["units_needed"] = self.units_needed
         return row
 
 
@@ -172,7 +177,9 @@ class CorrectedScores(Result):
         return [self.table(), *([] if self.half_width is None else [self.needed_table(self.half_width)])]
 
     def needed_table(self, half_width: float) -> Table:
-        """How many labels a half-width takes, run by run."""
+        """How many labels, or units with several decisions, a half-width takes, run by run."""
+        if self.about.by_unit:
+            return self._units_table(half_width)
         names = self.about.drawn_name[1]
         columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{names} to label", ",")]
         rows: list[list[Cell]] = []
@@ -188,9 +195,26 @@ class CorrectedScores(Result):
             notes.insert(
                 0, f"For all runs: label the first {most:,} of the order; qassay sample draws them (--size {most})."
             )
-        if self.about.by_unit:
-            notes.append(f"Labels are planned for samples of whole {names} only.")
         return table(f"Labels for intervals of ±{half_width:g}", columns, rows, notes)
+
+    def _units_table(self, half_width: float) -> Table:
+        """Where units have several decisions: how many units a half-width takes, and why labels are not planned."""
+        one, many = self.about.unit_name
+        rows = [
+            (run.run, None if run.estimate is None else run.estimate.half_width, run.units_needed) for run in self.runs
+        ]
+        labels = self.about.labelled / self.about.units
+        notes = [
+            f"With as many labels per {one} as now ({labels:.1f}); there are {counted(self.about.units, (one, many))}.",
+            f"Labels alone are not planned here: every {one} has some, and the interval is about new {many}. Further "
+            f"{self.about.drawn_name[1]} of the same {many} leave the spread between {many} as it is.",
+        ]
+        columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{many} needed", ",")]
+        return table(f"{many[:1].upper()}{many[1:]} for intervals of ±{half_width:g}", columns, rows, notes)
+
+    def units_needed(self) -> int | None:
+        """The units with which every run has the wanted half-width; None where units are single questions."""
+        return max((run.units_needed for run in self.runs if run.units_needed is not None), default=None)
 
     def labels_needed(self) -> int | None:
         """The labels with which every run has the wanted half-width; None where one cannot."""
@@ -222,6 +246,8 @@ class CorrectedScores(Result):
         }
         if self.half_width is not None:
             result |= {"half_width": self.half_width, "labels_needed": self.labels_needed()}
+            if self.about.by_unit:
+                result["units_needed"] = self.units_needed()
         return result
 
 
@@ -252,6 +278,25 @@ class CorrectedPair(Result):
         if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
             return "cannot tell"
         return "better" if self.interval[0] > 0 else "worse"
+
+    @property
+    def alpha(self) -> float:
+        """The level at which the interval decides."""
+        return 1 - self.level
+
+    @property
+    def measure(self) -> str:
+        """What the runs are compared by."""
+        return self.about.measure
+
+    @property
+    def basis(self) -> str:
+        """What the interval rests on beside the judge's scores."""
+        return f"corrected with {self.about.labels_in_words()}"
+
+    def gate(self, margin: float = 0.0) -> Gate:
+        """ALLOW where the corrected interval lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
+        return gate_decision(self.interval, margin)
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""

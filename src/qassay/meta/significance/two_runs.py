@@ -16,6 +16,7 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
-Gate: TypeAlias = Literal["ALLOW", "REJECT", "INCONCLUSIVE"]
 NOT_RUN_AGAIN = "Each system answered each question once: what running it again would change is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
@@ -88,6 +88,11 @@ class PairComparison(Result):
         """The p-value that goes with the interval and the verdict."""
         return self.p_randomisation if self.p_repeats is None else self.p_repeats
 
+    @property
+    def basis(self) -> str:
+        """What the interval rests on beside the scores: nothing."""
+        return ""
+
     def corrected(self, p_adjusted: float) -> PairComparison:
         """The same comparison as one of several, with its p-value adjusted for their number."""
         note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, {percent(1 - self.alpha)} interval."
@@ -95,12 +100,7 @@ class PairComparison(Result):
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
-        if margin < 0 or not np.isfinite(margin):
-            raise UsageError(f"the margin of a gate is 0 or more, not {margin}")
-        if self.interval is None:
-            return "INCONCLUSIVE"
-        low, high = self.interval
-        return "ALLOW" if low > -margin else "REJECT" if high < -margin else "INCONCLUSIVE"
+        return gate_decision(self.interval, margin)
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""

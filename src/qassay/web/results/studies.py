@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import TIE, Floats, none_for_nan
-from qassay.meta.correction import CorrectedScores
+from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 from qassay.web.errors import without_path
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from qassay.figures import Figure
     from qassay.meta.stability import Stability
 
+Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
+Corrected = TypeVar("Corrected")
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
 NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
@@ -74,7 +76,7 @@ def leaderboard(
     if best:
         scores = scores.best_per_organisation()
     shown, answer, drawn = _leaderboard(scores, intervals)
-    corrected = corrected_scores(evaluation, choice)
+    corrected = corrected_by_people(evaluation, choice, lambda correction: correction.scores())
     if isinstance(corrected, str):
         shown = replace(shown, notes=(*shown.notes, corrected))
     parts = [Part("leaderboard", shown, "run", tuple(row.run for row in scores.runs), 1)]
@@ -98,8 +100,17 @@ def leaderboard(
     return Finding(tuple(parts), document, answer, left_out, pictures=pictures(*drawn))
 
 
-def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores | str | None:
-    """The scores of a program, corrected by the people who judged its sample; why not, where none did; else nothing."""
+def corrected_by_people(
+    evaluation: Evaluation,
+    choice: Choice,
+    made: Callable[[Correction], Corrected],
+    *,
+    pair: tuple[str, str] | None = None,
+) -> Corrected | str | None:
+    """What follows from the scores of a program, corrected by the people who judged its sample.
+
+    Why not, where nobody judged it so far; None where no program judged, or no sample is drawn.
+    """
     key = choice.key
     if key is None or key not in evaluation.automatic_sets or not evaluation.folder.samples():
         return None
@@ -107,14 +118,16 @@ def corrected_scores(evaluation: Evaluation, choice: Choice) -> CorrectedScores 
     first = evaluation.default_key()
     for people in sorted(evaluation.human_sets, key=lambda name: name != first):
         try:
-            return evaluation.score(
+            correction = evaluation.correction(
                 key,
+                people,
+                pair=pair,
                 measure=choice.measure,
                 component=choice.component,
                 unjudged=choice.unjudged,
                 missing=choice.missing,
-                correct_with=people,
             )
+            return made(correction)
         except InputError as error:
             reason = str(without_path(error.problems[0]))
         except QassayError as error:
@@ -356,21 +369,50 @@ def compare(
     *,
     a: Name | None = None,
     b: Name | None = None,
-    method: Literal["randomised-tukey", "tukey", "holm", "bh"] = "randomised-tukey",
+    method: Method = "randomised-tukey",
 ) -> Finding:
-    """Two runs, with a verdict; or all pairs, corrected for their number."""
+    """Two runs, with a verdict; or all pairs, corrected for their number.
+
+    A program's scores are also compared after correction by the people who judged its sample.
+    """
+    if bool(a) != bool(b):
+        raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
+    if a and b:
+        finding = _two_runs(evaluation, choice, a, b)
+        return _with_corrected(
+            finding, corrected_by_people(evaluation, choice, lambda made: made.pair(a, b), pair=(a, b))
+        )
+    finding = _all_pairs(evaluation, choice, progress, method)
+    return _with_corrected(finding, corrected_by_people(evaluation, choice, lambda made: made.pairs()))
+
+
+def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs | str | None) -> Finding:
+    """The comparison with its corrected form first; or why there is none yet, below its first table."""
+    if corrected is None:
+        return finding
+    if isinstance(corrected, str):
+        first, *rest = finding.parts
+        return replace(finding, parts=(replace(first, table=_with_notes(first.table, [corrected])), *rest))
+    parts = (Part("corrected", corrected.table()), *finding.parts)
+    document = {**finding.document, "corrected": corrected.as_json()}
+    return replace(finding, parts=parts, document=document, answer=f"{corrected.sentence()}.")
+
+
+def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding:
     from qassay.analysis import compare as two_runs
+
+    matrix = scored(evaluation, choice).matrix
+    every = two_runs(matrix, a, b, top=len(matrix.units))
+    # The figure has all units, the table those of the command.
+    pair = replace(every, deciding=every.deciding[:DECIDING])
+    drawn = pictures(every.figure) if every.deciding else ()
+    return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
+
+
+def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, method: Method) -> Finding:
     from qassay.analysis import compare_all
 
     matrix = scored(evaluation, choice).matrix
-    if a and b:
-        every = two_runs(matrix, a, b, top=len(matrix.units))
-        # The figure has all units, the table those of the command.
-        pair = replace(every, deciding=every.deciding[:DECIDING])
-        drawn = pictures(every.figure) if every.deciding else ()
-        return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
-    if a or b:
-        raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
     pairs = compare_all(matrix, method=method, progress=progress)
     ranking = Part("ranking", pairs.table(), "run", pairs.runs, 1)
     document, left_out = pairs.as_json(), None

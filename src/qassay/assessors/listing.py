@@ -1,0 +1,79 @@
+"""Whether an answer is a list of words, in the hope that the right ones are among them.
+
+A gold answer of one or two words is found in any list that is long enough. Two signs give a list away. They are looked
+at only where an answer of 30 words or more, and at least five times as long as the gold answer, would be called right.
+
+    no word returns         In running text some word soon returns, in any language. The sign is the mean share of
+                            different words in windows of 30 (the moving-average type-token ratio of Covington and
+                            McFall 2010), at 0.99 or more: it is 1 in a list, and at most 0.985 in 2,711 real answers
+                            (TriviaQA, TREC RAG 2024). A list that is repeated has the same windows.
+    it answers everything   The answer has half of the words of a gold answer for a fifth or more of unrelated
+                            questions: those that share no word with this question and its gold answers. Real answers
+                            of TriviaQA have 0.06 on average where they are long, and 0.174 at most. This needs no order
+                            of words, and no language: whatever is said to all questions is called right for a fifth of
+                            them at most, as far as they are unrelated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qassay.assessors.base import Case
+from qassay.assessors.features import Side, known_side, side
+from qassay.assessors.gold import Gold
+
+# Answers with fewer words than this are not taken for lists; it is also the width of the windows.
+LEAST_WORDS = 30
+TIMES_THE_GOLD = 5
+DIFFERENT = 0.99
+# The share of a gold answer's words, as `recall` has it, and the share of unrelated questions.
+HALF = 0.5
+EVERYTHING = 0.2
+# With fewer unrelated questions than this nothing is said.
+FEWEST_QUESTIONS = 20
+
+
+def is_list(case: Case, gold: Gold, nearest: str) -> bool:
+    """Whether an answer that is near to a gold answer is only a list of words."""
+    given = side(case.text)
+    if len(given.words) < max(LEAST_WORDS, TIMES_THE_GOLD * len(known_side(nearest).words)):
+        return False
+    return different_words(given.words) >= DIFFERENT or answers_everything(given, case.question.id, gold)
+
+
+def different_words(spoken: Sequence[str]) -> float:
+    """The mean share of different words in windows of 30."""
+    counts: dict[str, int] = {}
+    total = 0
+    for place, word in enumerate(spoken):
+        counts[word] = counts.get(word, 0) + 1
+        if place >= LEAST_WORDS:
+            left = spoken[place - LEAST_WORDS]
+            counts[left] -= 1
+            if not counts[left]:
+                del counts[left]
+        if place >= LEAST_WORDS - 1:
+            total += len(counts)
+    return total / (LEAST_WORDS * max(1, len(spoken) - LEAST_WORDS + 1))
+
+
+def answers_everything(given: Side, question: str, gold: Gold) -> bool:
+    """Whether the words of an answer fit too many unrelated questions; not said where there are too few of them."""
+    own = _topic(question, gold)
+    looked_at, hits = 0, 0
+    for other in gold.spread:
+        if other == question or known_side(gold.texts.get(other, "")).distinct & own:
+            continue
+        looked_at += 1
+        hits += any(_has(known_side(text), given) for text in gold.answers[other])
+    return looked_at >= FEWEST_QUESTIONS and hits >= EVERYTHING * looked_at
+
+
+def _topic(question: str, gold: Gold) -> frozenset[str]:
+    """The words of a question and of its gold answers."""
+    texts = (gold.texts.get(question, ""), *gold.answers.get(question, ()))
+    return frozenset[str]().union(*(known_side(text).distinct for text in texts))
+
+
+def _has(known: Side, given: Side) -> bool:
+    return bool(known.distinct) and len(known.distinct & given.distinct) >= HALF * len(known.distinct)
