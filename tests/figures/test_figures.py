@@ -115,6 +115,8 @@ def drawn() -> dict[str, Figure]:
         figures.error_curves(made["fitted"]),
         made["trust"].figure(),
         made["pace"].figure(),
+        figures.run_by_unit(made["scores"].matrix, "egret"),
+        figures.unit_by_run(made["scores"].matrix, "6"),
     ]
     return {figure.name: figure for figure in every}
 
@@ -123,6 +125,7 @@ NAMES = (
     *("leaderboard", "differences", "error-rate", "power", "ranks-by-set", "tau", "agreement", "scores-by-unit"),
     *("spread-by-unit", "score-by-beta", "score-by-length", "contingency", "histogram-correctness"),
     *("mean-rank-correctness", "top-runs", "conditioned-accuracy", "error-curves", "bias", "judging-progress"),
+    *("run-by-unit", "unit-by-run"),
 )
 
 
@@ -235,6 +238,28 @@ def test_the_heat_map_has_every_score() -> None:
     for i, run in enumerate(matrix.runs):
         for j, unit in enumerate(matrix.units):
             assert shown[run, unit] == pytest.approx(matrix.values[i, j], abs=6e-5)
+
+
+def test_one_run_stands_beside_the_median_and_the_best() -> None:
+    matrix = records()["scores"].matrix
+    own = matrix.values[matrix.index("egret")]
+    shown = {row[0]: row[1:] for row in cells(drawn()["run-by-unit"], "unit", "own", "median", "best")}
+    for place, unit in enumerate(matrix.units):
+        of_unit = sorted(matrix.values[:, place])
+        assert shown[unit] == pytest.approx((own[place], (of_unit[4] + of_unit[5]) / 2, of_unit[-1]))
+    above = sum(mine > middle for mine, middle, _ in shown.values())
+    assert f"egret is above the median on {above}, " in drawn()["run-by-unit"].description
+    with pytest.raises(UsageError, match="unknown run 'egre'"):
+        figures.run_by_unit(matrix, "egre")
+
+
+def test_one_unit_has_the_scores_of_all_runs() -> None:
+    matrix = records()["scores"].matrix
+    column = matrix.values[:, matrix.units.index("6")]
+    assert dict(cells(drawn()["unit-by-run"], "run", "score")) == dict(zip(matrix.runs, column.tolist(), strict=True))
+    assert cells(drawn()["unit-by-run"], "mean") == {(float(column.mean()),)}
+    with pytest.raises(UsageError, match="'none' has no scores"):
+        figures.unit_by_run(matrix, "none")
 
 
 def test_a_heat_map_of_many_units_averages_neighbours() -> None:

@@ -3,7 +3,7 @@
     rankings     leaderboard  ranks_by_set  tau_heat_map  score_by_beta  score_by_length
     decisions    top_runs  conditioned_accuracy
     comparisons  differences_by_unit  error_rate_by_difference  error_curves  power_by_units
-    units        scores_by_unit  boxes_by_unit
+    units        scores_by_unit  boxes_by_unit  run_by_unit  unit_by_run
     judges       agreement_matrix  contingency  rating_histogram  mean_rank_by_judge  bias_by_run  judging_progress
     drawing      letters, colours and axes that all share
     figure       the record: a chart with its table; SVG, PNG, PDF, CSV
@@ -30,7 +30,7 @@ from qassay.figures.judges import (
     rating_histogram,
 )
 from qassay.figures.rankings import leaderboard, ranks_by_set, score_by_beta, score_by_length, tau_heat_map
-from qassay.figures.units import boxes_by_unit, scores_by_unit
+from qassay.figures.units import boxes_by_unit, run_by_unit, scores_by_unit, unit_by_run
 
 __all__ = [
     "Figure",
@@ -49,11 +49,13 @@ __all__ = [
     "power_by_units",
     "ranks_by_set",
     "rating_histogram",
+    "run_by_unit",
     "score_by_beta",
     "score_by_length",
     "scores_by_unit",
     "tau_heat_map",
     "top_runs",
+    "unit_by_run",
 ]
 
 

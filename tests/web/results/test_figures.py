@@ -23,6 +23,9 @@ PAGES = {
     "/results/spread": ["spread-by-unit"],
     "/results/stability": ["ranks-by-set", "tau"],
     "/results/sensitivity": ["error-rate", "error-curves"],
+    "/results/run?run=egret": ["run-by-unit"],
+    "/results/question?question=1.6": ["unit-by-run"],
+    "/results/units?by=question&series=3": ["scores-by-unit"],
 }
 
 
@@ -34,6 +37,18 @@ def test_sentence_figure_table_in_this_order(demos, path: str) -> None:
     shown = demos["series"].html(path)
     places = [shown.index(text) for text in ('class="answer"', "<svg", "<table")]
     assert places == sorted(places)
+
+
+def test_the_figure_of_a_series_has_its_questions_alone(demos) -> None:
+    page = demos["series"].page("/results/units?by=question&series=3")
+    sheet = demos["series"].client("organiser").get(page["figures"][0]["files"]["csv"]).text
+    named = {row["question"] for row in csv.DictReader(sheet.splitlines())}
+    assert named == {row[0] for row in page["tables"][0]["rows"]}
+    assert len(named) > 3
+
+
+def test_a_part_of_the_answers_has_no_figure_of_the_whole_run(demos) -> None:
+    assert demos["series"].page("/results/run", run="egret", outcome="wrong")["figures"] == []
 
 
 def test_two_runs_are_compared_by_series(demos) -> None:

@@ -30,7 +30,7 @@ from qassay.web.results.finding import (
     offered_measures,
 )
 from qassay.web.results.present import table_view
-from qassay.web.results.views import LEADERBOARD, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
+from qassay.web.results.views import LEADERBOARD, OF_DOWNLOADS, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -62,12 +62,12 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
     needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
-    for path in (view.path, f"/api{view.path}", view.csv):
+    for path in (view.path, f"/api{view.path}", view.csv, view.figure):
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
     assert shown["view"] == view.name
-    assert set(shown["asked"]) == set(view.parameters.model_fields) - {"fresh", "table"}
+    assert set(shown["asked"]) == set(view.parameters.model_fields) - OF_DOWNLOADS
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, Floats, none_for_nan
+from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
 from qassay.meta.correction import CorrectedScores
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
@@ -454,10 +454,24 @@ def units(
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", shown, grid.about, subjects, 0, window)
     across_runs = Window(runs.start, len(tags[runs]), len(tags), "runs")
-    first = page == across == 1 and by == "unit" and not whole and kind is None and series is None
-    drawn = pictures(scores.figure) if first else ()
+    every = by == "unit" and kind is None and series is None
+    heat_map = scores.figure if every else lambda: _heat_map(scores, grid, values, tags)
+    drawn = pictures(heat_map) if page == across == 1 and not whole else ()
     answer = _easiest_and_hardest(grid.names, means, grid.about)
     return Finding((part,), answer=answer, columns=across_runs, pictures=drawn)
+
+
+def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -> Figure:
+    """Every run on the units of the page: on those that every run has."""
+    from qassay import figures
+
+    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not len(whole):
+        raise UsageError("no unit is scored for every run")
+    named = ("series", "series") if grid.about == "series" else ("question", "questions")
+    ids = tuple(grid.names[i] for i in whole)
+    measure = scores.measure if grid.about == "series" else "score"
+    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=named))
 
 
 def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:
