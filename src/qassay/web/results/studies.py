@@ -80,6 +80,7 @@ def leaderboard(
     parts = [Part("leaderboard", shown, "run", tuple(row.run for row in scores.runs), 1)]
     if isinstance(corrected, CorrectedScores):
         answer = f"{corrected.sentence()}."
+        drawn.insert(0, corrected.figure)
         parts.insert(0, Part("corrected", corrected.table(), "run", tuple(run.run for run in corrected.runs), 0))
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
@@ -204,7 +205,9 @@ def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     except UnnamedError:
         return Finding((), answer=NOBODY_NAMED)
     first = study[0].sentence()
-    return Finding(parts_of(study.tables(), "people"), study.as_json(), f"{first[:1].upper()}{first[1:]}.")
+    drawn = pictures(*(kind.figure for kind in study))
+    parts = parts_of(study.tables(), "people")
+    return Finding(parts, study.as_json(), f"{first[:1].upper()}{first[1:]}.", pictures=drawn)
 
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
