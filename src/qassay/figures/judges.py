@@ -209,7 +209,7 @@ def corrected_leaderboard(corrected: CorrectedScores) -> Figure:
     program = called(about.key)
     title = f"{about.measure}, {about.target_in_words()}"
     lines = base.mark_rule(color=ACCENT, strokeWidth=2.5, strokeCap="round").encode(
-        x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False)), x2="high:Q"
+        x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False, padding=10)), x2="high:Q"
     )
     dots = base.mark_circle(color=ACCENT, size=90, opacity=1).encode(x=alt.X("score:Q", title=title))
     ticks = base.mark_tick(color=OTHER, thickness=2.5, height={"band": 0.75}).encode(x=alt.X("judge:Q", title=title))
@@ -243,7 +243,7 @@ def agreement_by_person(people: PeopleAgreement) -> Figure:
     colour = alt.condition("datum.out", alt.value(OTHER), alt.value(SOFT))
     axis = alt.Axis(format="%", tickCount=8)
     lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
-        x=alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False)), x2="high:Q", color=colour
+        x=alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, padding=10)), x2="high:Q", color=colour
     )
     points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
         x=alt.X("agreement:Q", title=title, axis=axis),
