@@ -308,6 +308,7 @@ def scoring_options(evaluation: Evaluation) -> ScoringOptions:
             *evaluation.sets,
             *(name for name in evaluation.derived_sets if name not in evaluation.sets),
             *evaluation.role_sets,
+            *evaluation.voted_keys,
         ),
         default_key=evaluation.default_key(),
         sets=(*evaluation.sets, *evaluation.role_sets),

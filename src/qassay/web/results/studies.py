@@ -35,6 +35,7 @@ from qassay.web.results.finding import (
     parts_of,
     pictures,
     scored,
+    scoring_options,
     sentence,
 )
 
@@ -293,7 +294,7 @@ def stability(
 
     result = compared(
         evaluation,
-        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets]),
+        sets=_sets(sets, scoring_options(evaluation).keys),
         measures=[choice.measure] if choice.measure else (),
         reference=reference,
         component=choice.component,
