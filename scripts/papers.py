@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import papers_text
 import qassay
 from qassay.demo import copy_demo
 from qassay.evaluation import Evaluation
@@ -83,7 +84,8 @@ def decisions() -> Any:
 def section(paper: str) -> str:
     """The table of one paper, without its public data."""
     headers = ("in the paper", "command", "the paper says", "Qassay says", "from")
-    made = table("", [Column(header, left=True) for header in headers], ROWS[paper]())
+    rows = [*ROWS[paper](), *papers_text.TEXT[paper](golden()[paper], demo())]
+    made = table("", [Column(header, left=True) for header in headers], rows)
     return made.markdown().partition("\n\n")[2].strip()
 
 

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     Figure = Any
 
 
-class Result(Framed):
+class Figured:
+    """A record that has a figure."""
+
+    __slots__ = ()
+
+    def figure(self) -> Figure:
+        """The figure of this result, with `svg()`, `png()`, `pdf()` and `csv()`. Needs the extra `figures`."""
+        return importlib.import_module("qassay.figures").figure_of(self)
+
+
+class Result(Framed, Figured):
     """The result of an analysis.
 
     `repr` is the answer in a sentence, `print` shows all tables as text, and a notebook shows them as HTML.
@@ -47,10 +57,6 @@ class Result(Framed):
     def to_polars(self) -> pl.DataFrame:
         """The main table as a polars data frame, with numbers at full precision."""
         return self.table().to_polars()
-
-    def figure(self) -> Figure:
-        """The figure of this result, with `svg()`, `png()`, `pdf()` and `csv()`. Needs the extra `figures`."""
-        return importlib.import_module("qassay.figures").figure_of(self)
 
     def __repr__(self) -> str:
         return safe_text(f"{type(self).__name__}: {self.sentence()}")

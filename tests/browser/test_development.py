@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from qassay.evaluation import open_evaluation
+
 Make = Callable[..., Any]
 
 
@@ -15,10 +17,12 @@ Make = Callable[..., Any]
 def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
     """The evaluation, the server, and a way to open a page as the organiser."""
     one = make_evaluation("series", "1")
+    with (one.folder / "qassay.toml").open("a") as file:
+        file.write("\n[track]\nauthors = true\n")
     server = serve(one.folder)
 
-    def go(path: str, **options: Any) -> Page:
-        page: Page = visit(server, one, "Olga", **options)
+    def go(path: str, name: str = "Olga", **options: Any) -> Page:
+        page: Page = visit(server, one, name, **options)
         page.goto(server.url + path)
         return page
 
@@ -26,15 +30,21 @@ def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Cal
 
 
 def begin(page: Page, target: str) -> None:
-    page.get_by_text("Begin a series").first.click()
-    page.get_by_label("Target", exact=True).first.fill(target)
+    field = page.get_by_label("Target", exact=True).first
+    if not field.is_visible():  # it is open where there is no question yet
+        page.get_by_text("Begin a series").first.click()
+    field.fill(target)
     page.get_by_role("button", name="Begin the series").click()
     expect(page.get_by_role("heading", name=target)).to_be_visible()
 
 
-def test_a_series_is_written_and_published(olga: Any, accessible: Make) -> None:
-    _, _, go = olga
-    page = go("/development")
+def test_an_author_writes_a_series_and_the_organiser_publishes_it(olga: Any, accessible: Make) -> None:
+    """The author has no way to publish, and what others wrote is not on their page."""
+    one, _, go = olga
+    page = go("/", "Ada")
+    page.get_by_role("link", name="Questions").first.click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text("What else is there to know?")).to_have_count(0)
     accessible(page)
     begin(page, "Hudson Bay Company")
     series = page.locator(".series").first
@@ -53,6 +63,9 @@ def test_a_series_is_written_and_published(olga: Any, accessible: Make) -> None:
     expect(texts).to_have_text(["Where was its office?", "Was it founded in London?", "What else is there to know?"])
     expect(page.get_by_role("button", name="Move 2.1 up")).to_be_focused()
     accessible(page)
+    expect(page.get_by_role("button", name="Publish")).to_have_count(0)
+    expect(page.get_by_role("checkbox", name="Choose series 2")).to_have_count(0)
+    page = go("/development")
     page.get_by_role("checkbox", name="Choose series 2").check()
     page.get_by_role("button", name="Publish 3 questions").click()
     dialog = page.get_by_role("dialog")
@@ -60,6 +73,9 @@ def test_a_series_is_written_and_published(olga: Any, accessible: Make) -> None:
     dialog.get_by_role("button", name="Publish").click()
     expect(page.locator("#told")).to_have_text("3 questions published: 2.1, 2.2, 2.3.")
     expect(page.get_by_text("10 questions in the test set, 0 drafts.")).to_be_visible()
+    published = open_evaluation(one.folder, store=one.store).questions
+    authors = {question.author for question in published if question.series == "2"}
+    assert authors == {"Ada"}
 
 
 def test_an_answer_is_selected_in_a_document_by_keyboard(olga: Any, accessible: Make) -> None:

@@ -105,3 +105,15 @@ def test_figures_follow_the_colours_of_the_page(pages: dict[str, Path], open_pag
         colours[scheme] = label.evaluate("element => getComputedStyle(element).fill")
     # The colour `soft` of axes.
     assert colours == {"light": "rgb(85, 99, 111)", "dark": "rgb(159, 176, 191)"}
+
+
+def test_a_figure_and_its_table_are_saved_out_of_the_page(
+    pages: dict[str, Path], open_page: Callable[..., Page]
+) -> None:
+    page = open_page(pages["report"])
+    page.get_by_text("Table and files").first.click()
+    for name, beginning in {"leaderboard.csv": "run,", "leaderboard.svg": "<svg "}.items():
+        with page.expect_download() as saved:
+            page.get_by_role("link", name=name).click()
+        assert saved.value.suggested_filename == name
+        assert saved.value.path().read_text(encoding="utf-8").startswith(beginning)

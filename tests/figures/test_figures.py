@@ -16,10 +16,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 
 import qassay
 from qassay import figures
+from qassay.analysis.one_question import one_question
 from qassay.analysis.pace import judging_progress as progress_of_evaluation
 from qassay.demo import copy_demo
 from qassay.errors import UsageError
@@ -27,6 +29,8 @@ from qassay.extras import MissingExtraError
 from qassay.figures.drawing import spread_out
 from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
 from qassay.matrix import ScoreMatrix
+from qassay.meta.agreement.people import PeopleAgreement, by_person
+from qassay.meta.correction.result import About, CorrectedRun, CorrectedScores
 from qassay.meta.fidelity import beta_sweep
 from qassay.meta.intervals import score_intervals
 from qassay.meta.progress import judging_progress
@@ -64,6 +68,8 @@ def records() -> dict[str, Any]:
         "trust": trusted(),
         "decided": decided(),
         "pace": judging_progress(TIMES),
+        "corrected": corrected(),
+        "people": people(),
     }
 
 
@@ -71,6 +77,30 @@ TIMES = {
     "first": ["2026-03-02T09:00:00Z", "2026-03-02T09:02:00Z", "2026-03-03T10:00:00Z"],
     "adjudicated": [None, "2026-03-03T11:00:00Z", "2026-03-03T10:30:00Z"],
 }
+
+
+def corrected() -> CorrectedScores:
+    """Three runs as a judge scores them and after correction; one of them cannot be corrected."""
+    about = About(
+        *("qa", "model", "adjudicated", "first", "new", "accuracy", 40, 30, 200),
+        *(("question", "questions"), ("answer", "answers")),
+    )
+    runs = (
+        CorrectedRun("A", 0.5, (0.4, 0.6), 0.7, 10),
+        CorrectedRun("B", 0.3, None, 0.2, 10),
+        CorrectedRun("C", None, None, 0.9, 0),
+    )
+    return CorrectedScores(about, runs)
+
+
+def people() -> PeopleAgreement:
+    """Four people on forty items, of whom one says R where the others say W."""
+    said = [
+        (item, person, "R" if person == "dan" else "W") for item in range(40) for person in ("ana", "ben", "cy", "dan")
+    ]
+    columns = {"question": [f"q{row[0]}" for row in said], "item": [str(row[0]) for row in said]}
+    rows = pl.DataFrame({**columns, "person": [row[1] for row in said], "label": [row[2] for row in said]})
+    return by_person(rows, resamples=0)
 
 
 def trusted() -> Trust:
@@ -115,6 +145,10 @@ def drawn() -> dict[str, Figure]:
         figures.error_curves(made["fitted"]),
         made["trust"].figure(),
         made["pace"].figure(),
+        figures.run_by_unit(made["scores"].matrix, "egret"),
+        figures.unit_by_run(made["scores"].matrix, "6"),
+        made["corrected"].figure(),
+        made["people"].figure(),
     ]
     return {figure.name: figure for figure in every}
 
@@ -123,6 +157,7 @@ NAMES = (
     *("leaderboard", "differences", "error-rate", "power", "ranks-by-set", "tau", "agreement", "scores-by-unit"),
     *("spread-by-unit", "score-by-beta", "score-by-length", "contingency", "histogram-correctness"),
     *("mean-rank-correctness", "top-runs", "conditioned-accuracy", "error-curves", "bias", "judging-progress"),
+    *("run-by-unit", "unit-by-run", "corrected", "people-items"),
 )
 
 
@@ -237,6 +272,28 @@ def test_the_heat_map_has_every_score() -> None:
             assert shown[run, unit] == pytest.approx(matrix.values[i, j], abs=6e-5)
 
 
+def test_one_run_stands_beside_the_median_and_the_best() -> None:
+    matrix = records()["scores"].matrix
+    own = matrix.values[matrix.index("egret")]
+    shown = {row[0]: row[1:] for row in cells(drawn()["run-by-unit"], "unit", "own", "median", "best")}
+    for place, unit in enumerate(matrix.units):
+        of_unit = sorted(matrix.values[:, place])
+        assert shown[unit] == pytest.approx((own[place], (of_unit[4] + of_unit[5]) / 2, of_unit[-1]))
+    above = sum(mine > middle for mine, middle, _ in shown.values())
+    assert f"egret is above the median on {above}, " in drawn()["run-by-unit"].description
+    with pytest.raises(UsageError, match="unknown run 'egre'"):
+        figures.run_by_unit(matrix, "egre")
+
+
+def test_one_unit_has_the_scores_of_all_runs() -> None:
+    matrix = records()["scores"].matrix
+    column = matrix.values[:, matrix.units.index("6")]
+    assert dict(cells(drawn()["unit-by-run"], "run", "score")) == dict(zip(matrix.runs, column.tolist(), strict=True))
+    assert cells(drawn()["unit-by-run"], "mean") == {(float(column.mean()),)}
+    with pytest.raises(UsageError, match="'none' has no scores"):
+        figures.unit_by_run(matrix, "none")
+
+
 def test_a_heat_map_of_many_units_averages_neighbours() -> None:
     values = np.linspace(1, 0, 600).reshape(1, 600).round(4)
     figure = ScoreMatrix(("A",), tuple(map(str, range(600))), values).figure()
@@ -313,6 +370,12 @@ def test_curves_are_measured_expected_and_fitted_rates() -> None:
         else:
             assert rate == pytest.approx(curves.predicted_at(size)[place])
     assert kinds == {"measured", "expected", "fit"}
+    gap = curves.minimum_difference().predicted
+    marked = {text for (text,) in cells(drawn()["error-curves"], "text") if text.endswith(", repeatable")}
+    assert next(name for name in by_name if by_name[name][1].low >= gap - 1e-9) in {
+        text.split(",")[0] for text in marked
+    }
+    assert all(by_name[text.split(",")[0]][1].low >= gap - 1e-9 for text in marked)
     assert "fit of the TREC papers" in drawn()["error-curves"].caption
     assert "fit of the TREC papers" not in figures.error_curves(records()["curves"]).caption
 
@@ -324,6 +387,37 @@ def test_bias_is_that_of_each_run() -> None:
     assert "jay is clearly moved by patterns" in drawn()["bias"].description
     with pytest.raises(UsageError, match="no bias to draw"):
         replace(trust, bias={}).figure()
+
+
+def test_corrected_scores_stand_beside_those_of_the_judge() -> None:
+    expected = {("A", 0.5, 0.4, 0.6, 0.7), ("B", 0.3, None, None, 0.2)}
+    assert cells(drawn()["corrected"], "run", "score", "low", "high", "judge") == expected
+    record = corrected()
+    with pytest.raises(UsageError, match="no run has a corrected score"):
+        replace(record, runs=record.runs[2:]).figure()
+
+
+def test_people_stand_by_their_agreement_with_the_others() -> None:
+    expected = {(one.person, one.agreement, one.out_of_line) for one in people().people}
+    assert cells(drawn()["people-items"], "person", "agreement", "out") == expected
+    assert "dan is out of line" in drawn()["people-items"].description
+    alone = replace(people(), people=people().people[:1])
+    with pytest.raises(UsageError, match="nobody can be compared"):
+        alone.figure()
+
+
+def test_every_record_of_a_figure_has_it_as_its_own() -> None:
+    made = records()
+    for record, draw in (
+        (made["sweep"], figures.score_by_beta),
+        (made["rated"], figures.rating_histogram),
+        (made["ranks"], figures.ranks_by_set),
+        (made["agreement"][0].pairs[0], figures.agreement_matrix),
+    ):
+        assert record.figure().spec == draw(record).spec
+    question = one_question(evaluation(), "1.6")
+    scores = {response.run: response.score for response in question.responses}
+    assert dict(cells(question.figure(), "run", "score")) == scores
 
 
 def test_progress_counts_judgments_by_time() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -211,7 +213,10 @@ def test_the_page_needs_nothing_and_allows_nothing() -> None:
     page = report().html()
     texts = parsed(page)
     addresses = [value or "" for name, value in texts.attributes if name in ("href", "src", "action", "xlink:href")]
-    assert all(address.startswith(("#", "data:text/csv")) for address in addresses)
+    assert all(address.startswith(("#", "data:text/csv", "data:image/svg+xml;base64,")) for address in addresses)
+    saved = [base64.b64decode(address.split(",")[1]) for address in addresses if address.startswith("data:image")]
+    drawn = [exhibit.figure for exhibit in report().exhibits() if exhibit.figure is not None]
+    assert [ElementTree.fromstring(picture)[0].text for picture in saved] == [figure.title for figure in drawn]
     assert not {"script", "link", "img", "iframe", "object"} & set(texts.tags)
     assert "style" not in {name for name, _ in texts.attributes}
     policy = next(

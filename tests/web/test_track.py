@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tracks import AFTER, Track, make_folder, run_text, served
+from limits import parse
+from tracks import AFTER, PEOPLE, Track, make_folder, run_text, served
 from worksheets import key
 
 from qassay.cli import main
@@ -27,18 +31,23 @@ SCORES = {"n1": (1 + 1 + 1) / 3, "n2": (1 + 1 / 2 + 2 / 3) / 3, "s1": (0 + 1 / 2
 SECRETS = ("North", "South", "n1", "n2", "s1", "nina", "nils", "sara")
 
 
-def judge(track: Track, name: str, generous: bool) -> list[str]:
-    """Judge everything that is assigned; all that the assessor was shown. Only a generous one calls `100 m` right."""
+def judge(track: Track, name: str, label_of: Callable[[str, str], str], *, look: bool = True) -> list[str]:
+    """Judge everything that is assigned, by question and answer; all that the assessor was shown.
+
+    Without `look` items are judged from the list of the question, each with one request.
+    """
     client = track.client(name)
     seen = [client.get("/work").text, client.get("/api/work").text]
     while (number := client.get("/api/work").json()["next"]) is not None:
         sheet = client.get(f"/api/judge/{number}")
         seen.append(sheet.text)
         for place in sheet.json()["items"]:
-            shown = client.get(f"/api/judge/{number}/items/{place['id']}")
-            seen.append(shown.text)
-            text = shown.json()["body"]["text"]
-            label = "R" if text in RIGHT.values() or (generous and text == "100 m") else "W"
+            text = place["label"]
+            if look:
+                shown = client.get(f"/api/judge/{number}/items/{place['id']}")
+                seen.append(shown.text)
+                text = shown.json()["body"]["text"]
+            label = label_of(sheet.json()["question"]["id"], text)
             sent = {"key": key(), "item": place["id"], "part": "", "expected": 0, "verdict": {"judgment": label}}
             saved = client.post(f"/api/judge/{number}/decisions", json=sent)
             assert saved.status_code == 200, saved.text
@@ -46,16 +55,24 @@ def judge(track: Track, name: str, generous: bool) -> list[str]:
     return seen
 
 
-def adjudicate(track: Track) -> int:
-    """Rule on everything that is left: `100 m` is wrong. How many rulings there were."""
-    client, ruled = track.client("carl"), 0
+def strict(question: str, text: str) -> str:
+    return "R" if text in RIGHT.values() else "W"
+
+
+def generous(question: str, text: str) -> str:
+    return "R" if text == "100 m" else strict(question, text)
+
+
+def adjudicate(track: Track, label_of: Callable[[str, str], str]) -> list[str]:
+    """Rule on everything that is left; the answers that were ruled on."""
+    client, ruled = track.client("carl"), []
     while (question := client.get("/api/adjudication").json()["next"]) is not None:
         for one in client.get("/api/adjudication/question", params={"id": question}).json()["disagreements"]:
-            assert one["shown"]["text"] == "100 m"
+            text = one["shown"]["text"]
             sent = {"key": key(), "question": question, "item": one["item"], "part": one["part"]}
-            verdict = {"expected": one["version"], "verdict": {"judgment": "W"}}
+            verdict = {"expected": one["version"], "verdict": {"judgment": label_of(question, text)}}
             assert client.post("/api/adjudication/rulings", json=sent | verdict).status_code == 200
-            ruled += 1
+            ruled.append(text)
     return ruled
 
 
@@ -78,10 +95,10 @@ def test_a_track_from_the_call_to_the_release(
         given = organiser.post("/api/assignments", json={"assessors": 2, "accounts": judges})
         assert given.json()["done"] == 6
         assert result_of(track, "nina") is None
-        shown = judge(track, "ann", generous=True) + judge(track, "bob", generous=False)
+        shown = judge(track, "ann", generous) + judge(track, "bob", strict)
         words = set(json.dumps(shown).replace('"', " ").replace("\\", " ").split())
         assert not words & set(SECRETS), "who is who stays hidden from assessors"
-        assert adjudicate(track) == 1
+        assert adjudicate(track, strict) == ["100 m"]
         published = organiser.post("/api/results/published", json={"title": "Bridges 2026"})
         assert published.status_code == 201, published.text
         check_results(track, published.json()["id"])
@@ -130,3 +147,102 @@ def check_release(track: Track, place: Path, capsys: pytest.CaptureFixture[str])
     }
     assert main(["report", str(copy), "--by", "organisation", "--to", str(place / "pages"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pages"] == {"north.html": "North", "south.html": "South"}
+
+
+# ---- of the size that TREC 2002 had ----------------------------------------------------------------------------------
+
+ORGANISATIONS, RUNS, QUESTIONS, CHOICES = 34, 67, 500, 6
+JUDGES = ("ann", "bob", "cleo")
+
+
+def answer_of(run: int, question: int) -> str:
+    """What a run returns: the right answer (choice 0) more often the lower its number, else one of the wrong ones."""
+    drawn = random.Random(f"{run} {question}")
+    wrong = drawn.randrange(1, CHOICES)
+    return f"answer {0 if drawn.random() < 0.75 - run / 100 else wrong}"
+
+
+def label_by(judge: str | None, question: str, text: str) -> str:
+    """R for the right answer; a judge is wrong on one item in twelve."""
+    is_right = text == "answer 0"
+    errs = judge is not None and random.Random(f"{judge} {question} {text}").random() < 1 / 12
+    return "R" if is_right != errs else "W"
+
+
+def settled(question: str, text: str) -> str:
+    """What is adjudicated: the label of all three where they agree, else the truth."""
+    said = {label_by(judge, question, text) for judge in JUDGES}
+    return said.pop() if len(said) == 1 else label_by(None, question, text)
+
+
+def score_of(run: int) -> float:
+    """The confidence-weighted score, by its definition."""
+    right, total = 0, 0.0
+    for place in range(1, QUESTIONS + 1):
+        right += settled(str(place), answer_of(run, place)) == "R"
+        total += right / place
+    return total / QUESTIONS
+
+
+@pytest.mark.slow
+def test_a_track_of_67_runs_and_500_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Submissions, pool, three assessors, adjudication, result pages, facts, tables, release; the same scores again."""
+    asked = "".join(
+        json.dumps({"id": str(place), "type": "factoid", "text": f"Question {place}?"}) + "\n"
+        for place in range(1, QUESTIONS + 1)
+    )
+    members = {f"member {number}": ("participant", f"Group {number}") for number in range(ORGANISATIONS)}
+    people = {**PEOPLE, "cleo": ("assessor", None), **members}
+    folder = make_folder(tmp_path / "track", questions=asked)
+    monkeypatch.setattr(page, "BY_ORGANISATION", parse("10000/hour"))
+    with served(folder, monkeypatch, people=people) as track:
+        for run in range(RUNS):
+            lines = (f"{place} run{run} D{place} {answer_of(run, place)}\n" for place in range(1, QUESTIONS + 1))
+            [report] = track.send(f"member {run // 2}", "".join(lines))
+            assert report["tag"] == f"run{run}", report
+        monkeypatch.setattr(page, "_now", lambda: AFTER)
+        distinct = {(place, answer_of(run, place)) for place in range(1, QUESTIONS + 1) for run in range(RUNS)}
+        assert track.pool() == len(distinct)
+        organiser = track.client("olga")
+        given = organiser.post(
+            "/api/assignments", json={"assessors": 3, "accounts": [track.people[name] for name in JUDGES]}
+        )
+        assert given.json()["done"] == 3 * QUESTIONS
+        for name in JUDGES:
+            judge(track, name, partial(label_by, name), look=False)
+        apart = [item for item in distinct if len({label_by(name, str(item[0]), item[1]) for name in JUDGES}) > 1]
+        assert len(adjudicate(track, partial(label_by, None))) == len(apart)
+        published = organiser.post("/api/results/published", json={"title": "Final", "intervals": "no"})
+        assert published.status_code == 201, published.text
+        own = result_of(track, "member 33")
+        assert own["tables"][0]["rows"][0][1] == pytest.approx(score_of(66), abs=1e-9)
+        packed = organiser.get("/export.zip")
+        zipfile.ZipFile(io.BytesIO(packed.content)).extractall(tmp_path / "copy")
+        (tmp_path / "copy" / "qassay.toml").write_text((folder / "qassay.toml").read_text())
+    check_large(tmp_path, capsys, len(distinct))
+
+
+def check_large(place: Path, capsys: pytest.CaptureFixture[str], items: int) -> None:
+    """Facts, overview tables, result pages and a release that scores the same after it is imported."""
+
+    def command(*arguments: object) -> Any:
+        capsys.readouterr()
+        assert main([*map(str, arguments), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    copy, bundle, again = place / "copy", place / "bundle", place / "again"
+    wanted = {f"run{run}": score_of(run) for run in range(RUNS)}
+    facts = command("facts", copy)
+    assert facts["questions"]["factoid"] == QUESTIONS
+    assert facts["assessors"]["ann"]["judgments"] == items
+    assert len(command("report", copy, "--by", "organisation", "--to", place / "pages")["pages"]) == ORGANISATIONS
+    command("report", copy, "--format", "latex", "--to", place / "overview.tex", "--top", "15")
+    assert (place / "overview.tex").read_text().count(r" \\") == 2 * (15 + 1)
+    command("export", copy, "--to", bundle, "--release", "--licence", "CC BY 4.0")
+    assert main(["init", str(again), "--task", "confidence"]) == 0
+    files = [bundle / "questions.jsonl", bundle / "runs.jsonl", *sorted((bundle / "runs").iterdir())]
+    assert main(["import", str(again), *map(str, files), *map(str, sorted((bundle / "judgments").iterdir()))]) == 0
+    scored = command("score", again, "--no-intervals")
+    assert {row["run"]: row["score"] for row in scored["runs"]} == pytest.approx(wanted, abs=1e-9)

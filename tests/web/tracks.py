@@ -119,22 +119,28 @@ class Track:
         return {run["tag"]: run for run in self.client(name).get("/api/submissions").json()["runs"]}
 
 
-def make_folder(folder: Path, rules: str = RULES) -> Path:
+def make_folder(folder: Path, rules: str = RULES, questions: str = QUESTIONS) -> Path:
     """The evaluation before it is served."""
     folder.mkdir()
     (folder / "qassay.toml").write_text(f'name = "bridges"\ntask = "confidence"\n\n[track]\n{rules}')
-    (folder / "questions.jsonl").write_text(QUESTIONS)
+    (folder / "questions.jsonl").write_text(questions)
     return folder
 
 
 @contextmanager
-def served(folder: Path, monkeypatch: pytest.MonkeyPatch, *, at: datetime = BEFORE) -> Iterator[Track]:
+def served(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    at: datetime = BEFORE,
+    people: Mapping[str, tuple[str, str | None]] = PEOPLE,
+) -> Iterator[Track]:
     """The track in a folder, served, with everybody who takes part."""
     store = open_store(folder, create=True)
     import_folder(store, open_folder(folder))
     track = Track(folder, store, create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store))
     with store.write() as connection:
-        for name, (role, organisation) in PEOPLE.items():
+        for name, (role, organisation) in people.items():
             track.people[name] = add_account(connection, name, role, organisation=organisation).id
     monkeypatch.setattr(page, "Checker", Here)
     monkeypatch.setattr(page, "_now", lambda: at)

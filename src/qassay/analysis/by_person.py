@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,6 +17,9 @@ from qassay.meta.agreement import scheme_of
 from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
 from qassay.results import Result
 from qassay.tables import Table
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +51,11 @@ class PeopleStudy(Result):
     def tables(self) -> list[Table]:
         """The tables of every kind of judgment."""
         return [shown for kind in self.kinds for shown in kind.tables()]
+
+    def figure(self) -> Figure:
+        """How far each person agrees with the others, for the first kind of judgment."""
+        drawn: Figure = self.kinds[0].figure()
+        return drawn
 
     def to_polars(self) -> pl.DataFrame:
         """One row per kind of judgment and person."""

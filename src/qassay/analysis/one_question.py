@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from qassay.errors import unknown
+from qassay.errors import UsageError, unknown
 from qassay.judging import ROW_KINDS
-from qassay.matrix import document
+from qassay.matrix import ScoreMatrix, document
 from qassay.questions import Question
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
+    from qassay.figures import Figure
     from qassay.judging.sets import JudgmentSet
     from qassay.scoring import Missing, Scores, Unjudged
 
@@ -95,6 +97,18 @@ class OneQuestion(Result):
         rows = [(name, _cut(text)) for name, text in shown.items() if text]
         rows += [(f"answer ({name})", label) for name, label in self.answers.items()]
         return [table(f"Question {self.question.id} ({self.question.type})", ["", ""], rows), self.table()]
+
+    def figure(self) -> Figure:
+        """The scores of the runs on the question."""
+        from qassay.figures import unit_by_run
+
+        known = {response.run: response.score for response in self.responses if response.score is not None}
+        if not known:
+            raise UsageError(f"no run has a score on question {self.question.id}: there is nothing to draw")
+        values = np.array([[score] for score in known.values()])
+        named = ("question", "questions")
+        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=named)
+        return unit_by_run(matrix, self.question.id)
 
     def _justifications(self) -> Table:
         judges = list(dict.fromkeys(rating.judge for response in self.responses for rating in response.ratings))

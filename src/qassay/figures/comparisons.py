@@ -11,6 +11,7 @@ from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names, spread_out
 from qassay.figures.figure import Figure, figure
+from qassay.matrix import TIE
 from qassay.meta.significance import power as power_of_test
 from qassay.tables import Column, Table, counted, table
 
@@ -146,7 +147,10 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     # Bins with a fit first: they are what the papers show. Lines close to 0 cannot be told apart.
     fitted = [k for k in drawable if curves.bins[k].fit is not None]
     high = [k for k in fitted or drawable if max(rate or 0.0 for rate in curves.bins[k].predicted) > HIGH_ENOUGH]
-    chosen = [curves.bins[k] for k in _spread_out(high or fitted or drawable)]
+    gap = curves.minimum_difference()
+    # The first line that is repeatable is always drawn, and named so.
+    repeatable = [k for k in drawable if gap.predicted is not None and curves.bins[k].low >= gap.predicted - TIE][:1]
+    chosen = [curves.bins[k] for k in sorted({*_spread_out(high or fitted or drawable), *repeatable})]
     size = counted(curves.target, curves.unit_name)
     rates = [rate for curve in chosen for rate in (*curve.error_rate, *curve.predicted) if rate is not None]
     highest = math.ceil(max([*rates, 2 * curves.error]) * 20) / 20
@@ -166,12 +170,11 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     # Names start above the axis.
     places = [place + max(0.0, 0.02 * highest - min(places)) for place in places]
     texts = [
-        {"size": curves.target, "rate": place, "text": _bin_name(curve)}
+        {"size": curves.target, "rate": place, "text": _bin_name(curve) + _mark(curve, gap.predicted)}
         for curve, place in zip(chosen, places, strict=True)
     ]
     labels = chart(texts).mark_text(align="left", dx=8).encode(x="size:Q", y="rate:Q", text="text:N")
     limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[2, 3]).encode(y="rate:Q")
-    gap = curves.minimum_difference()
     by_fit = f"; the fit says {gap.fit:g}" if gap.fit is not None else ""
     told = "no gap is repeatable" if gap.predicted is None else f"the repeatable gap is {gap.predicted:g}{by_fit}"
     drawn = "the dashed line is the fit of the TREC papers, " if any(curve.fit for curve in chosen) else ""
@@ -180,7 +183,8 @@ def error_curves(curves: SensitivityCurves) -> Figure:
         alt.layer(limit, expected, fit, points, labels).properties(width=WIDTH - 120, height=CURVES_HEIGHT),
         title=f"How often is a difference reversed, by the number of {curves.unit_name[1]}?",
         caption="Each line is one size of difference, named at its end: dots are measured, the line is expected, "
-        f"{drawn}the dotted line is at {curves.error:.0%}.",
+        f"{drawn}the dotted line is at {curves.error:.0%}. "
+        f"With {size} {told}.",
         description=f"With {size} {told}.",
         table=_curve_table(curves),
     )
@@ -192,6 +196,11 @@ def _measured(curve: BinCurve) -> bool:
 
 def _bin_name(curve: BinCurve) -> str:
     return f"{curve.low:g}–{curve.high:g}"
+
+
+def _mark(curve: BinCurve, gap: float | None) -> str:
+    """What the name of a line adds where its differences are repeatable."""
+    return ", repeatable" if gap is not None and curve.low >= gap - TIE else ""
 
 
 def _curve_cells(curves: SensitivityCurves, chosen: list[BinCurve]) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ import json
 import re
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from qassay.display import safe_text
 from qassay.errors import UsageError
@@ -61,6 +61,13 @@ _SUPERFLUOUS = re.compile(
 # Shades need three digits; a heat map has thousands of them.
 _SHADE = re.compile(r' fill-opacity="(0\.\d{3})\d+"')
 _EMPTY = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>')
+_IN_PAGE = re.compile(
+    r'<svg [^>]*aria-labelledby="([^"]*)"[^>]*viewBox="0 0 ([\d.]+) ([\d.]+)">'
+    r"(<title[^>]*>[^<]*</title><desc[^>]*>[^<]*</desc>)"
+)
+# The narrowest file, and the width of a letter of the caption, in units of the picture.
+_LEAST_WIDTH = 420.0
+_LETTER = 6.2
 _ROOT = re.compile(r"<svg[^>]*?width=\"([\d.]+)\" height=\"([\d.]+)\"[^>]*>")
 
 
@@ -179,6 +186,51 @@ def figure(name: str, chart: alt.TopLevelMixin, *, title: str, caption: str, des
     # The library's own settings are those of its default theme.
     spec["config"] = CONFIGURATION
     return Figure(name, title, caption, description, spec, table)
+
+
+def picture_file(picture: str, *, title: str, caption: str) -> str:
+    """A picture that was part of a page (`svg(alone=False)`) as a file of its own, without drawing it again.
+
+    Title and caption are written above it; it has colours for light and dark.
+    """
+    match = _IN_PAGE.match(picture)
+    if match is None:
+        raise UsageError("this is not a picture of a page")
+    labelled, labels, width, height = match[1], match[4], float(match[2]), float(match[3])
+    whole = max(width, _LEAST_WIDTH)
+    letters = int(whole / _LETTER)
+    lines = [('font-size="15" font-weight="600" fill="var(--ink)"', 20, text) for text in _wrapped(title, letters - 20)]
+    lines += [('font-size="12" fill="var(--soft)"', 16, text) for text in _wrapped(caption, letters)]
+    texts, top = [], 4
+    for look, step, text in lines:
+        top += step
+        texts.append(f'<text x="6" y="{top}" {look}>{html.escape(text)}</text>')
+    top += 10
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{labelled}" font-family="{FONTS}" '
+        f'width="{whole:g}" height="{height + top:g}" viewBox="0 0 {whole:g} {height + top:g}">'
+    )
+    paper = f"{_style()}<rect width='100%' height='100%' fill='var(--card)'/>"
+    return (
+        f'{root}{labels}{paper}{"".join(texts)}<g transform="translate(0,{top})">{picture[match.end() : -6]}</g></svg>'
+    )
+
+
+def picture_for_print(file: str, form: Literal["png", "pdf"], *, scale: float = 2.0) -> bytes:
+    """A file of `picture_file` as PNG or PDF, in the colours of a light page."""
+    from qassay.figures.drawing import FONT
+
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        raise UsageError(NO_FIGURES) from None
+
+    plain = _COLOUR.sub(lambda name: LIGHT[name[1]], file.replace(_style(), "")).replace(FONTS, FONT)
+    return bytes(vl_convert.svg_to_pdf(plain) if form == "pdf" else vl_convert.svg_to_png(plain, scale=scale))
+
+
+def _wrapped(text: str, letters: int) -> list[str]:
+    return textwrap.wrap(_safe(text), letters)
 
 
 def _draw(spec: dict[str, Any]) -> str:

@@ -28,7 +28,9 @@ from qassay.figures.figure import Figure, figure
 from qassay.tables import Cell, Column, table
 
 if TYPE_CHECKING:
+    from qassay.meta.agreement.people import PeopleAgreement
     from qassay.meta.agreement.result import PairAgreement
+    from qassay.meta.correction import CorrectedScores
     from qassay.meta.progress import JudgingProgress
     from qassay.meta.ratings import ScaleRatings
     from qassay.meta.trust import Trust
@@ -188,6 +190,78 @@ def bias_by_run(trust: Trust) -> Figure:
         "The same bias for all runs changes no ranking." + first_of(len(shown), len(order), "runs"),
         description=f"Of {len(order):,} runs, {seen} by {program} compared with {people}.",
         table=table(f"Bias: {program} − {people}", columns, rows),
+    )
+
+
+def corrected_leaderboard(corrected: CorrectedScores) -> Figure:
+    """Corrected scores as dots with intervals, best first, beside what the judge says alone."""
+    alt = altair()
+    runs = [run for run in corrected.runs if run.score is not None]
+    if not runs:
+        raise UsageError("no run has a corrected score to draw")
+    rows: list[tuple[Cell, ...]] = [
+        (run.run, run.score, *(run.interval or (None, None)), run.judge_score, run.labels) for run in runs
+    ]
+    shown = [run.run for run in runs[:MOST_ROWS]]
+    fields = ("run", "score", "low", "high", "judge", "labels")
+    base = chart([dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]).encode(y=names("run", shown))
+    about = corrected.about
+    program = called(about.key)
+    title = f"{about.measure}, {about.target_in_words()}"
+    lines = base.mark_rule(color=ACCENT, strokeWidth=2.5, strokeCap="round").encode(
+        x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False, padding=10)), x2="high:Q"
+    )
+    dots = base.mark_circle(color=ACCENT, size=90, opacity=1).encode(x=alt.X("score:Q", title=title))
+    ticks = base.mark_tick(color=OTHER, thickness=2.5, height={"band": 0.75}).encode(x=alt.X("judge:Q", title=title))
+    columns: list[Column | str] = ["run", Column("corrected score", ".3f"), Column("from", ".3f"), Column("to", ".3f")]
+    columns += [Column(f"{about.key} says", ".3f"), Column("labels")]
+    return figure(
+        "corrected",
+        alt.layer(lines, dots, ticks).properties(width=WIDTH - 120, height=height(len(shown))),
+        title=f"Scores of {program}, corrected with {called(about.correct_with)}",
+        caption=f"The dot is the corrected score, its line the 95% interval; the tick is what {program} says alone."
+        + first_of(len(shown), len(rows), "runs"),
+        description=f"{called(runs[0].run)} scores highest after correction, {runs[0].score:.3f}.",
+        table=table(f"Corrected scores, {about.measure}", columns, rows),
+    )
+
+
+def agreement_by_person(people: PeopleAgreement) -> Figure:
+    """How far each person agrees with the others, with intervals; those least in line first."""
+    alt = altair()
+    compared = [person for person in people.people if person.agreement is not None]
+    if len(compared) < 2:
+        raise UsageError("nobody can be compared: there is nothing to draw")
+    rows: list[tuple[Cell, ...]] = []
+    for person in compared:
+        limits = person.interval or (None, None)
+        rows.append((person.person, person.common, person.agreement, *limits, person.out_of_line))
+    shown = [person.person for person in compared[:MOST_ROWS]]
+    fields = ("person", "items", "agreement", "low", "high", "out")
+    base = chart([dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]).encode(y=names("person", shown))
+    title = f"agreement with the others on the same {people.about}"
+    colour = alt.condition("datum.out", alt.value(OTHER), alt.value(SOFT))
+    axis = alt.Axis(format="%", tickCount=8)
+    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
+        x=alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, padding=10)), x2="high:Q", color=colour
+    )
+    points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
+        x=alt.X("agreement:Q", title=title, axis=axis),
+        stroke=colour,
+        fill=alt.condition("datum.out", alt.value(OTHER), alt.value(CARD)),
+    )
+    out = [person.person for person in compared if person.out_of_line]
+    seen = f"{listed(out)} {'is' if len(out) == 1 else 'are'} out of line" if out else "nobody is clearly out of line"
+    columns: list[Column | str] = ["person", Column("with others"), Column("agreement", ".3f")]
+    columns += [Column("from", ".3f"), Column("to", ".3f"), "out of line"]
+    return figure(
+        f"people-{people.about.replace(' ', '-')}",
+        alt.layer(lines, points).properties(width=WIDTH - 120, height=height(len(shown))),
+        title=f"How far does each assessor agree with the others ({people.about})?",
+        caption="A line is the 95% interval; a filled dot is a person who agrees with the others less than they agree "
+        "among themselves." + first_of(len(shown), len(rows), "people"),
+        description=f"Of {len(rows):,} people, {seen}.",
+        table=table(f"Agreement with the others, {people.about}", columns, rows),
     )
 
 

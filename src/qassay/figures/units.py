@@ -1,4 +1,4 @@
-"""Figures of scores on single questions: every run on every question, and how the runs spread on each."""
+"""Figures of scores on single questions: every run on every question, the spread on each, one run, one question."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from qassay.figures.drawing import (
     height,
     names,
     number,
+    span,
 )
 from qassay.figures.figure import Figure, figure
+from qassay.matrix import TIE
 from qassay.meta.ranking import rank_runs
 from qassay.tables import Column, counted, table
 
@@ -126,4 +128,74 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
         caption=caption,
         description=f"On {zero:,} of {counted(len(spread.boxes), spread.unit_name)} at least half of the runs score 0.",
         table=table(f"Scores of {spread.runs} runs on each {one}", [*columns, Column("outliers")], rows),
+    )
+
+
+def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
+    """One run on each unit beside the median and the best of all runs; the units where it differs most come first."""
+    alt = altair()
+    if not matrix.units:
+        raise UsageError("there are no scores to draw")
+    own = matrix.values[matrix.index(run)]
+    middle, best = np.median(matrix.values, axis=0), matrix.values.max(axis=0)
+    order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(own[unit] - middle[unit]), unit))
+    rows = [(matrix.units[unit], float(own[unit]), float(middle[unit]), float(best[unit])) for unit in order]
+    # Those shown stand in the order of the differences, from the best for this run down.
+    shown = sorted(rows[:MOST_ROWS], key=lambda row: row[2] - row[1])
+    one = matrix.unit_name[0]
+    called_run = called(run)
+    base = chart([{"unit": unit, "own": mine, "median": mid, "best": top} for unit, mine, mid, top in shown]).encode(
+        y=names("unit", [row[0] for row in shown])
+    )
+    x = number("median", title=f"{matrix.measure} on each {one}")
+    beyond = base.mark_rule(color=SOFT).encode(x=x, x2="best:Q")
+    medians = base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
+    bests = base.mark_point(shape="diamond", color=SOFT, size=34, opacity=1).encode(x="best:Q")
+    dots = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(x="own:Q")
+    above, below = int((own > middle + TIE).sum()), int((own < middle - TIE).sum())
+    told = f"{called_run} is above the median on {above:,}, below it on {below:,} of "
+    told += f"{counted(len(matrix.units), matrix.unit_name)}."
+    left = "" if len(shown) == len(rows) else f" The {len(shown)} on which it differs most; the table has all."
+    columns: list[Column | str] = [one, *(Column(name, ".3f") for name in (run, "median", "best"))]
+    return figure(
+        "run-by-unit",
+        alt.layer(beyond, medians, bests, dots).properties(width=WIDTH - 120, height=height(len(shown), 18)),
+        title=f"{called_run} on each {one}, beside the median and the best",
+        caption=f"The dot is {called_run}, the tick the median of {counted(len(matrix.runs), ('run', 'runs'))}, "
+        f"the diamond the best.{left}",
+        description=told,
+        table=table(f"{called_run}, median and best on each {one}, largest difference first", columns, rows),
+    )
+
+
+def unit_by_run(matrix: ScoreMatrix, unit: str) -> Figure:
+    """The scores of all runs on one unit, highest first."""
+    alt = altair()
+    if unit not in matrix.units:
+        raise UsageError(f"{unit!r} has no scores to draw")
+    values = matrix.values[:, matrix.units.index(unit)]
+    ranking = rank_runs(matrix.runs, values)
+    rows = [(row.run, row.score) for row in ranking.rows]
+    shown = rows[:MOST_ROWS]
+    mean = float(values.mean())
+    one = matrix.unit_name[0]
+    lowest, highest = min(0.0, float(values.min())), float(values.max())
+    scale = alt.Scale(domain=[lowest, max(span(0.0, highest)[1], lowest + 0.1)], nice=False)
+    base = chart([{"run": run, "score": score} for run, score in shown]).encode(
+        y=names("run", [run for run, _ in shown])
+    )
+    bars = base.mark_bar(color=ACCENT, height={"band": 0.65}).encode(
+        x=alt.X("score:Q", title=f"{matrix.measure} on {one} {unit}", scale=scale)
+    )
+    numbers = base.mark_text(align="left", dx=6, color=SOFT).encode(x="score:Q", text=alt.Text("score:Q", format=".3f"))
+    rule = chart([{"mean": mean}]).mark_rule(color=INK, strokeDash=[4, 4]).encode(x="mean:Q")
+    first = [run for run, score in rows if score > highest - TIE]
+    told = f"{called(first[0])} scores highest" if len(first) == 1 else f"{len(first)} runs share the highest score"
+    return figure(
+        "unit-by-run",
+        alt.layer(bars, rule, numbers).properties(width=WIDTH - 160, height=height(len(shown))),
+        title=f"Scores of the runs on {one} {called(unit)}",
+        caption=f"The dashed line is the mean, {mean:.3f}." + first_of(len(shown), len(rows), "runs"),
+        description=f"{told}, {highest:.3f}.",
+        table=table(f"Scores on {one} {called(unit)}", ["run", Column("score", ".3f")], rows),
     )

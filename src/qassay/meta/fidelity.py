@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from qassay.errors import UsageError
 from qassay.matrix import Floats, ScoreMatrix, document
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
+from qassay.results import Figured
 from qassay.tables import Cell, Column, Table, starred, table
 
 Rows: TypeAlias = tuple[tuple[float, ...], ...]
@@ -24,7 +25,7 @@ STEP = 0.05
 
 
 @dataclass(frozen=True)
-class BetaSweep:
+class BetaSweep(Figured):
     """Mean F of every run for several betas, and its rank at each; runs by decreasing score at the largest.
 
     `agreement` compares the ranking at each beta with the one at the largest.

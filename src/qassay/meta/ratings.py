@@ -16,6 +16,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, UsageError
 from qassay.matrix import Floats, document
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
+from qassay.results import Figured
 from qassay.tables import DASH, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
@@ -29,7 +30,7 @@ ALPHAS = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleRatings:
+class ScaleRatings(Figured):
     """The ratings on one scale; runs from the best mean down.
 
     `histogram[run][value]` counts ratings, with 0 for an unassigned correctness. `mean_rank` is the mean over judges

@@ -19,7 +19,7 @@ from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
-from qassay.results import Result
+from qassay.results import Figured, Result
 from qassay.tables import Cell, Column, Table, plural, starred, table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ScoreChange:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureStability:
+class MeasureStability(Figured):
     """The rankings of the same runs under several judgment sets, by one measure.
 
     `comparisons[i][j]` takes set i as the truth. `unit_tau[i][j]` is the mean tau over the units that both matrices

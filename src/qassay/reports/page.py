@@ -13,13 +13,14 @@ from qassay.display import safe_text
 from qassay.reports.style import STYLE
 
 if TYPE_CHECKING:
+    from qassay.figures import Figure
     from qassay.reports.document import Exhibit, Report
     from qassay.tables import Table
 
 # A page shows so many rows of a table, and no table with more cells than this; the CSV folder has everything.
 MOST_ROWS = 200
 MOST_CELLS = 6_000
-# A table of more bytes than this has no link of its own for download.
+# A table or picture of more bytes than this has no link of its own for download.
 MOST_LINKED = 60_000
 # Cells of text up to this many characters do not break.
 SHORT = 24
@@ -103,12 +104,14 @@ def _exhibit(exhibit: Exhibit) -> str:
     shown = table_html(exhibit.table)
     link = _download(exhibit)
     if drawn is not None:
+        inside = drawn.svg(alone=False)
         picture = (
             f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
-            f'aria-label="{text(drawn.title)}">{drawn.svg(alone=False)}</div>'
+            f'aria-label="{text(drawn.title)}">{inside}</div>'
             f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
         )
-        return f'<div class="card">{picture}<details><summary>Table</summary>{shown}{link}</details></div>'
+        links = link + _saved_picture(exhibit.name, drawn, inside)
+        return f'<div class="card">{picture}<details><summary>Table and files</summary>{shown}{links}</details></div>'
     if exhibit.folded:
         title = text(safe_text(exhibit.table.title))
         return f'<div class="card"><details><summary>{title}</summary>{shown}{link}</details></div>'
@@ -122,12 +125,21 @@ def _download(exhibit: Exhibit) -> str:
     data = exhibit.table.to_polars().write_csv().encode()
     if len(data) > MOST_LINKED:
         return ""
+    return _link(f"{exhibit.name}.csv", "CSV", "text/csv;charset=utf-8", data)
+
+
+def _saved_picture(name: str, drawn: Figure, inside: str) -> str:
+    """A link that saves the picture as SVG, out of the page itself."""
+    from qassay.figures.figure import picture_file
+
+    data = picture_file(inside, title=drawn.title, caption=drawn.caption).encode()
+    return _link(f"{name}.svg", "SVG", "image/svg+xml", data) if len(data) <= MOST_LINKED else ""
+
+
+def _link(name: str, form: str, kind: str, data: bytes) -> str:
     packed = base64.b64encode(data).decode()
-    name = f"{exhibit.name}.csv"
-    return (
-        f'<p class="note download"><a download="{name}" href="data:text/csv;charset=utf-8;base64,{packed}">'
-        f"Save as CSV: {name}</a></p>"
-    )
+    address = f"data:{kind};base64,{packed}"
+    return f'<p class="note download"><a download="{name}" href="{address}">Save as {form}: {name}</a></p>'
 
 
 def table_html(table: Table) -> str:

@@ -66,6 +66,7 @@ _WAYS = {
     "name any two with --sets": "choose any two sets above",
     "name them with --sets": "choose them above",
     "choose one with --key": "choose the key above",
+    "Use --key majority, or name other sets: --key dawid-skene:first,second,third": "Choose the key majority above",
     "try --key two-way": "choose the key two-way above",
     "--json lists all of them": "the JSON below lists all of them",
     "add them with: qassay import FOLDER JUDGMENTS": "they come from assessors, see the page Assignments",

@@ -58,7 +58,7 @@ class Evaluated:
         browser = self.client(role)
         answer: dict[str, Any] = {"state": "computing"}
         while answer.get("state") == "computing":
-            sent = browser.get(f"/api{path}", params=query)
+            sent = browser.get(f"/api{path}", params=query or None)
             assert sent.status_code == 200, sent.text
             answer = sent.json()
         return answer
@@ -67,7 +67,7 @@ class Evaluated:
         """A page as people see it, once it is computed."""
         if role == "organiser" and path != "/results/published":
             self.page(path, role, **query)
-        sent = self.client(role).get(path, params=query)
+        sent = self.client(role).get(path, params=query or None)
         assert sent.status_code == 200, sent.text
         return sent.text
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -21,6 +23,9 @@ PAGES = {
     "/results/spread": ["spread-by-unit"],
     "/results/stability": ["ranks-by-set", "tau"],
     "/results/sensitivity": ["error-rate", "error-curves"],
+    "/results/run?run=egret": ["run-by-unit"],
+    "/results/question?question=1.6": ["unit-by-run"],
+    "/results/units?by=question&series=3": ["scores-by-unit"],
 }
 
 
@@ -32,6 +37,18 @@ def test_sentence_figure_table_in_this_order(demos, path: str) -> None:
     shown = demos["series"].html(path)
     places = [shown.index(text) for text in ('class="answer"', "<svg", "<table")]
     assert places == sorted(places)
+
+
+def test_the_figure_of_a_series_has_its_questions_alone(demos) -> None:
+    page = demos["series"].page("/results/units?by=question&series=3")
+    sheet = demos["series"].client("organiser").get(page["figures"][0]["files"]["csv"]).text
+    named = {row["question"] for row in csv.DictReader(sheet.splitlines())}
+    assert named == {row[0] for row in page["tables"][0]["rows"]}
+    assert len(named) > 3
+
+
+def test_a_part_of_the_answers_has_no_figure_of_the_whole_run(demos) -> None:
+    assert demos["series"].page("/results/run", run="egret", outcome="wrong")["figures"] == []
 
 
 def test_two_runs_are_compared_by_series(demos) -> None:
@@ -83,3 +100,35 @@ def test_without_a_program_the_page_of_programs_says_so_and_is_not_offered(demos
     assert page["tables"] == page["figures"] == []
     beside = [tab["label"] for tab in demos["series"].page("/results/agreement")["beside"]]
     assert beside == ["Agreement", "People", "Stability"]
+
+
+MAGIC = {"svg": b"<svg ", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"run,"}
+
+
+def test_a_figure_is_saved_in_every_form(demos) -> None:
+    page = demos["series"].page("/results")
+    files = page["figures"][0]["files"]
+    assert list(files) == list(MAGIC)
+    browser = demos["series"].client("organiser")
+    for form, address in files.items():
+        sent = browser.get(address)
+        assert sent.status_code == 200
+        assert sent.headers["content-disposition"] == f'attachment; filename="leaderboard.{form}"'
+        assert sent.content.startswith(MAGIC[form]), form
+    rows = list(csv.DictReader(browser.get(files["csv"]).text.splitlines()))
+    scores = {row.run: row.score for row in open_evaluation(demo_folder()).score().runs}
+    assert {row["run"]: float(row["score"]) for row in rows} == pytest.approx(scores)
+    alone = ElementTree.fromstring(browser.get(files["svg"]).content)
+    texts = "".join(alone.itertext())
+    assert all(row in texts for row in (page["figures"][0]["title"], *scores))
+    assert demos["series"].client("organiser").get("/results/leaderboard/figure?figure=none").status_code == 404
+    shown = demos["series"].html("/results")
+    assert shown.count('<details class="save">') == len(page["figures"])
+
+
+def test_a_provisional_figure_says_so_in_its_file(at_work) -> None:
+    browser = at_work.client("organiser")
+    assert browser.get("/results/leaderboard/figure?figure=leaderboard").status_code == 409
+    figure = at_work.page("/results", provisional=1)["figures"][0]
+    assert "(provisional: 30 items open)" in browser.get(figure["files"]["svg"]).text
+    assert browser.get(figure["files"]["csv"]).text.splitlines()[1].endswith(",30 items open")

@@ -30,7 +30,7 @@ from qassay.web.results.finding import (
     offered_measures,
 )
 from qassay.web.results.present import table_view
-from qassay.web.results.views import LEADERBOARD, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
+from qassay.web.results.views import LEADERBOARD, OF_DOWNLOADS, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -62,12 +62,12 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
     needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
-    for path in (view.path, f"/api{view.path}", view.csv):
+    for path in (view.path, f"/api{view.path}", view.csv, view.figure):
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
     assert shown["view"] == view.name
-    assert set(shown["asked"]) == set(view.parameters.model_fields) - {"fresh", "table"}
+    assert set(shown["asked"]) == set(view.parameters.model_fields) - OF_DOWNLOADS
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 
@@ -338,3 +338,22 @@ def test_cutting() -> None:
     assert clipped(part) is part
     text = clipped(Part("p", table("t", ["n"], [("z" * 20_000,)]))).table.rows[0][0]
     assert str(text).endswith("… (20,000 characters in all; the CSV has them)")
+
+
+def test_keys_by_a_vote_are_offered_and_marked(demos) -> None:
+    """The scores under such a key are those of the command, and the page says where they come from."""
+    page = demos["series"].page("/results", key="majority", unjudged="wrong")
+    assert page["offer"]["keys"][-2:] == ["majority", "dawid-skene"]
+    scores = open_evaluation(demo_folder()).score("majority", unjudged="wrong")
+    shown = {row[1]: row[2] for row in page["tables"][0]["rows"]}
+    assert shown == pytest.approx({row.run: row.score for row in scores.runs})
+    assert any(
+        note.startswith("Judgments: the majority of first, second, third") for note in page["tables"][0]["notes"]
+    )
+    few = demos["series"].page("/results", key="dawid-skene")
+    assert few["state"] == "refused"
+    assert few["message"].endswith("here they are 2 and 1135. Choose the key majority above")
+    assert "dawid-skene (a model&#39;s guess from all assessors)</option>" in demos["series"].html("/results")
+    both = demos["series"].page("/results/stability", sets=["adjudicated", "majority"], unjudged="wrong")
+    assert both["document"]["sets"] == ["adjudicated", "majority"]
+    assert "majority" not in demos["entailment"].page("/results/agreement")["offer"]["sets"]

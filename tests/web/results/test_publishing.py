@@ -62,6 +62,8 @@ def test_published_results_are_seen_by_all(rag) -> None:
         assert all(tag in shown for tag in TAGS)
         sent = rag.client(role).get(page["tables"][0]["csv"])
         assert sent.text.startswith("rank,run,vital_strict")
+        figure = rag.client(role).get(page["figures"][0]["files"]["svg"])
+        assert all(tag in figure.text for tag in TAGS)
 
 
 def test_whoever_judges_sees_nothing_while_work_is_open(rag) -> None:
@@ -74,7 +76,8 @@ def test_whoever_judges_sees_nothing_while_work_is_open(rag) -> None:
         assert not any(tag in sent.text for tag in TAGS)
         for address in (f"/results/published/{number}", f"/api/results/published/{number}"):
             assert rag.client(role).get(address).status_code == 404
-        assert rag.client(role).get(f"/results/published/{number}/sheet.csv?table=leaderboard").status_code == 404
+        for file in ("sheet.csv?table=leaderboard", "figure?figure=leaderboard"):
+            assert rag.client(role).get(f"/results/published/{number}/{file}").status_code == 404
     assert rag.client("reader").get(f"/results/published/{number}").status_code == 200
     with rag.store.write() as connection:
         connection.execute(update(assignment).values(closed="2026-01-01T00:00:00.000Z"))

@@ -16,7 +16,8 @@ from qassay.web.errors import on_page
 HERE = Path(qassay.__file__).parent
 # What results pages are computed by.
 COMPUTING = (
-    "scores",
+    "scoring",
+    "judging",
     "meta",
     "measures",
     "analysis",

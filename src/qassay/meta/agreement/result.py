@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qassay.frames import ends, frame
 from qassay.matrix import document
 from qassay.meta.agreement.coefficients import Interval
-from qassay.results import Result
+from qassay.results import Figured, Result
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PairAgreement:
+class PairAgreement(Figured):
     """Two sets side by side.
 
     `matrix[i][j]` counts the items that `a` labels `labels[i]` and `b` labels `labels[j]`. `agreement` and

@@ -15,11 +15,13 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from qassay.web.errors import Refusal
 from qassay.web.results import publishing
-from qassay.web.results.finding import StudyRequest, StudyResult, csv_lines
+from qassay.web.results.finding import Form, StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
 from qassay.web.results.present import (
     FigureView,
+    Leave,
     ResultsPage,
+    Snapshot,
     TableView,
     figure_views,
     leave_for,
@@ -30,8 +32,9 @@ from qassay.web.results.present import (
     table_view,
 )
 from qassay.web.results.publishing import Publication, Published, visible_to
+from qassay.web.results.saving import saved_figure
 from qassay.web.results.studies import organisations
-from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View
+from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View, query
 from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
 from qassay.web.site import Site
 
@@ -71,13 +74,18 @@ def _serve(view: View) -> None:
     async def download(site: TheSite, parameters: Parameters) -> Response:
         return await _download(site, view, parameters)
 
+    async def figure(site: TheSite, parameters: Parameters) -> Response:
+        return await _save(site, view, parameters)
+
     # The API is described by the names and sentences of its views, and by the parameters of each.
-    page.__name__, page.__doc__, download.__name__ = view.name, view.about, f"{view.name}_csv"
-    for served in (page, download):
+    page.__name__, page.__doc__ = view.name, view.about
+    download.__name__, figure.__name__ = f"{view.name}_csv", f"{view.name}_figure"
+    for served in (page, download, figure):
         served.__annotations__["parameters"] = Annotated[view.parameters, Query()]
     if view is not LEADERBOARD:
         router.page(view.path, template=view.template, roles=ORGANISERS)(page)
     router.download(view.csv, roles=ORGANISERS)(download)
+    router.download(view.figure, roles=ORGANISERS)(figure)
 
 
 for _view in VIEWS:
@@ -104,10 +112,7 @@ async def progress(site: TheSite, job: str) -> Progress:
 
 async def _download(site: Site, view: View, parameters: Parameters) -> Response:
     """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
-    now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
-    leave = leave_for(view, parameters, now)
-    if leave is None:
-        raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
+    now, leave = await _leave(site, view, parameters)
     parameters = leave.parameters
     name = parameters.table or view.name
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
@@ -132,6 +137,26 @@ async def _download(site: Site, view: View, parameters: Parameters) -> Response:
         file.unlink(missing_ok=True)
         raise
     return FileResponse(file, media_type=CSV, headers=headers, background=BackgroundTask(file.unlink, missing_ok=True))
+
+
+async def _save(site: Site, view: View, parameters: Parameters) -> Response:
+    """A figure of the page as a file: the one that the page shows."""
+    now, leave = await _leave(site, view, parameters)
+    request = view.request(str(site.folder.path), leave.parameters, unfinished=leave.unfinished)
+    result = await _result(site, request, now.state, fresh=parameters.fresh)
+    picture = result.finding.picture(parameters.figure or "") if result.finding else None
+    if picture is None:
+        raise Refusal(404, f"this page has no figure {parameters.figure!r}")
+    return await saved_figure(picture, parameters.form, provisional=leave.mark)
+
+
+async def _leave(site: Site, view: View, parameters: Parameters) -> tuple[Snapshot, Leave]:
+    """The store now, and leave to compute; a refusal where work is open and nobody said to go on."""
+    now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
+    leave = leave_for(view, parameters, now)
+    if leave is None:
+        raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
+    return now, leave
 
 
 async def _result(site: Site, request: StudyRequest, state: str, *, fresh: bool = False) -> StudyResult:
@@ -260,7 +285,7 @@ def published(who: Who, site: TheSite, number: str) -> PublishedPage:
     return PublishedPage(
         publication=kept.publication,
         answer=kept.answer,
-        figures=figure_views(kept.pictures),
+        figures=figure_views(kept.pictures, f"/results/published/{number}/figure", lambda **named: query(named)),
         tables=[table_view(name, table, csv=f"{path}?table={name}", provisional=mark) for name, table in tables],
         document={**kept.document, **({"provisional": mark} if mark else {})},
     )
@@ -275,6 +300,18 @@ def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Qu
     headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
     lines = csv_lines(kept.tables[table], provisional=kept.publication.provisional)
     return StreamingResponse(lines, media_type=CSV, headers=headers)
+
+
+@router.download("/results/published/{number}/figure", roles=READERS)
+async def published_figure(
+    who: Who, site: TheSite, number: str, figure: Annotated[str, Query(max_length=200)], form: Form = "svg"
+) -> Response:
+    """A figure of a published result as a file."""
+    kept = await run_in_threadpool(_published, site, who.role, number)
+    picture = next((picture for picture in kept.pictures if picture.name == figure), None)
+    if picture is None:
+        raise Refusal(404, f"this result has no figure {figure!r}")
+    return await saved_figure(picture, form, provisional=kept.publication.provisional)
 
 
 def _published(site: Site, role: str, number: str) -> Published:

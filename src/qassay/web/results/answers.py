@@ -6,19 +6,20 @@ import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from qassay.errors import QassayError, unknown
+from qassay.display import called
+from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.judging import KINDS, ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
 from qassay.judging.keys import Key
 from qassay.judging.match import matched_nuggets
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import TIE, defined
+from qassay.matrix import TIE, ScoreMatrix, defined
 from qassay.questions import Question
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
@@ -34,8 +35,12 @@ from qassay.web.results.finding import (
     Window,
     contingency_table,
     cut,
+    pictures,
     scored,
 )
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
 
 ANSWERS = 100
 # The characters of a context that a table shows.
@@ -55,6 +60,8 @@ def run(
     whole: bool = False,
 ) -> Finding:
     """A run's place, its scores by type of question, and each answer with its judgment."""
+    from qassay import figures
+
     scores = scored(evaluation, choice)
     if run not in scores.tags:
         raise unknown("run", run, scores.tags)
@@ -78,7 +85,25 @@ def run(
     parts.append(Part("answers", answers, "question", tuple(row["question"] for row in here), 0, window))
     counted = dict.fromkeys(get_args(Outcome), 0) | Counter(outcomes.values())
     document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own}
-    return Finding(tuple(parts), document)
+    # The figure is about the whole run: it is not drawn again beside a part of its answers.
+    drawn = (
+        pictures(lambda: figures.run_by_unit(scores.matrix, run)) if (page, outcome, kind) == (1, None, None) else ()
+    )
+    return Finding(tuple(parts), document, _place_in_words(scores, run), pictures=drawn)
+
+
+def _place_in_words(scores: Scores, run: str) -> str:
+    """Where the run stands among all."""
+    score = next(row.score for row in scores.runs if row.run == run)
+    every = [row.score for row in scores.runs if row.score is not None]
+    if score is None:
+        return f"{called(run)} has no score."
+    if len(every) == 1:
+        return f"{called(run)} scores {score:.3f}; it is the only run."
+    return (
+        f"{called(run)} scores {score:.3f}, rank {scores.ranks()[run]:g} of {len(scores.runs)}; "
+        f"the median run scores {np.median(every):.3f}, the best {max(every):.3f}."
+    )
 
 
 def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
@@ -200,9 +225,14 @@ def question(
     if response in ("decision", "justified"):
         labels = [(name, lookup.pairs.get(question)) for name, lookup in lookups.items()]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
-    answers += _scores(evaluation, choice, asked)
+    of_runs = _scores_of_runs(evaluation, choice, asked)
+    answers += [] if of_runs is None else [_scores(*of_runs)]
     parts += answers if whole else [cut(part, ANSWERS * (page - 1), ANSWERS) for part in answers]
-    return Finding(tuple(parts), {"question": question, "type": asked.type, "sets": list(evaluation.sets)})
+    document = {"question": question, "type": asked.type, "sets": list(evaluation.sets)}
+    if of_runs is None or page > 1 or whole:
+        return Finding(tuple(parts), document)
+    drawn = pictures(lambda: _drawn_scores(asked, of_runs[1]))
+    return Finding(tuple(parts), document, _runs_in_words(*of_runs), pictures=drawn)
 
 
 def _facts(question: Question) -> Table:
@@ -271,22 +301,54 @@ def _support(rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLo
     return table("Support of the nuggets", ["run", "nugget", *lookups], body)
 
 
-def _scores(evaluation: Evaluation, choice: Choice, asked: Question) -> list[Part]:
-    """The score of every run on the question; nothing where the evaluation cannot be scored yet."""
+def _scores_of_runs(
+    evaluation: Evaluation, choice: Choice, asked: Question
+) -> tuple[Scores, dict[str, float | None]] | None:
+    """The score of every run on the question, highest first; None where the evaluation cannot be scored yet."""
     try:
         scores = scored(evaluation, choice)
     except QassayError:
-        return []
+        return None
     questions, values = scores.questions.get(asked.type, ((), None))
     place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked.id), None)
     if values is None or place is None:
-        return []
-    cells = {tag: float(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
-    rows = [(row.run, defined(cells[row.run])) for row in scores.runs]
-    rows.sort(key=lambda row: (row[1] is None, -(row[1] or 0.0)))
+        return None
+    cells = {tag: defined(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
+    order = sorted((row.run for row in scores.runs), key=lambda run: (cells[run] is None, -(cells[run] or 0.0)))
+    return scores, {run: cells[run] for run in order}
+
+
+def _scores(scores: Scores, of_runs: Mapping[str, float | None]) -> Part:
     title = f"Scores of the runs on this question, judgments: {scores.key}"
-    made = table(title, ["run", Column("score", ".3f")], rows)
-    return [Part("scores", made, "run", tuple(run for run, _ in rows))]
+    made = table(title, ["run", Column("score", ".3f")], list(of_runs.items()))
+    return Part("scores", made, "run", tuple(of_runs))
+
+
+def _drawn_scores(asked: Question, of_runs: Mapping[str, float | None]) -> Figure:
+    """The scores of the runs that have one."""
+    from qassay import figures
+
+    known = {run: score for run, score in of_runs.items() if score is not None}
+    if not known:
+        raise UsageError("no run has a score on this question")
+    values = np.array([[score] for score in known.values()])
+    named = ("question", "questions")
+    return figures.unit_by_run(
+        ScoreMatrix(tuple(known), (asked.id,), values, measure="score", unit_name=named), asked.id
+    )
+
+
+def _runs_in_words(scores: Scores, of_runs: Mapping[str, float | None]) -> str:
+    """How many runs got the question right, partly right and wrong."""
+    counts = Counter(_outcome(score, scores) for score in of_runs.values())
+    words: dict[Outcome, str] = {
+        "right": "right",
+        "partly": "partly right",
+        "wrong": "wrong",
+        "not-scored": "not scored",
+    }
+    named = [f"{plural(counts[name], 'run')} {word}" for name, word in words.items() if counts[name]]
+    return f"On this question, {', '.join(named)}." if named else ""
 
 
 # ---- what a judgment set says of a response --------------------------------------------------------------------------

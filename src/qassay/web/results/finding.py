@@ -37,10 +37,14 @@ Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
 Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]
 # What the rows of a table are about, so that a page can lead there.
 About: TypeAlias = Literal["run", "question", "series"]
+# What a figure can be saved as.
+Form: TypeAlias = Literal["svg", "png", "pdf", "csv"]
 # Rows of a table and characters of a cell that a page shows at most; its CSV has all.
 ROWS_SHOWN = 500
 # Characters of a picture: one that is larger is left to the report.
 LARGEST_PICTURE = 1_000_000
+# Cells of the table of a picture: that of a larger one is left to the tables of its page.
+LARGEST_TABLE = 100_000
 CHARACTERS_SHOWN = 10_000
 # A spreadsheet takes a text that begins so for a formula, and runs it: answers and tags are other people's strings.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -105,12 +109,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure as a page shows it: SVG without scripts and styles, in the colours of the page."""
+    """A figure as a page shows it: SVG without scripts and styles, in the colours of the page.
+
+    `table` has its numbers; it is left out where there are very many.
+    """
 
     name: str
     title: str
     caption: str
     svg: str
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,10 @@ class Finding:
     def part(self, name: str) -> Part | None:
         """The table with this name."""
         return next((part for part in self.parts if part.name == name), None)
+
+    def picture(self, name: str) -> Picture | None:
+        """The figure with this name."""
+        return next((picture for picture in self.pictures if picture.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +192,8 @@ def pictures(*draw: Callable[[], Figure]) -> tuple[Picture, ...]:
             drawn = drawing()
             svg = drawn.svg(alone=False)
             if len(svg) <= LARGEST_PICTURE:
-                made.append(Picture(drawn.name, drawn.title, drawn.caption, svg))
+                numbers = drawn.table if len(drawn.table.rows) * len(drawn.table.columns) <= LARGEST_TABLE else None
+                made.append(Picture(drawn.name, drawn.title, drawn.caption, svg, numbers))
     return tuple(made)
 
 
@@ -295,6 +308,7 @@ def scoring_options(evaluation: Evaluation) -> ScoringOptions:
             *evaluation.sets,
             *(name for name in evaluation.derived_sets if name not in evaluation.sets),
             *evaluation.role_sets,
+            *evaluation.voted_keys,
         ),
         default_key=evaluation.default_key(),
         sets=(*evaluation.sets, *evaluation.role_sets),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -19,10 +19,11 @@ from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
-from qassay.web.results.finding import About, Part, Picture, ScoringOptions, StudyRequest, Window
+from qassay.web.results.finding import About, Form, Part, Picture, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import SHOWN_EARLY, Publication
-from qassay.web.results.views import TRUST, Parameters, View, query, tabs
+from qassay.web.results.saving import forms_of
+from qassay.web.results.views import OF_DOWNLOADS, TRUST, Parameters, View, query, tabs
 from qassay.web.routing import Context
 from qassay.web.site import Site
 
@@ -98,6 +99,8 @@ class FigureView(Context):
     name: str
     title: str
     caption: str
+    # Where it can be saved from, by form.
+    files: dict[Form, str]
     svg: str = Field(exclude=True)
 
     @property
@@ -261,7 +264,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         path=view.path,
         heading=view.heading.format_map(parameters.model_dump()),
         state="closed",
-        asked=parameters.model_dump(mode="json", exclude={"fresh", "table"}),
+        asked=parameters.model_dump(mode="json", exclude=set(OF_DOWNLOADS)),
         choice=parameters.choice().changed(),
         tabs=[Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()],
         beside=[
@@ -305,7 +308,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
     finding = result.finding
     page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
     page.document = dict(finding.document)
-    page.figures = figure_views(finding.pictures)
+    page.figures = figure_views(finding.pictures, view.figure, parameters.address)
     if page.provisional and page.document:
         page.document["provisional"] = page.provisional
     page.tables = [_table(part, view, parameters, page.provisional) for part in finding.parts]
@@ -314,9 +317,18 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
     return page
 
 
-def figure_views(pictures: Sequence[Picture]) -> list[FigureView]:
-    """The figures of a page."""
-    return [FigureView(**asdict(picture)) for picture in pictures]
+def figure_views(pictures: Sequence[Picture], path: str, address: Callable[..., str]) -> list[FigureView]:
+    """The figures of a page; they are saved from `path` with the query that `address` makes."""
+    return [
+        FigureView(
+            name=picture.name,
+            title=picture.title,
+            caption=picture.caption,
+            files={form: path + address(figure=picture.name, form=form) for form in forms_of(picture)},
+            svg=picture.svg,
+        )
+        for picture in pictures
+    ]
 
 
 def _table(part: Part, view: View, parameters: Parameters, provisional: str | None) -> TableView:

@@ -179,7 +179,7 @@ def published(connection: Connection, number: str) -> Published | None:
         {name: _table(saved) for name, saved in stored["tables"].items()},
         stored["document"],
         stored.get("answer", ""),
-        tuple(Picture(**saved) for saved in stored.get("pictures", ())),
+        tuple(_picture(saved) for saved in stored.get("pictures", ())),
     )
 
 
@@ -202,6 +202,11 @@ def _stored(finding: Finding) -> dict[str, Any]:
         "answer": finding.answer,
         "pictures": [asdict(picture) for picture in finding.pictures],
     }
+
+
+def _picture(saved: Mapping[str, Any]) -> Picture:
+    numbers = saved.get("table")
+    return Picture(**{**saved, "table": None if numbers is None else _table(numbers)})
 
 
 def _table(saved: Mapping[str, Any]) -> Table:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, Floats, none_for_nan
+from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
@@ -35,6 +35,7 @@ from qassay.web.results.finding import (
     parts_of,
     pictures,
     scored,
+    scoring_options,
     sentence,
 )
 
@@ -82,6 +83,7 @@ def leaderboard(
     parts = [Part("leaderboard", shown, "run", tuple(row.run for row in scores.runs), 1)]
     if isinstance(corrected, CorrectedScores):
         answer = f"{corrected.sentence()}."
+        drawn.insert(0, corrected.figure)
         parts.insert(0, Part("corrected", corrected.table(), "run", tuple(run.run for run in corrected.runs), 0))
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
@@ -217,7 +219,9 @@ def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     except UnnamedError:
         return Finding((), answer=NOBODY_NAMED)
     first = study[0].sentence()
-    return Finding(parts_of(study.tables(), "people"), study.as_json(), f"{first[:1].upper()}{first[1:]}.")
+    drawn = pictures(*(kind.figure for kind in study))
+    parts = parts_of(study.tables(), "people")
+    return Finding(parts, study.as_json(), f"{first[:1].upper()}{first[1:]}.", pictures=drawn)
 
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
@@ -303,7 +307,7 @@ def stability(
 
     result = compared(
         evaluation,
-        sets=_sets(sets, [*evaluation.sets, *evaluation.derived_sets, *evaluation.role_sets]),
+        sets=_sets(sets, scoring_options(evaluation).keys),
         measures=[choice.measure] if choice.measure else (),
         reference=reference,
         component=choice.component,
@@ -496,10 +500,24 @@ def units(
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", shown, grid.about, subjects, 0, window)
     across_runs = Window(runs.start, len(tags[runs]), len(tags), "runs")
-    first = page == across == 1 and by == "unit" and not whole and kind is None and series is None
-    drawn = pictures(scores.figure) if first else ()
+    every = by == "unit" and kind is None and series is None
+    heat_map = scores.figure if every else lambda: _heat_map(scores, grid, values, tags)
+    drawn = pictures(heat_map) if page == across == 1 and not whole else ()
     answer = _easiest_and_hardest(grid.names, means, grid.about)
     return Finding((part,), answer=answer, columns=across_runs, pictures=drawn)
+
+
+def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -> Figure:
+    """Every run on the units of the page: on those that every run has."""
+    from qassay import figures
+
+    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not len(whole):
+        raise UsageError("no unit is scored for every run")
+    named = ("series", "series") if grid.about == "series" else ("question", "questions")
+    ids = tuple(grid.names[i] for i in whole)
+    measure = scores.measure if grid.about == "series" else "score"
+    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=named))
 
 
 def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:

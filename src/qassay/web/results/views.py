@@ -19,11 +19,13 @@ from qassay.meta.sensitivity import PRESETS
 from qassay.scoring import Missing, Unjudged
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
-from qassay.web.results.finding import Choice, Name, Study, StudyRequest
+from qassay.web.results.finding import Choice, Form, Name, Study, StudyRequest
 from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
 WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
+# What addresses of downloads name besides: they are no part of the address of a page.
+OF_DOWNLOADS = frozenset({"fresh", "table", "figure", "form"})
 
 
 class Parameters(Input):
@@ -42,6 +44,8 @@ class Parameters(Input):
     finished: bool = False
     fresh: bool = False
     table: Name | None = None
+    figure: Name | None = None
+    form: Form = "svg"
 
     @model_validator(mode="before")
     @classmethod
@@ -66,7 +70,7 @@ class Parameters(Input):
         own = {
             name: getattr(self, name)
             for name, field in type(self).model_fields.items()
-            if name not in ("fresh", "table") and getattr(self, name) != field.get_default(call_default_factory=True)
+            if name not in OF_DOWNLOADS and getattr(self, name) != field.get_default(call_default_factory=True)
         }
         return query({**own, **changes})
 
@@ -112,6 +116,11 @@ class View:
     def csv(self) -> str:
         """Where the CSV of its tables is."""
         return f"/results/{self.name}.csv"
+
+    @property
+    def figure(self) -> str:
+        """Where its figures can be saved from."""
+        return f"/results/{self.name}/figure"
 
     @cached_property
     def options(self) -> dict[str, Any]:
