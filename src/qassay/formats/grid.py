@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats.files import decode, read_bytes
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ def _separated(file: str, text: str) -> Grid:
     header = rows[0]
     # In a file of one column a blank line is an empty cell; else it is not a row at all.
     kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
-    problems = [
+    problems = Problems(
         Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
         for row, line in kept[1:]
         if len(row) != len(header)
-    ]
+    )
     if problems:
         raise InputError(problems)
     body = [row for row, _ in kept[1:]]

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, UsageError, few
+from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
 from qassay.formats.cells import GRADES, Numbers, complaint, is_absent, is_grades, read_numbers, text_among
 from qassay.formats.columns import RUN_HEADERS, UNIT_HEADERS, id_column, is_cost, is_index, left_out_note, unit_name
 from qassay.formats.grid import Grid, read_grid
@@ -189,10 +189,8 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
         raise InputError(grid.problem(message))
     rows = [row[0].strip() for row in grid.rows] if named else [str(i + 1) for i in range(len(grid.rows))]
     columns = header[1:] if named else header
-    problems = [
-        *_names(grid, columns, "column", runs=not runs_as_rows),
-        *_names(grid, rows, "row", runs=runs_as_rows),
-    ]
+    problems = Problems(_names(grid, columns, "column", runs=not runs_as_rows))
+    problems += _names(grid, rows, "row", runs=runs_as_rows)
     if not columns:
         problems.append(grid.problem(f"there are no {'units' if runs_as_rows else 'runs'}: only one column"))
     if not rows:
@@ -278,11 +276,13 @@ def common_denominator(values: Floats, digits: int, *, units: int) -> int | None
 
 def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool) -> None:
     """Stop at every cell that is not a score, unless a rule for missing scores is chosen."""
-    problems = []
-    for i, j in np.argwhere(bad).tolist() if stop else ():
+    problems = Problems()
+    places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
+    for i, j in places[:MOST_KEPT].tolist():
         what = complaint(grid.rows[i][labelled.places[j]].strip())
         place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
         problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
+    problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
 

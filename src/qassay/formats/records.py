@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, Rule
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import files, jsonl
 from qassay.formats.jsonl import Numbered
 
@@ -156,7 +156,7 @@ def _csv(text: str, file: str) -> Iterator[Numbered]:
         reader = csv.reader(lines, strict=True, delimiter=separator, quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(lines, strict=True, delimiter=separator)
-    problems: list[Problem] = []
+    problems = Problems()
     start = 1
     twice = {name for name in header if name and header.count(name) > 1}
     if twice:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats.foreign._logs import refuse
 from qassay.formats.foreign._names import name
 from qassay.formats.score_rows import ScoreRows
@@ -114,7 +114,7 @@ class Scores:
                 texts.setdefault(entry.metric, []).append(entry)
             elif number(entry.value) is not None:
                 numeric.add(entry.metric)
-        problems = [
+        problems = Problems(
             Problem(
                 "syntax",
                 f"question {entry.question!r}, metric {metric}: {_shown(entry.value)!r} is not a number. {remedy}",
@@ -125,7 +125,7 @@ class Scores:
             for metric, entries in texts.items()
             if metric in numeric
             for entry in entries
-        ]
+        )
         if problems:
             raise InputError(problems)
         if texts:
