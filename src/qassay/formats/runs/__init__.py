@@ -111,7 +111,8 @@ def recognise(data: bytes, task: Task) -> RunForm:
 
 def file_suffix(data: bytes) -> str:
     """The ending of a run's file name, as its content tells: the form, and the compression."""
-    content = files.unpack(data, Path("run")).removeprefix(files.BOM).lstrip()
+    # The first piece tells: a packed run may be large.
+    content = next(files.unpacked([data]), b"").removeprefix(files.BOM).lstrip()
     return (".jsonl" if content.startswith(b"{") else ".txt") + packed_suffix(data)
 
 
