@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qassay.collections import open_collection
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, KeptProblems, Problem, Problems
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Folder
 from qassay.formats.runs import RunFiles, read_runs
@@ -30,20 +30,27 @@ class Checked:
     nuggets: dict[str, dict[str, int]] = field(default_factory=dict)
     answers: int = 0
     documents: int | None = None  # of the collection, where there is one
-    errors: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    errors: Problems = field(default_factory=Problems)
+    warnings: Problems = field(default_factory=Problems)
 
     def attempt(self, read: Callable[[], Read]) -> Read | None:
         """What reading gives, or nothing: its problems are noted and the check goes on."""
         try:
             return read()
         except InputError as error:
-            self.errors.extend(error.problems)
+            self._note(error.problems)
             return None
 
+    def _note(self, problems: KeptProblems) -> None:
+        """Note the problems of a file; a file that is read twice has them once."""
+        if not set(problems) <= set(self.errors):
+            self.errors += problems
+
     def in_order(self) -> Checked:
-        """The same with the errors of a file in the order of its lines, each once; what has no line comes last."""
-        self.errors = list(dict.fromkeys(self.errors))
+        """The same with the errors of a file in the order of its lines, each once; those without a line come last."""
+        beyond = self.errors.beyond
+        self.errors = Problems(dict.fromkeys(self.errors))
+        self.errors.beyond.update(beyond)
         self.errors.sort(key=lambda problem: (problem.file or "", problem.line is None, problem.line or 0))
         return self
 
@@ -57,6 +64,7 @@ class Checked:
             "nuggets": self.nuggets,
             "answers": self.answers,
             "errors": [problem.as_json() for problem in self.errors],
+            "errors_total": self.errors.total,
             "warnings": [problem.as_json() for problem in self.warnings],
         }
 

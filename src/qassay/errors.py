@@ -1,7 +1,7 @@
 """What can go wrong, as a tree.
 
     QassayError
-    ├── InputError    the data has errors: all of them, each with file, line, question and rule (exit status 1)
+    ├── InputError    the data has errors: each with file, line, question and rule (exit status 1)
     └── UsageError    the call has errors: an unknown measure, task, run or option value (exit status 2)
 
 A message names what is wrong, the place, the rule and the remedy. Nothing here is raised for a result that is
@@ -11,9 +11,15 @@ merely undefined: results say so themselves.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+# Problems of one file that are kept, and characters of each message: a few kilobytes can unpack to a million faulty
+# lines, and a message quotes its line, which may be as long as the file.
+MOST_KEPT: Final = 200
+LONGEST_MESSAGE: Final = 2_000
 
 Rule = Literal[
     "missing-question",
@@ -63,20 +69,115 @@ class Problem:
         }
 
 
+class KeptProblems(tuple[Problem, ...]):
+    """The first problems of each file; `beyond` is the number of further ones by file."""
+
+    beyond: Mapping[str | None, int]
+
+    def __new__(cls, problems: Iterable[Problem] = (), beyond: Mapping[str | None, int] | None = None) -> KeptProblems:
+        """Keep these problems."""
+        kept = super().__new__(cls, problems)
+        kept.beyond = dict(beyond or {})
+        return kept
+
+    @property
+    def total(self) -> int:
+        """Number of problems, kept or not."""
+        return len(self) + sum(self.beyond.values())
+
+    def changed(self, change: Callable[[Problem], Problem]) -> Problems:
+        """The same problems, each with a change that leaves it in its file."""
+        made = Problems(map(change, self))
+        made.beyond.update(self.beyond)
+        return made
+
+    def in_file(self, name: str) -> Problems:
+        """The same problems, all of them in the file of this name."""
+        made = Problems(replace(problem, file=name) for problem in self)
+        made.beyond[name] += sum(self.beyond.values())
+        return made
+
+
+class Problems(list[Problem]):
+    """Problems as they are found: the first 200 of each file are kept, the others are counted.
+
+    >>> found = Problems(Problem("syntax", "no number", "scores.csv", line) for line in range(1, 1_001))
+    >>> len(found), found.total
+    (200, 1000)
+    """
+
+    def __init__(self, problems: Iterable[Problem] = ()) -> None:
+        super().__init__()
+        self.beyond: Counter[str | None] = Counter()
+        self._of_file: Counter[str | None] = Counter()
+        self.extend(problems)
+
+    def append(self, problem: Problem) -> None:
+        """Keep a problem, or count it where its file has many."""
+        if self._of_file[problem.file] >= MOST_KEPT:
+            self.beyond[problem.file] += 1
+            return
+        self._of_file[problem.file] += 1
+        super().append(_shortened(problem))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Keep or count problems; those that another collection only counted are counted here too."""
+        for problem in problems:
+            self.append(problem)
+        if isinstance(problems, Problems | KeptProblems):
+            self.beyond.update(problems.beyond)
+
+    def __iadd__(self, problems: Iterable[Problem]) -> Problems:  # type: ignore[misc,override]
+        self.extend(problems)
+        return self
+
+    @property
+    def total(self) -> int:
+        """Number of problems, kept or not."""
+        return len(self) + sum(self.beyond.values())
+
+    def kept(self) -> KeptProblems:
+        """The same, not to be changed any more."""
+        return KeptProblems(self, self.beyond)
+
+
+def _shortened(problem: Problem) -> Problem:
+    """A problem whose message and question have a fair length."""
+    message, question = problem.message, problem.question
+    if len(message) <= LONGEST_MESSAGE and (question is None or len(question) <= LONGEST_MESSAGE):
+        return problem
+    if len(message) > LONGEST_MESSAGE:
+        message = message[:LONGEST_MESSAGE] + "..."
+    return replace(problem, message=message, question=None if question is None else question[:LONGEST_MESSAGE])
+
+
 class QassayError(Exception):
     """Everything Qassay raises on purpose."""
 
 
 class InputError(QassayError):
-    """The input has errors; `problems` holds all of them."""
+    """The input has errors: `problems` has the first 200 of each file, `problems.total` is the number of all."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        self.problems: Final = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        found = Problems((problems,) if isinstance(problems, Problem) else problems)
+        self.problems: Final = found.kept()
+        super().__init__("\n".join(map(str, [*found, *more_problems(found.beyond)])))
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[KeptProblems]]:
+        return type(self), (self.problems,)
 
 
 class UsageError(QassayError):
     """The call itself is wrong."""
+
+
+def more_problems(beyond: Mapping[str | None, int]) -> list[Problem]:
+    """A line for every file with problems that were counted and not kept."""
+    return [
+        Problem("syntax", f"... and {number:,} more errors; the first {MOST_KEPT} of a file are listed", file)
+        for file, number in beyond.items()
+        if number
+    ]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:

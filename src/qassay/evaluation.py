@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, overload
 import polars as pl
 
 from qassay.display import safe_text
-from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
@@ -297,7 +297,8 @@ class Evaluation:
             two_way=chosen in self.two_way_sets,
         )
         file = f"judgments/{chosen}.jsonl"
-        problems = [*check_nuggets(judgments, key.nuggets, file=file), *check_known_answers(key, file=file)]
+        problems = Problems(check_nuggets(judgments, key.nuggets, file=file))
+        problems += check_known_answers(key, file=file)
         if problems:
             raise InputError(problems)
         return key
@@ -490,7 +491,7 @@ class Evaluation:
         programs = [judged for judged in sets if judged.name in self.automatic_sets]
         people = merged(name, human)
         base = Key(people, self.nugget_list((human or programs)[0].name), self.answers)
-        problems = list(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
+        problems = Problems(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
         for judged in sets:
             problems += check_nuggets(judged, base.nuggets, file=f"judgments/{judged.name}.jsonl")
         if problems:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 
 TYPES = ("factoid", "list", "definition", "other", "pair", "qa")
 
@@ -106,7 +106,8 @@ class TestSet:
 def gather(questions: Iterable[Question], *, file: str | None = None) -> TestSet:
     """Put questions together and check what only the whole can show: unique ids, whole series."""
     made = TestSet(tuple(questions))
-    problems = [*_duplicates(made, file), *_broken_series(made, file)]
+    problems = Problems(_duplicates(made, file))
+    problems += _broken_series(made, file)
     if problems:
         raise InputError(problems)
     if not made.questions:

@@ -15,7 +15,7 @@ from qassay.cli import main
 from qassay.errors import Rule
 
 RULES = set(Rule.__args__)  # type: ignore[attr-defined]
-KEYS = {"questions", "series", "runs", "judgments", "nuggets", "answers", "errors", "warnings"}
+KEYS = {"questions", "series", "runs", "judgments", "nuggets", "answers", "errors", "errors_total", "warnings"}
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -89,6 +89,7 @@ def test_the_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             },
             "answers": 2,
             "errors": [],
+            "errors_total": 0,
             "warnings": [],
         },
     )
@@ -300,7 +301,7 @@ def test_other_faults_of_one_kind_are_not_called_by_a_rule(tmp_path: Path, capsy
     (tmp_path / "scores.csv").write_text("qid,A\n" + "".join(f"q{n},\n" for n in range(40)))
     status, _, err = said(capsys, "describe", tmp_path / "scores.csv")
     assert status == 1
-    assert err.splitlines()[-1].endswith("... and 30 more like these (--json lists all)")
+    assert err.splitlines()[-1].endswith("... and 30 more like these (--json lists them)")
 
 
 # ---------------------------------------------------------------- runs before they are added

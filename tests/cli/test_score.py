@@ -132,7 +132,7 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
         status, out, _ = said(capsys, "score", folder, "--unjudged", "wrong", "--missing", "zero", "--json")
         made = json.loads(out)
         if status:  # nothing is left to score
-            assert set(made) == {"errors"}
+            assert set(made) == {"errors", "errors_total"}
             continue
         more = {"contingency"} & figures | ({"unjudged", "missing"} & set(made))
         assert set(made) == EVERY_DOCUMENT | more
@@ -257,7 +257,7 @@ def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureF
     assert "--unjudged wrong" in err
     assert "question 1.1: D z" in err
     made = document(capsys, "score", small, status=1)
-    assert set(made) == {"errors"}
+    assert set(made) == {"errors", "errors_total"}
     assert [row["rule"] for row in made["errors"]] == ["unjudged", "unjudged"]
     assert set(made["errors"][0]) == {"file", "line", "question", "rule", "message"}
     assert made["errors"][1]["question"] == "1.1"

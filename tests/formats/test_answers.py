@@ -159,7 +159,7 @@ def test_gold_answers_of_squad() -> None:
         (b"question,question\nx,y\n", "f:1: two columns are called 'question'"),
         (b'question,answer\nx,"y\n', "f:2: is not CSV"),
         (b"question,answer\nx,\xff\n", "f:2: byte 0xff"),
-        (b"PAR1 broken", "f: is not a Parquet file that can be read"),
+        (b"PAR1 broken", "f: not a table that can be read from Parquet"),
         (b'{"question": "x"\n', "f:1: this line is not JSON"),
         (b"[" * 100_000, "f: is not JSON"),
     ],

@@ -271,7 +271,7 @@ def test_parquet(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 11, column B: empty cell"):
         read_matrix(path)
     path.write_bytes(b"PAR1 is no such file")
-    with pytest.raises(InputError, match="not a table of scores"):
+    with pytest.raises(InputError, match="not a table that can be read"):
         read_matrix(path)
 
 

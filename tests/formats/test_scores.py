@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,7 @@ def test_excel_without_its_reader_says_how_to_get_it(tmp_path: Path, monkeypatch
         raise ImportError("no reader")
 
     monkeypatch.setattr(pl, "read_excel", lacking)
+    monkeypatch.setattr(sys, "executable", "")  # no child: what is patched here is used
     with pytest.raises(InputError, match=r"pip install 'qassay\[excel\]'"):
         read_scores(path)
 
@@ -448,9 +450,9 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
         (b"PK\x03\x04 broken", "a broken archive"),
         (b"\xd0\xcf\x11\xe0", r"an old Excel workbook \(.xls\) cannot be read. Save the table as CSV"),
         (b"FEA1", "Feather file of version 1"),
-        (b"ARROW1 broken", "not a table of scores"),
-        (b"\xff\xff\xff\xff broken", "not a table of scores"),
-        (b"PAR1 broken", "not a table of scores"),
+        (b"ARROW1 broken", "not a table that can be read"),
+        (b"\xff\xff\xff\xff broken", "not a table that can be read"),
+        (b"PAR1 broken", "not a table that can be read"),
     ):
         path = tmp_path / "scores"
         path.write_bytes(data)

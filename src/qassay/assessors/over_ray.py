@@ -155,7 +155,7 @@ class _Host:
                 return list(self._assessor.judge_together(cases))
             return [self._assessor.judge(case) for case in cases]
         except InputError as error:
-            return {"problems": list(error.problems)}
+            return {"problems": error.problems}
         except QassayError as error:
             return {"message": str(error)}
 

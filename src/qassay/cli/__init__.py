@@ -203,7 +203,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
     import json
 
     from qassay.cli.output import first_few, visible
-    from qassay.errors import InputError, UsageError
+    from qassay.errors import InputError, KeptProblems, UsageError
 
     message = "\n".join(map(str, first_few(error.problems))) if isinstance(error, InputError) else str(error)
     # Messages quote ids, tags and answers as they are written in other people's files.
@@ -215,8 +215,9 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
         for sentence in _hints(error, verb):
             print(visible(f"hint: {sentence}"), file=sys.stderr)
     if as_json:
-        problems = error.problems if isinstance(error, InputError) else ()
-        print(json.dumps({"errors": [problem.as_json() for problem in problems]}, ensure_ascii=False))
+        problems = error.problems if isinstance(error, InputError) else KeptProblems()
+        errors = [problem.as_json() for problem in problems]
+        print(json.dumps({"errors": errors, "errors_total": problems.total}, ensure_ascii=False))
     return 1
 
 

@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Check an evaluation, or runs before they are added.
 
-    Every rule of the task is checked, and all errors are reported at once, with file, line, question and rule. The
-    exit status is 1 where there are errors; warnings do not count.
+    Every rule of the task is checked, and the first 200 errors of each file are reported at once, with file, line,
+    question and rule, and the number of all. The exit status is 1 where there are errors; warnings do not count.
 
     Examples
 
@@ -69,6 +69,6 @@ def _tell(checked: Checked) -> None:
         print(f"documents  {checked.documents:,}")
     if checked.answers:
         print(f"answers    {checked.answers} known from question development")
-    errors, warnings = len(checked.errors), len(checked.warnings)
+    errors, warnings = checked.errors.total, checked.warnings.total
     verdict = plural(errors, "error") if errors else "no errors"
     print(verdict + (f", {plural(warnings, 'warning')}" if warnings else ""))

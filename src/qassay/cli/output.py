@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from qassay.errors import Problem
+from qassay.errors import KeptProblems, Problem, Problems, more_problems
 from qassay.tables import Table
 
 # Prose around a table is filled to a width that reads well, or to that of a narrower terminal.
 NOTE_WIDTH = 100
 NARROWEST = 40
 
-# The most problems of one rule in one file that are shown to people; machines get all.
+# The most problems of one rule in one file that are shown to people; machines get the first 200 of a file.
 MOST_SHOWN = 10
 
 # Called with (done, total); pure functions that take long accept one.
@@ -106,7 +106,7 @@ def progress(label: str) -> Iterator[Progress]:
 
 
 def first_few(problems: Iterable[Problem]) -> list[Problem]:
-    """The first few of each rule and file, with a line for the others."""
+    """The first few of each rule and file, with a line for the others and one for those that were only counted."""
     seen: Counter[tuple[str | None, str]] = Counter()
     shown = []
     for problem in problems:
@@ -118,5 +118,7 @@ def first_few(problems: Iterable[Problem]) -> list[Problem]:
         if number > MOST_SHOWN:
             # The rules of runs have names that people can look up; a fault of syntax is told by its message alone.
             which = "like these" if rule in ("syntax", "configuration", "encoding") else f"of rule {rule}"
-            shown.append(Problem("syntax", f"... and {number - MOST_SHOWN:,} more {which} (--json lists all)", file))
+            shown.append(Problem("syntax", f"... and {number - MOST_SHOWN:,} more {which} (--json lists them)", file))
+    if isinstance(problems, Problems | KeptProblems):
+        shown += more_problems(problems.beyond)
     return shown

@@ -29,7 +29,7 @@ from pathlib import Path
 from qassay.collections.documents import Progress
 from qassay.collections.reading import Source, files_of, kind_of, read
 from qassay.collections.store import Store, Writer
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 
 # Changes when what is written changes.
 VERSION = "1"
@@ -189,7 +189,7 @@ def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress 
 
 def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress | None) -> None:
     """Read all files that are not yet in the store; all faults are reported, and no faulty file is kept."""
-    problems: list[Problem] = []
+    problems = Problems()
     writer = Writer(store)
     total = sum(path.stat().st_size for path in files)
     before = shown = 0  # bytes of the files read to their end, and what was last reported
@@ -207,16 +207,16 @@ def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress 
             _take(Source(path, name), folder, writer, problems, show)
         before += path.stat().st_size
         show(0, 0 if before == total else _STEP)
-        if len(problems) + len(writer.twice) > _MOST_PROBLEMS:
+        if problems.total + writer.twice.total > _MOST_PROBLEMS:
             break
     writer.flush()
     problems += writer.twice
     if problems:
-        raise InputError(problems[:_MOST_PROBLEMS])
+        raise InputError(problems)
     writer.commit()
 
 
-def _take(source: Source, folder: Path, writer: Writer, problems: list[Problem], show: Callable[[int], None]) -> None:
+def _take(source: Source, folder: Path, writer: Writer, problems: Problems, show: Callable[[int], None]) -> None:
     """Read one file into the store."""
     try:
         kind = kind_of(source)

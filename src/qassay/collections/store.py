@@ -17,7 +17,7 @@ from typing import Any
 import zstandard
 
 from qassay.collections.documents import Document, Markup
-from qassay.errors import Problem
+from qassay.errors import Problem, Problems
 
 _FRAME = 1 << 15
 _MOST_ROWS = 4096  # in a frame: texts may be empty
@@ -127,7 +127,7 @@ class Writer:
         (self._frames,) = self._connection.execute("SELECT COALESCE(MAX(frame) + 1, 0) FROM frames").fetchone()
         self._number = len(store)
         # One problem for each doc-id that was there before.
-        self.twice: list[Problem] = []
+        self.twice = Problems()
         self._connection.execute("BEGIN IMMEDIATE")
 
     def begin(self, name: str, *, skipped: bool = False) -> None:

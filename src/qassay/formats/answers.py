@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from typing import Any
 
-from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
 from qassay.formats.records import Records, as_list, plain_name, without_absent
 
 # What the keys of a file may be called, by what they contain; compared as `plain_name` gives them.
@@ -128,7 +128,7 @@ def find_keys(
             raise InputError(Problem("syntax", message, file))
     free = [column for column in columns if column not in given.values()]
     chosen = dict(given)
-    problems = []
+    problems = Problems()
     for name, names in known.items():
         if name in given:
             continue
@@ -190,7 +190,7 @@ def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
             f"To name another key: --map {lacking}=KEY"
         )
         raise InputError(Problem("syntax", message, records.file))
-    problems: list[Problem] = []
+    problems = Problems()
     rows = []
     for number, row in records.rows:
         faults: list[str] = []

@@ -15,6 +15,9 @@ ABSENT = frozenset({"", "-", "–", "na", "n/a", "n-a", "nan", "null", "none", "
 WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "pass": 1.0, "fail": 0.0}
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5}
 
+# Beyond this, either way, a number is an id, a time or a slip: sums of such numbers have no digits left for scores.
+LARGEST_SCORE = 1e12
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
@@ -109,6 +112,17 @@ def complaint(cell: str) -> str:
     what = f"{shown!r} is not a number" if cell else "empty cell"
     advice = way_out(cell)
     return f"{what} ({advice})" if advice else what
+
+
+def is_too_large(value: float) -> bool:
+    """Whether a number is no score for its size."""
+    return abs(value) > LARGEST_SCORE
+
+
+def too_large(cell: str) -> str:
+    """What is wrong with a number that is too large, and the remedy."""
+    shown = cell if len(cell) <= 60 else f"{cell[:60]}..."
+    return f"{shown} is beyond 1e12 and cannot be a score. Correct it, or leave the column out"
 
 
 def text_among(cells: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from qassay.errors import InputError, Problem, UsageError, few
+from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl, nist, question_forms
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
@@ -193,7 +193,7 @@ class NistFiles:
 
     texts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
 
     def add(self, name: str, form: Callable[..., str], *content: object) -> None:
         """Add a file that is not empty."""

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -186,14 +186,14 @@ def parse_toml(text: str, *, file: str) -> dict[str, Any]:
         raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
 
 
-def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Problem]:
+def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
     """One problem for every line that does not decode, or one for a file that has no lines to speak of."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = f"is not {encoding.upper()} but, it seems, UTF-16"
-        return [Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)]
+        return Problems([Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)])
     if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n":
-        return [Problem("encoding", f"is not text, or not text in {encoding.upper()}", file)]
-    problems = []
+        return Problems([Problem("encoding", f"is not text, or not text in {encoding.upper()}", file)])
+    problems = Problems()
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             line.decode(encoding)
@@ -210,7 +210,7 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> list[Prob
                     number,
                 )
             )
-    return problems or [Problem("encoding", f"is not {encoding.upper()}", file)]
+    return problems or Problems([Problem("encoding", f"is not {encoding.upper()}", file)])
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, QassayError
+from qassay.errors import InputError, Problem, Problems, QassayError
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
 from qassay.formats.tasks import task_definition
@@ -171,7 +171,7 @@ def open_folder(path: Path | str) -> Folder:
 def read_configuration(folder: Folder) -> Configuration:
     """What `qassay.toml` says; every fault is reported with the key it is in."""
     keys = files.parse_toml(files.read_text(folder.configuration), file=CONFIGURATION)
-    problems = list(_faults(keys))
+    problems = Problems(_faults(keys))
     if problems:
         raise InputError(problems)
     drop = keys.get("drop", {})
@@ -239,7 +239,7 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
     def fault(key: str, message: str) -> Problem:
         return Problem("configuration", f"{key}: {message}", CONFIGURATION)
 
-    problems = []
+    problems = Problems()
     for key in ("name", "task", "database"):
         if not isinstance(keys.get(key, ""), str):
             problems.append(fault(key, f"is {keys[key]!r}; it takes a string"))

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
+from qassay.formats.binary import binary_grid
 from qassay.formats.files import decode, read_bytes
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def read_grid(path: Path) -> Grid:
     content = read_bytes(path)
     file = str(path)
     if content.startswith(b"PAR1"):
-        return _polars(file, content, "read_parquet")
+        return binary_grid(file, content, "parquet")
     if content.startswith(_ARROW_FILE):
-        return _polars(file, content, "read_ipc")
+        return binary_grid(file, content, "ipc")
     if content.startswith(_ARROW_STREAM):
-        return _polars(file, content, "read_ipc_stream")
+        return binary_grid(file, content, "ipc_stream")
     if content.startswith(b"PK\x03\x04"):
         return _workbook(file, content)
     if content.startswith((_OLD_EXCEL, _FEATHER_1)):
@@ -117,11 +118,11 @@ def _separated(file: str, text: str) -> Grid:
     header = rows[0]
     # In a file of one column a blank line is an empty cell; else it is not a row at all.
     kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
-    problems = [
+    problems = Problems(
         Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
         for row, line in kept[1:]
         if len(row) != len(header)
-    ]
+    )
     if problems:
         raise InputError(problems)
     body = [row for row, _ in kept[1:]]
@@ -146,17 +147,6 @@ def _separator(text: str) -> str:
             columns[separator] = len(rows[0])
     best = max(columns, key=lambda separator: columns[separator], default=",")
     return best if columns.get(best, 1) > 1 else ","
-
-
-def _polars(file: str, content: bytes, reader: str) -> Grid:
-    import polars as pl
-
-    try:
-        frame = getattr(pl, reader)(io.BytesIO(content))
-        return polars_grid(file, frame)
-    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
-        reason = (str(error).splitlines() or ["it cannot be read"])[0]
-        raise InputError(Problem("syntax", f"not a table of scores: {reason}", file)) from None
 
 
 def polars_grid(file: str, frame: pl.DataFrame) -> Grid:
@@ -198,24 +188,7 @@ def _workbook(file: str, content: bytes) -> Grid:
     if size > MOST_WORKBOOK:
         message = f"this workbook unpacks to more than {MOST_WORKBOOK >> 30} GiB. Save the table as CSV"
         raise InputError(Problem("syntax", message, file))
-    return polars_grid(file, _sheet(file, content))
-
-
-def _sheet(file: str, content: bytes) -> pl.DataFrame:
-    import polars as pl
-
-    for engine in ("calamine", "openpyxl"):
-        try:
-            frame = pl.read_excel(io.BytesIO(content), sheet_id=1, engine=engine, drop_empty_rows=True)
-        except (ImportError, pl.exceptions.ModuleUpgradeRequiredError):
-            continue
-        except Exception as error:  # noqa: BLE001  # the engines have errors of their own, one kind each
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise InputError(Problem("syntax", f"not a table of scores: {reason}", file)) from None
-        assert isinstance(frame, pl.DataFrame)
-        return frame
-    message = "reading Excel needs the package fastexcel: pip install 'qassay[excel]'. Or save the table as CSV"
-    raise InputError(Problem("configuration", message, file))
+    return binary_grid(file, content, "excel")
 
 
 def rows_grid(file: str, rows: Sequence[Mapping[str, Any]], lines: list[int] | None) -> Grid:

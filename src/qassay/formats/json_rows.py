@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats.grid import NESTED_SCORES, Grid, rows_grid
 
 _WAY_OUT = "Scores in JSON are one object per line, or an array of objects, each with a question and its scores"
@@ -25,7 +25,7 @@ def json_grid(text: str, file: str) -> Grid:
     if first is None or (len(lines) == 1 and _is_document(first)):
         raise InputError(_not_rows(text, file, lines[0][0]))
     rows: list[dict[str, Any]] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for number, line in lines:
         try:
             row = _decode(line)

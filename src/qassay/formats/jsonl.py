@@ -18,7 +18,7 @@ import msgspec
 import polars as pl
 from polars.exceptions import PolarsError
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files
 
 Row = dict[str, Any]
@@ -37,7 +37,7 @@ def read_rows(path: Path, *, file: str | None = None) -> list[Numbered]:
 def parse_rows(text: str, *, file: str) -> list[Numbered]:
     """The objects of JSON lines with their line numbers, or all faults of the text."""
     rows: list[Numbered] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip(" \t\r"):
             continue
@@ -72,7 +72,7 @@ def read_table(path: Path, schema: Mapping[str, Any], *, file: str | None = None
 
 def rows_table(rows: Iterable[Numbered], schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
     """Typed columns of parsed rows; every value of another type is reported."""
-    problems: list[Problem] = []
+    problems = Problems()
     columns: dict[str, list[Any]] = {"line": [], **{name: [] for name in schema}}
     for number, row in rows:
         columns["line"].append(number)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.judging import JUDGMENT_COLUMNS
 from qassay.judging.keys import ANSWER_COLUMNS, current_answers
@@ -32,7 +32,8 @@ def read_judgments(
 def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     """A nugget list; of two rows for a nugget the last stands."""
     table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
-    problems = [*_incomplete(table, ("question", "nugget", "vital"), file), *_unknown(table, questions, file)]
+    problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
+    problems += _unknown(table, questions, file)
     for row in table.filter(pl.col("weight") < 0).iter_rows(named=True):
         message = f"question {row['question']}: the weight {row['weight']} is negative"
         problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
@@ -44,7 +45,8 @@ def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
 def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     """Answers known from question development, withdrawn ones included and marked."""
     table = jsonl.read_table(path, ANSWER_COLUMNS, file=file)
-    problems = [*_incomplete(table, ("question", "answer"), file), *_unknown(table, questions, file)]
+    problems = Problems(_incomplete(table, ("question", "answer"), file))
+    problems += _unknown(table, questions, file)
     if problems:
         raise InputError(problems)
     return current_answers(table)

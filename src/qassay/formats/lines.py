@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
-from qassay.errors import Problem
+from qassay.errors import Problem, Problems
 
 BLANKS = " \t"
 _FIELD = re.compile(r"[ \t]*([^ \t]+)")
@@ -55,12 +55,12 @@ def line_finder(text: str) -> Callable[[int], int]:
     return lambda position: 1 + bisect_right(starts, position)
 
 
-def unprintable(text: str, *, file: str) -> list[Problem]:
+def unprintable(text: str, *, file: str) -> Problems:
     """One problem for every line with a NUL: text forms have none, and what follows one is easily lost."""
     if "\0" not in text:
-        return []
-    return [
+        return Problems()
+    return Problems(
         Problem("syntax", f"holds a NUL character at column {line.index(chr(0)) + 1}", file, number)
         for number, line in enumerate(text.split("\n"), 1)
         if "\0" in line
-    ]
+    )

@@ -6,7 +6,7 @@ import math
 from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem, few
-from qassay.formats.cells import complaint, is_absent, is_grades, read_numbers, text_among
+from qassay.formats.cells import complaint, is_absent, is_grades, is_too_large, read_numbers, text_among, too_large
 from qassay.formats.columns import QUESTION, Columns, Roles, is_text, left_out_note
 from qassay.formats.grid import Grid
 from qassay.formats.score_rows import ScoreRows
@@ -104,6 +104,12 @@ def _scores(grid: Grid, place: int, notes: list[str], *, stop: bool) -> list[flo
         name = grid.header[place].strip()
         raise InputError(
             grid.problem(f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", line=grid.line(i)) for i in wrong
+        )
+    large = [i for i, cell in enumerate(cells) if is_too_large(numbers.known[cell])]
+    if large:
+        name = grid.header[place].strip()
+        raise InputError(
+            grid.problem(f"row {i + 1}, column {name}: {too_large(cells[i].strip())}", line=grid.line(i)) for i in large
         )
     notes += text_among(cells[i] for i in wrong)
     return [numbers.known[cell] for cell in cells]

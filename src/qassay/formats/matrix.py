@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,8 +18,18 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, UsageError, few
-from qassay.formats.cells import GRADES, Numbers, complaint, is_absent, is_grades, read_numbers, text_among
+from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
+from qassay.formats.cells import (
+    GRADES,
+    LARGEST_SCORE,
+    Numbers,
+    complaint,
+    is_absent,
+    is_grades,
+    read_numbers,
+    text_among,
+    too_large,
+)
 from qassay.formats.columns import RUN_HEADERS, UNIT_HEADERS, id_column, is_cost, is_index, left_out_note, unit_name
 from qassay.formats.grid import Grid, read_grid
 from qassay.matrix import Floats, Repeats, ScoreMatrix
@@ -70,7 +80,8 @@ def wide_matrix(
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
     labelled, values, bad, texts = _without_text(grid, labelled, values, bad, runs_as_rows=runs_as_rows)
-    _refuse(grid, labelled, bad, stop=missing == "stop")
+    _refuse(grid, labelled, bad, complaint, stop=missing == "stop")
+    _refuse(grid, labelled, np.abs(values) > LARGEST_SCORE, too_large)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
     runs, units = labelled.rows, labelled.names
     if not runs_as_rows:
@@ -189,10 +200,8 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
         raise InputError(grid.problem(message))
     rows = [row[0].strip() for row in grid.rows] if named else [str(i + 1) for i in range(len(grid.rows))]
     columns = header[1:] if named else header
-    problems = [
-        *_names(grid, columns, "column", runs=not runs_as_rows),
-        *_names(grid, rows, "row", runs=runs_as_rows),
-    ]
+    problems = Problems(_names(grid, columns, "column", runs=not runs_as_rows))
+    problems += _names(grid, rows, "row", runs=runs_as_rows)
     if not columns:
         problems.append(grid.problem(f"no {'questions' if runs_as_rows else 'systems'}: the table has only one column"))
     if not rows:
@@ -212,7 +221,7 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
     offset = 1 if axis == "row" else 1 + len(grid.header) - len(names)
     for name, where in places.items():
         line = grid.line(where[-1]) if axis == "row" else grid.header_line
-        numbers = ", ".join(str(grid.line(i) if axis == "row" else i + offset) for i in where)
+        numbers = few((str(grid.line(i) if axis == "row" else i + offset) for i in where[:21]), 20)
         what = "column" if axis == "column" else "row" if grid.lines is None else "line"
         if not name:
             yield grid.problem(f"{what}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
@@ -276,13 +285,15 @@ def common_denominator(values: Floats, digits: int, *, units: int) -> int | None
     return denominator if denominator * max(1.0, largest) * units < EXACT else None
 
 
-def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, *, stop: bool) -> None:
-    """Stop at every cell that is not a score, unless a rule for missing scores is chosen."""
-    problems = []
-    for i, j in np.argwhere(bad).tolist() if stop else ():
-        what = complaint(grid.rows[i][labelled.places[j]].strip())
+def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, said: Callable[[str], str], *, stop: bool = True) -> None:
+    """Stop at every cell that is not a score, unless a rule for missing scores is chosen; `said` says why."""
+    problems = Problems()
+    places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
+    for i, j in places[:MOST_KEPT].tolist():
+        what = said(grid.rows[i][labelled.places[j]].strip())
         place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
         problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
+    problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
 

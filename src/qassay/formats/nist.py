@@ -21,7 +21,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import lines
 from qassay.formats.jsonl import Numbered
 from qassay.runs import NIL
@@ -33,7 +33,7 @@ class Writer:
     def __init__(self, file: str) -> None:
         self.file = file
         self._lines: list[str] = []
-        self._problems: list[Problem] = []
+        self._problems = Problems()
 
     def line(self, question: str, fields: Sequence[str], string: str | None = None) -> None:
         """Add a line: fields separated by one blank, then the string, which runs to the end of the line."""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats.nist import TARGET_TYPE
 from qassay.questions import Question, Series, TestSet
 
@@ -28,7 +28,7 @@ TOPIC_TYPES = ("factoid", "list", "definition")
 
 def series_xml(questions: TestSet, *, name: str, file: str) -> str:
     """The XML of TREC 2004; every question is in a series with a target."""
-    problems: list[Problem] = []
+    problems = Problems()
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<trecqa name={_attribute(name)}>"]
     for series in questions.series:
         lines.append(f"<target id={_attribute(series.id)} text={_attribute(_flat(series.target or ''))}>")
@@ -45,7 +45,7 @@ def series_xml(questions: TestSet, *, name: str, file: str) -> str:
 
 def topics(questions: Iterable[Question], *, file: str) -> str:
     """The topics of TREC 2003, with the type of each question."""
-    parts, problems = [], []
+    parts, problems = [], Problems()
     for question in questions:
         if re.search(r"\s", question.id) or _TOPIC_TAG.search(question.text) or not question.text:
             message = f"question {question.id}: its id or text cannot be written as a topic"
@@ -59,7 +59,7 @@ def topics(questions: Iterable[Question], *, file: str) -> str:
 
 def rag_topics(questions: Iterable[Question], *, file: str) -> str:
     """The topics of TREC RAG, a line each."""
-    lines, problems = [], []
+    lines, problems = [], Problems()
     for question in questions:
         if re.search(r"[\t\r\n]", question.id + question.text):
             message = f"question {question.id}: its id or text has a tab or a line end, which this form cannot hold"

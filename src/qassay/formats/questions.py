@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl, lines, xml
 from qassay.formats.xml import Element
 from qassay.questions import TYPES, Question, TestSet, gather
@@ -101,16 +101,15 @@ def _gathered(numbered: Sequence[NumberedQuestion], file: str) -> TestSet:
     try:
         return gather((question for _, question in numbered), file=file)
     except InputError as error:
-        located = [
-            replace(problem, line=lines.get(problem.question)) if problem.question is not None else problem
-            for problem in error.problems
-        ]
+        located = error.problems.changed(
+            lambda problem: problem if problem.question is None else replace(problem, line=lines.get(problem.question))
+        )
         raise InputError(located) from None
 
 
 def _from_rows(rows: Iterable[jsonl.Numbered], file: str) -> list[NumberedQuestion]:
     questions: list[NumberedQuestion] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for line, row in rows:
         faults: list[str] = []
         question = _from_row(row, faults.append)
@@ -268,7 +267,7 @@ _WINDOWS = re.compile("[\x80-\x84\x86-\x9f]")
 
 def xml_questions(root: Element, *, file: str) -> QuestionFile:
     """The questions below this root, or all faults of the file."""
-    problems: list[Problem] = []
+    problems = Problems()
     labels: dict[str, str] = {}
     if root.name == "trecqa" or (root.name != "pair" and next(root.find_all("target"), None)):
         questions = _series(root, file, problems)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qassay.errors import InputError, Problem, Rule
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import jsonl
 from qassay.formats.names import name_fault
 from qassay.questions import Question, TestSet, gather
@@ -57,7 +57,7 @@ def parse_assignments(text: str, *, file: str) -> Assignments:
     answered: dict[tuple[str, str], int] = {}
     runs: dict[str, list[jsonl.Row]] = {}
     judgments: list[jsonl.Row] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for number, row in jsonl.parse_rows(text, file=file):
         faults: list[tuple[Rule, str]] = []
         line = _read(number, row, faults)
@@ -98,7 +98,7 @@ def parse_nugget_lists(text: str, *, file: str) -> NuggetLists:
     """The nugget lists in a text: one JSON object per question, with qid, query, and nuggets with their importance."""
     questions: list[Question] = []
     nuggets: list[jsonl.Numbered] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for number, row in jsonl.parse_rows(text, file=file):
         faults: list[tuple[Rule, str]] = []
         question, query = str(row.get("qid") or "").strip(), row.get("query")

@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, Rule
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import files, jsonl
+from qassay.formats.binary import read_frame, refuse_damaged
 from qassay.formats.jsonl import Numbered
 
 PARQUET = b"PAR1"
@@ -156,7 +157,7 @@ def _csv(text: str, file: str) -> Iterator[Numbered]:
         reader = csv.reader(lines, strict=True, delimiter=separator, quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(lines, strict=True, delimiter=separator)
-    problems: list[Problem] = []
+    problems = Problems()
     start = 1
     twice = {name for name in header if name and header.count(name) > 1}
     if twice:
@@ -187,13 +188,9 @@ def _is_quoted(text: str) -> bool:
 
 
 def _parquet(data: bytes, file: str) -> list[dict[str, Any]]:
-    import polars as pl
-
-    try:
-        return pl.read_parquet(io.BytesIO(data)).rows(named=True)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).split("\n", 1)[0]
-        raise InputError(Problem("syntax", f"is not a Parquet file that can be read: {reason}", file)) from None
+    """The rows of a Parquet file; a child reads it first, because a damaged one may end the process."""
+    refuse_damaged(file, data, "parquet")
+    return read_frame(file, data, "parquet").rows(named=True)
 
 
 def without_absent(row: Mapping[str, Any]) -> dict[str, Any]:

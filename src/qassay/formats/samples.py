@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.formats import jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import set_name
@@ -67,7 +67,7 @@ def find_sample(
 def read_sample(path: Path, *, file: str) -> Sample:
     """A sample as written, or drawn elsewhere; every fault is reported."""
     rows = jsonl.read_rows(path, file=file)
-    if problems := list(_faults(rows, file)):
+    if problems := Problems(_faults(rows, file)):
         raise InputError(problems)
     ordered = sorted((row for _, row in rows), key=lambda row: int(row["position"]))
     first = ordered[0]

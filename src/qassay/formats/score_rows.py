@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from qassay.errors import Problem
+from qassay.errors import Problems
 
 
 @dataclass
@@ -35,7 +35,7 @@ class ScoreRows:
     default_metric: str | None = None
     lines: list[int] | None = None
     notes: list[str] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    warnings: Problems = field(default_factory=Problems)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, Rule
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import LONGEST_FILE_NAME, file_name
@@ -103,7 +103,7 @@ def kept_seed(folder: Folder) -> str:
 
 def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, file: str) -> SheetResult:
     """The rows of one sheet as judgments, or everything that is wrong with them."""
-    problems: list[Problem] = []
+    problems = Problems()
     judged: list[jsonl.Numbered] = []
     known: list[jsonl.Numbered] = []
     open_again: list[tuple[int, SheetPart]] = []

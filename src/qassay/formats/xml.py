@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from html.entities import name2codepoint
 from xml.parsers import expat
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files
 from qassay.formats.lines import line_finder
 
@@ -95,7 +95,7 @@ class _Reader:
     def entities(self, text: str) -> dict[str, str]:
         """Internal entities that the document declares; any other declaration is refused."""
         found: dict[str, str] = {}
-        problems: list[Problem] = []
+        problems = Problems()
         parser = expat.ParserCreate("utf-8")
 
         def declare(name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
@@ -133,7 +133,7 @@ class _Reader:
     def resolve(self, text: str, declared: frozenset[str]) -> str:
         """The text with the entities of HTML as characters; every entity that nobody knows is reported."""
         pieces: list[str] = []
-        problems: list[Problem] = []
+        problems = Problems()
         end = 0
         line_of = line_finder(text)
         for position, name in _references(text):

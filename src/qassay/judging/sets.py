@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qassay.errors import InputError, Problem, Rule
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, Kind, kinds_of_rows
 from qassay.questions import TestSet
 from qassay.tasks import Task
@@ -47,7 +47,7 @@ def judgment_set(
         for (kind,), group in rows.partition_by("kind", as_dict=True, include_key=False).items()
         if isinstance(kind, str)
     }
-    problems = list(_row_faults(rows, questions, file))
+    problems = Problems(_row_faults(rows, questions, file))
     for kind, group in groups.items():
         problems += _verdict_faults(ROW_KINDS[kind], group, task, file, incoming=incoming)
     if problems:

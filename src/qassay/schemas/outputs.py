@@ -21,9 +21,10 @@ class Problem(TypedDict):
 
 
 class Errors(TypedDict):
-    """What is printed where the input has errors."""
+    """What is printed where the input has errors: the first 200 of each file, and the number of all."""
 
     errors: list[Problem]
+    errors_total: int
 
 
 class ByMetric(TypedDict):
@@ -75,6 +76,7 @@ class Check(TypedDict):
     nuggets: dict[str, NuggetCounts]
     answers: int
     errors: list[Problem]
+    errors_total: int
     warnings: list[Problem]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Problems, few
 from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scoring.record import Dropped
@@ -65,7 +65,7 @@ class Selection:
 
     def check_defined(self, tally: Tally, values: Mapping[str, Floats], measure: Measure) -> None:
         """Leave out questions on which the measure is undefined for every run; stop where it is for some."""
-        problems = []
+        problems = Problems()
         for kind, scores in values.items():
             one = tally.types[kind]
             hole = np.isnan(scores) & one.answered & self.kept[kind]

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import resources
 from typing import Any, Literal, get_args
 
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.questions import TYPES
 
 ResponseForm = Literal["ranked", "one", "extract", "set", "decision", "justified", "answer", "text"]
@@ -135,7 +135,7 @@ def task(name: str) -> Task:
 
 def from_definition(keys: Mapping[str, Any], *, file: str) -> Task:
     """Check a definition and make a task of it; every fault is reported with the key it is in."""
-    problems: list[Problem] = []
+    problems = Problems()
 
     def fault(key: str, message: str) -> None:
         problems.append(Problem("configuration", f"{key}: {message}", file))

@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,9 +23,6 @@ from qassay.formats.runs import read_runs
 from qassay.questions import TestSet
 from qassay.tasks import Task
 
-# Faults of a file that are kept, and characters of each: it quotes the file, which may have one line of megabytes.
-KEPT_FAULTS = 200
-LONGEST_FAULT = 2_000
 # A file that takes longer is refused; one of a gigabyte takes about a minute.
 LIMIT_SECONDS = 300.0
 # Memory that reading may take: so much, and more for a large file.
@@ -64,17 +61,12 @@ def check_upload(upload: Upload) -> Checked:
         return Checked(read.runs.tags[0])
     # By line; what is missing has none and comes last.
     problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
-    return Checked(None, tuple(_short(problem) for problem in problems[:KEPT_FAULTS]), len(problems))
+    return Checked(None, problems.kept(), problems.total)
 
 
 def refused(problem: Problem) -> Checked:
     """A file that is not read at all."""
-    return Checked(None, (_short(problem),), 1)
-
-
-def _short(problem: Problem) -> Problem:
-    question = None if problem.question is None else problem.question[:LONGEST_FAULT]
-    return replace(problem, message=problem.message[:LONGEST_FAULT], question=question)
+    return Checked(None, (problem,), 1)
 
 
 def work(pipe: Connection) -> None:
@@ -88,8 +80,7 @@ def work(pipe: Connection) -> None:
         try:
             checked = check_upload(upload)
         except InputError as error:
-            kept = tuple(_short(problem) for problem in error.problems[:KEPT_FAULTS])
-            checked = Checked(None, kept, len(error.problems))
+            checked = Checked(None, error.problems, error.problems.total)
         pipe.send(checked)
 
 

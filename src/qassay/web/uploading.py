@@ -118,7 +118,7 @@ def take_upload(
                 with site.store.write() as connection:
                     keep(connection, checked.tag, data.read_bytes(), called)
         except InputError as error:
-            checked = Checked(None, error.problems, len(error.problems))
+            checked = Checked(None, error.problems, error.problems.total)
     report = Report(called, checked.tag, checked.problems, checked.faults, organisation)
     if report.problems:
         _remember(site, report)

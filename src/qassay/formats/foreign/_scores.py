@@ -6,13 +6,11 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Problems, few
+from qassay.formats.cells import is_too_large, too_large
 from qassay.formats.foreign._logs import refuse
 from qassay.formats.foreign._names import name
 from qassay.formats.score_rows import ScoreRows
-
-# Larger numbers are no scores: their squares and sums would not be numbers.
-LARGEST = 1e100
 
 _WORDS = {"true": 1.0, "false": 0.0}
 _ABSENT = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
@@ -35,7 +33,7 @@ def number(value: object) -> float | None:
         raise ValueError
     if math.isnan(value):
         return None
-    if abs(value) > LARGEST:
+    if is_too_large(value):
         raise ValueError
     return float(value)
 
@@ -114,10 +112,10 @@ class Scores:
                 texts.setdefault(entry.metric, []).append(entry)
             elif number(entry.value) is not None:
                 numeric.add(entry.metric)
-        problems = [
+        problems = Problems(
             Problem(
                 "syntax",
-                f"question {entry.question!r}, metric {metric}: {_shown(entry.value)!r} is not a number. {remedy}",
+                f"question {entry.question!r}, metric {metric}: {_complaint(entry.value)}. {remedy}",
                 str(self._path),
                 entry.line or None,
                 entry.question,
@@ -125,7 +123,7 @@ class Scores:
             for metric, entries in texts.items()
             if metric in numeric
             for entry in entries
-        ]
+        )
         if problems:
             raise InputError(problems)
         if texts:
@@ -147,3 +145,10 @@ def _is_word(value: object) -> bool:
 
 def _shown(value: object) -> str:
     return name(value if isinstance(value, str) else repr(value))
+
+
+def _complaint(value: object) -> str:
+    """What is wrong with a value that is not a score."""
+    if isinstance(value, int | float):
+        return too_large(_shown(value))
+    return f"{_shown(value)!r} is not a number"

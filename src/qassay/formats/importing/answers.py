@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from qassay.errors import InputError, Problem, UsageError, few
+from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl
 from qassay.formats.answers import Answer, AnswerTable, read_answers
 from qassay.formats.importing.plan import Plan, Source
@@ -63,7 +63,7 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
     asked = _Asked(type_, {question.id: question for question in plan.questions or ()})
     ids: dict[Source, list[str]] = {}
     changed: dict[Source, set[str]] = {}
-    problems: list[Problem] = []
+    problems = Problems()
     for source, table in sorted(tables.items(), key=lambda pair: not pair[1].has_ids):
         before = dict(asked.changed)
         ids[source] = list(_question_ids(plan, asked, table, problems))

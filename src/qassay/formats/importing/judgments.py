@@ -6,13 +6,13 @@ item: it is stored as a row for the item that the run returned.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from qassay.errors import InputError, Problem, UsageError, few
+from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
 from qassay.formats.folder import CONFIGURATION, with_listed
@@ -48,10 +48,12 @@ def import_judgments(plan: Plan, source: Source) -> None:
     except InputError as error:
         if records.has_lines:
             raise
-        raise InputError(
-            replace(problem, message=f"row {problem.line}: {problem.message}", line=None) if problem.line else problem
-            for problem in error.problems
-        ) from None
+        raise InputError(error.problems.changed(_in_row)) from None
+
+
+def _in_row(problem: Problem) -> Problem:
+    """A problem with its row in the message, where the file has no lines."""
+    return replace(problem, message=f"row {problem.line}: {problem.message}", line=None) if problem.line else problem
 
 
 def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
@@ -63,7 +65,7 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
     if plan.options.automatic:
         _mark_automatic(plan, name)
     sets = spread(plan, source, rows) if plan.options.spread else {name: rows}
-    problems: list[Problem] = []
+    problems = Problems()
     for own, part in sets.items():
         try:
             add_judgments(plan, source, part, own)
@@ -151,14 +153,17 @@ def _translated(row: Row, labels: Mapping[str, str]) -> Row:
     return {**row, "judgment": labels[label]} if label is not None and label in labels else row
 
 
-def _with_labels_hint(problems: Sequence[Problem], rows: Sequence[Numbered], task: Task) -> Iterator[Problem]:
+def _with_labels_hint(problems: Problems, rows: Sequence[Numbered], task: Task) -> Problems:
     """The problems; to those of a label that the task does not have, how to translate it."""
     labels = {line: plain_text(row.get("judgment")) for line, row in rows}
-    for problem in problems:
+
+    def hinted(problem: Problem) -> Problem:
         label = labels.get(problem.line or 0)
-        if problem.rule == "bad-label" and label is not None and task.labels and label not in task.labels:
-            problem = replace(problem, message=f"{problem.message}, or translate it: --labels {label}=LABEL")
-        yield problem
+        if problem.rule != "bad-label" or label is None or not task.labels or label in task.labels:
+            return problem
+        return replace(problem, message=f"{problem.message}, or translate it: --labels {label}=LABEL")
+
+    return problems.kept().changed(hinted)
 
 
 # ---- rows that name a run in place of the item ----------------------------------------------------------------------
@@ -171,7 +176,7 @@ def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequenc
     if not any(named):
         return rows
     responses = _responses(plan, questions)
-    problems: list[Problem] = []
+    problems = Problems()
     silent: list[str] = []
     filled: list[Numbered] = []
     given: dict[Hashable, tuple[int, Row]] = {}

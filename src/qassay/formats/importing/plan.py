@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
@@ -122,8 +122,8 @@ class Plan:
     replaced: dict[Path, str] = field(default_factory=dict)
     removed: set[Path] = field(default_factory=set)
     added: dict[Source, Added] = field(default_factory=dict)
-    warnings: list[Problem] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    warnings: Problems = field(default_factory=Problems)
+    problems: Problems = field(default_factory=Problems)
     # Whether the questions to come are unknown, because their file has faults.
     questions_unknown: bool = False
 
@@ -133,7 +133,7 @@ class Plan:
             step(self, *arguments)
         except InputError as error:
             # Rows that were made from a larger one have no line of their own.
-            self.problems += [replace(problem, line=problem.line or None) for problem in error.problems]
+            self.problems += error.problems.changed(lambda problem: replace(problem, line=problem.line or None))
 
     def text(self, path: Path) -> str:
         """The text of a file of the evaluation as it will be; empty where there is none."""

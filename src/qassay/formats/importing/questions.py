@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import CONFIGURATION, with_two_way
 from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
@@ -45,7 +45,7 @@ def import_target_types(plan: Plan, source: Source) -> None:
     """Give the questions about each target its type; a target that no question has is an error."""
     text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
     types: dict[str, str] = {}
-    problems = []
+    problems = Problems()
     targets = {question.target for question in plan.test_set(source)}
     for line, row in nist.parse_target_types(text, file=source.name):
         if row["target"] not in targets:
@@ -68,7 +68,7 @@ def import_target_types(plan: Plan, source: Source) -> None:
 
 def check_types(questions: TestSet, task: Task, file: str) -> None:
     """Stop at questions that the task has no rules for."""
-    problems = []
+    problems = Problems()
     for kind in questions.counts():
         if kind not in task.types:
             ids = [question.id for question in questions.of_type(kind)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, line_of
 from qassay.formats.jsonl import Numbered
@@ -119,7 +119,7 @@ def judgment_kinds(
 ) -> list[str]:
     """The kinds of the rows of a judgment set, which are checked against questions, task and nuggets."""
     judged = judgment_set(name, table, questions, task, file=file, incoming=incoming)
-    if nuggets is not None and (problems := list(check_nuggets(judged, nuggets, file=file))):
+    if nuggets is not None and (problems := Problems(check_nuggets(judged, nuggets, file=file))):
         raise InputError(problems)
     return with_kinds(table, questions, task)["kind"].to_list()
 
@@ -131,7 +131,7 @@ def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered]
     jsonl.rows_table(rows, form.columns, file=source.name)
     # Asked for only now: where the questions are unknown, the file's own faults are still reported.
     questions = plan.test_set(source) if "question" in form.required else None
-    problems = []
+    problems = Problems()
     for line, row in rows:
         question = None if row.get("question") is None else str(row["question"])
         absent = [name for name in form.required if row.get(name) is None]

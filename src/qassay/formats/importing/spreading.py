@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import judgment_identity
 from qassay.formats.jsonl import Numbered, Row
@@ -27,7 +27,7 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
 
     seats = _taken(plan, subject)
     sets: dict[str, list[Numbered]] = {}
-    problems: list[Problem] = []
+    problems = Problems()
     for line, row in rows:
         person = row.get("assessor")
         if person is None or str(person).strip() == "":

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, KeptProblems, Problem, Problems, unknown
 from qassay.formats import files
 from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
@@ -47,14 +47,15 @@ class RunFiles:
 
     runs: Runs
     files: Mapping[str, str]
-    problems: tuple[Problem, ...] = ()
+    problems: KeptProblems = field(default_factory=KeptProblems)
     missing: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     refused: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def faults(self, lengths: Mapping[str, int] | None, *, missing: bool = True) -> list[Problem]:
+    def faults(self, lengths: Mapping[str, int] | None, *, missing: bool = True) -> Problems:
         """All that is wrong, with the missing questions or without; `lengths` are those of the documents, if any."""
-        problems = [*self.problems, *(self.missing if missing else ())]
+        problems = Problems(self.problems)
+        problems += self.missing if missing else ()
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
         for table, named in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
@@ -76,7 +77,7 @@ def read_runs(
     if form is not None and form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
     called = [str((names or {}).get(path, path)) for path in paths]
-    problems: list[Problem] = []
+    problems = Problems()
     tables: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
     tags: dict[int, str] = {}
@@ -110,12 +111,13 @@ def recognise(data: bytes, task: Task) -> RunForm:
 
 def file_suffix(data: bytes) -> str:
     """The ending of a run's file name, as its content tells: the form, and the compression."""
-    content = files.unpack(data, Path("run")).removeprefix(files.BOM).lstrip()
+    # The first piece tells: a packed run may be large.
+    content = next(files.unpacked([data]), b"").removeprefix(files.BOM).lstrip()
     return (".jsonl" if content.startswith(b"{") else ".txt") + packed_suffix(data)
 
 
 def _batches(
-    paths: Sequence[Path], called: Sequence[str], task: Task, form: str | None, encoding: str, problems: list[Problem]
+    paths: Sequence[Path], called: Sequence[str], task: Task, form: str | None, encoding: str, problems: Problems
 ) -> Iterator[list[Source]]:
     """Files of the same form, some megabytes at a time; what cannot be read becomes a problem."""
 
@@ -128,7 +130,7 @@ def _batches(
                 if b"\0" in data:
                     raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
             except InputError as error:
-                problems.extend(replace(problem, file=name) for problem in error.problems)
+                problems.extend(error.problems.in_file(name))
                 continue
             except OSError as error:
                 problems.append(Problem("syntax", f"cannot be read: {error.strerror}", name))
@@ -158,7 +160,7 @@ class _Settled:
     tags: dict[int, str]
     table: pl.DataFrame
     counts: NDArray[np.int64]
-    problems: list[Problem]
+    problems: Problems
     refused: pl.DataFrame
 
 
@@ -168,7 +170,8 @@ def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     parsed = forms.parse_jsonl(batch, task) if form == "jsonl" else PARSERS[form](batch)
     rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
     names = tuple(source.name for source in batch)
-    problems = [*parsed.problems, *_check_tags(rows, names)]
+    problems = Problems(parsed.problems)
+    problems += _check_tags(rows, names)
     problems += check(Batch(rows, names, objects=parsed.objects), questions, task)
     faulty = {problem.file for problem in problems}
     bad = [place for place, name in enumerate(names) if name in faulty]
@@ -242,12 +245,12 @@ def _gathered(
     counts: NDArray[np.int64],
     called: Sequence[str],
     questions: TestSet,
-    problems: list[Problem],
+    problems: Problems,
     information: Mapping[str, RunInformation],
 ) -> RunFiles:
     """All batches as one table, the runs in the order of their files."""
     order: dict[str, int] = {}
-    warnings: list[Problem] = []
+    warnings = Problems()
     for index, tag in sorted(tags.items()):
         if tag in order:
             other = called[order[tag]]
@@ -265,12 +268,13 @@ def _gathered(
     if len(kept) < len(tags):  # a run whose tag another one has is faulty
         table, run = table.filter(pl.Series(run < len(kept))), run[run < len(kept)]
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
-    unread = {problem.file for problem in problems if problem.line is None}
+    # Which questions the lines beyond the first 200 faulty ones answer, nobody knows.
+    unread = {problem.file for problem in problems if problem.line is None} | set(problems.beyond)
     reported = {(problem.file, problem.question) for problem in problems}
     return RunFiles(
         runs=Runs(tuple(order), table, information),
         files={tag: called[index] for tag, index in order.items()},
-        problems=tuple(problems),
+        problems=problems.kept(),
         # Not those of files that were not read, and those whose line is at fault.
         missing=tuple(
             gap

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from qassay.errors import Problem, Rule
+from qassay.errors import Problem, Problems, Rule
 from qassay.formats import files
 from qassay.runs import ITEM_COLUMNS, NIL
 from qassay.tasks import ResponseForm, Task
@@ -42,7 +42,7 @@ class Parsed:
     """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written."""
 
     rows: pl.DataFrame
-    problems: tuple[Problem, ...]
+    problems: Problems
     objects: bool = False
 
 
@@ -56,7 +56,7 @@ def parse_trec4(batch: Sequence[Source]) -> Parsed:
     problems += _tell(batch, spoken, "nil-with-items", "NIL has no answer string")
     rows, silent = _apart(rows, nil | pl.col("text").is_not_null())
     problems += _tell(batch, silent, "syntax", "the answer string is missing after the doc-id")
-    return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), tuple(problems))
+    return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), problems)
 
 
 def parse_trec7(batch: Sequence[Source]) -> Parsed:
@@ -75,7 +75,7 @@ def parse_trec7(batch: Sequence[Source]) -> Parsed:
     nil = pl.col("doc") == NIL
     rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc")), text=pl.when(~nil).then(pl.col("text")))
     rows = rows.drop("rank", "q0", "score", "value").rename({"place": "rank"})
-    return Parsed(rows, tuple(problems))
+    return Parsed(rows, problems)
 
 
 def parse_extract(batch: Sequence[Source]) -> Parsed:
@@ -94,7 +94,7 @@ def parse_extract(batch: Sequence[Source]) -> Parsed:
     rows, unread = _apart(rows, nil | (pl.col("begin").is_not_null() & (pl.col("size") > 0).fill_null(value=False)))
     problems += _tell(batch, unread, "syntax", "offset is a whole number from 0, length one from 1")
     rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))).drop("start", "length", "rest")
-    return Parsed(rows.rename({"begin": "start", "size": "length"}), tuple(problems))
+    return Parsed(rows.rename({"begin": "start", "size": "length"}), problems)
 
 
 def parse_rte(batch: Sequence[Source]) -> Parsed:
@@ -109,13 +109,13 @@ def parse_rte(batch: Sequence[Source]) -> Parsed:
     rows, odd = _apart(rows, pl.col("decision").is_not_null() & pl.col("rest").is_null())
     problems += _tell(batch, odd, "syntax", "a line is: id DECISION")
     stems = pl.Series([source.stem for source in batch], dtype=pl.String)
-    return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), tuple(problems), objects=True)
+    return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), problems, objects=True)
 
 
-def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame, list[Problem]]:
+def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame, Problems]:
     """The lines of all files, split into fields; the last field runs to the end of the line."""
     data = b"".join(source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in batch)
-    problems: list[Problem] = []
+    problems = Problems()
     try:
         text = pl.read_lines(data).to_series()
     except PolarsError:
@@ -256,7 +256,7 @@ def _parse(
 ) -> Parsed:
     decoder = msgspec.json.Decoder(kind)
     rows: list[Row] = []
-    problems: list[Problem] = []
+    problems = Problems()
     for place, source in enumerate(batch):
         for number, line in enumerate(source.data.split(b"\n"), 1):
             if not line.strip():
@@ -274,7 +274,7 @@ def _parse(
                 problems.append(Problem("nil-with-items", f"question {asked}: {error}", source.name, number, asked))
             except ValueError as error:
                 problems.append(Problem("syntax", f"question {asked}: {error}", source.name, number, asked))
-    return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), tuple(problems), objects=True)
+    return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), problems, objects=True)
 
 
 class NilError(ValueError):

@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 from sqlalchemy import Connection, insert, select, update
 
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
@@ -246,7 +246,7 @@ class _Import:
         self.replace = replace
         self.at = now()
         self.imported: dict[tuple[str, str], Imported] = {}
-        self.problems: list[Problem] = []
+        self.problems = Problems()
 
     def everything(self) -> None:
         """All kinds, questions first."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.lines import is_one_line
@@ -46,11 +46,11 @@ def check_answer(answer: Answer, question: Question, task: Task, collection: Doc
     """Stop at an answer that could not stand in a run: the failure says which rule it breaks."""
     line = msgspec.json.encode(run_row("run", question, answer, task))
     parsed = parse_jsonl([Source(0, "answer", "answer", "jsonl", line)], task)
-    problems = list(parsed.problems)
+    problems = parsed.problems
     if not problems:
         alone = TestSet((question,))
         rows = parsed.rows.with_columns(question=parsed.rows["asked"].cast(alone.enum))
-        problems = list(check(Batch(rows, ("answer",), objects=True), alone, task))
+        problems = Problems(check(Batch(rows, ("answer",), objects=True), alone, task))
     if problems:
         raise CallError("form", "; ".join(problem.message for problem in problems), rule=problems[0].rule)
     for item in answer.items:

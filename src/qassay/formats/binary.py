@@ -1,0 +1,149 @@
+"""Tables in binary files (Parquet, Arrow, Excel), read in a process of their own.
+
+The libraries that read them may print a panic, take all memory or end the process where a file is damaged. None of this
+may happen to the caller: the child reads the file and sends its cells as text. That costs the start of an interpreter,
+about 15 ms; polars is imported by the child alone.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from qassay.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qassay.formats.grid import Grid
+
+Kind: TypeAlias = Literal["parquet", "ipc", "ipc_stream", "excel"]
+NAMES: dict[Kind, str] = {"parquet": "Parquet", "ipc": "Arrow", "ipc_stream": "Arrow", "excel": "Excel"}
+
+# What a child may take: seconds, and bytes of address space (the allocator reserves some that it never uses).
+LIMIT_SECONDS = 60.0
+SECONDS_PER_MEGABYTE = 1.0
+LIMIT_BYTES = 4 << 30
+BYTES_PER_BYTE = 64
+
+_PROGRAM = "import sys; sys.path[:] = sys.argv[5:]; from qassay.formats.binary import answer; answer(*sys.argv[1:5])"
+
+
+def binary_grid(file: str, content: bytes, kind: Kind) -> Grid:
+    """The table in a binary file; an error where it cannot be read, whatever reading it does to the reader."""
+    from qassay.formats.grid import Grid
+
+    made = _in_child(file, content, kind, "cells")
+    return Grid(file, made["header"], made["rows"], None)
+
+
+def refuse_damaged(file: str, content: bytes, kind: Kind) -> None:
+    """Stop at a file that cannot be read, so that the caller can read the others without danger."""
+    _in_child(file, content, kind, "probe")
+
+
+def read_frame(file: str, content: bytes, kind: Kind) -> pl.DataFrame:
+    """The frame in a binary file, read in this process: for files that a child has read before."""
+    import polars as pl
+
+    if kind == "excel":
+        return _sheet(file, content)
+    try:
+        frame: pl.DataFrame = getattr(pl, f"read_{kind}")(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException) as error:
+        raise _unread(file, error, kind) from None
+    return frame
+
+
+def answer(file: str, kind: Kind, wanted: str, memory: str) -> None:
+    """Read the file that comes on stdin, and write its cells, or what is wrong with it, to stdout."""
+    import msgspec
+
+    _limit(int(memory))
+    try:
+        sent = _read(file, sys.stdin.buffer.read(), kind, wanted)
+    except InputError as error:
+        sent = {"rule": error.problems[0].rule, "message": error.problems[0].message}
+    sys.stdout.buffer.write(msgspec.msgpack.encode(sent))
+    sys.stdout.buffer.flush()
+    os._exit(0)  # a library whose thread has panicked may wait for it without end
+
+
+def _in_child(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
+    """What a child sends; an error where it sends one, or nothing."""
+    import msgspec
+
+    if not sys.executable:  # Python within another program: there is no interpreter to start
+        return _read(file, content, kind, wanted)
+    memory = LIMIT_BYTES + BYTES_PER_BYTE * len(content)
+    seconds = LIMIT_SECONDS + SECONDS_PER_MEGABYTE * len(content) / (1 << 20)
+    source = str(Path(__file__).resolve().parents[2])
+    call = [sys.executable, "-E", "-s", "-S", "-c", _PROGRAM, file, kind, wanted, str(memory), source, *sys.path]
+    settings = {**os.environ, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
+    try:
+        done = subprocess.run(call, input=content, capture_output=True, check=False, timeout=seconds, env=settings)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise InputError(Problem("syntax", f"reading it takes longer than {seconds:.0f} seconds", file)) from None
+    sent: dict[str, Any] | None = None
+    if done.returncode == 0:
+        try:
+            sent = msgspec.msgpack.decode(done.stdout)
+        except msgspec.DecodeError:
+            sent = None
+    if sent is None:
+        message = f"a damaged {NAMES[kind]} file: reading it ends the program. Write it again, or save it as CSV"
+        raise InputError(Problem("syntax", message, file))
+    if "rule" in sent:
+        raise InputError(Problem(sent["rule"], sent["message"], file))
+    return sent
+
+
+def _read(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
+    """The cells of a table as text; to find out whether it can be read, nothing."""
+    from qassay.formats.grid import polars_grid
+
+    frame = read_frame(file, content, kind)
+    if wanted == "probe":
+        frame.rows()
+        return {}
+    grid = polars_grid(file, frame)
+    return {"header": grid.header, "rows": grid.rows}
+
+
+def _limit(memory: int) -> None:
+    """Leave no core file, and take no more memory than this."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if most == resource.RLIM_INFINITY or most > memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, most))
+
+
+def _sheet(file: str, content: bytes) -> pl.DataFrame:
+    import polars as pl
+
+    for engine in ("calamine", "openpyxl"):
+        try:
+            frame = pl.read_excel(io.BytesIO(content), sheet_id=1, engine=engine, drop_empty_rows=True)
+        except (ImportError, pl.exceptions.ModuleUpgradeRequiredError):
+            continue
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # the engines have errors of their own; a panic is no Exception
+            raise _unread(file, error, "excel") from None
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+    message = "reading Excel needs the package fastexcel: pip install 'qassay[excel]'. Or save the table as CSV"
+    raise InputError(Problem("configuration", message, file))
+
+
+def _unread(file: str, error: BaseException, kind: Kind) -> InputError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InputError(Problem("syntax", f"not a table that can be read from {NAMES[kind]}: {reason}", file))
