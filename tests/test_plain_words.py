@@ -127,8 +127,17 @@ def _application() -> Iterator[Passage]:
     for kind in ("html", "js", "toml", "txt"):
         for path in sorted(SOURCE.rglob(f"*.{kind}")):
             if MEASURED not in path.parents and "demo" not in path.parts:
-                text = path.read_text(encoding="utf-8")
-                yield Passage(path, 1, re.sub(r"(?m)^(\s*)(?://|\*|#)(?=\s)", r"\1", text))
+                yield from _scripted(path) if kind == "js" else [Passage(path, 1, path.read_text(encoding="utf-8"))]
+
+
+def _scripted(path: Path) -> Iterator[Passage]:
+    """A script of the application: its code with its messages, then its comments."""
+    text = path.read_text(encoding="utf-8")
+    comments = re.compile(r"(?m)/\*(?s:.*?)\*/|(?:^\s*//.*\n)+|(?<=[;{}),\s])//\s.*$")
+    yield Passage(path, 1, comments.sub(lambda found: "\n" * found[0].count("\n"), text))
+    for found in comments.finditer(text):
+        plain = re.sub(r"(?m)^(\s*)(?://|\*)(?=\s)", r"\1", found[0])
+        yield Passage(path, text.count("\n", 0, found.start()) + 1, plain, read=False)
 
 
 def _found(complaints: list[str]) -> str:
