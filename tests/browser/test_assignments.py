@@ -90,7 +90,7 @@ def test_a_set_is_taken_back(olga: Any) -> None:
     give_out(page, 2)
     page.get_by_role("button", name="withdraw").click()
     page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
-    expect(page.locator("#told")).to_contain_text("taken back")
+    expect(page.locator("#told")).to_contain_text("withdrawn")
     expect(page.get_by_role("region", name="Judgment sets").get_by_role("row")).to_have_count(2)
 
 

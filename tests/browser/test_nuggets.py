@@ -217,7 +217,7 @@ def test_nuggets_are_matched_by_keyboard_and_count_once_a_response(ada: Any, sav
     page.keyboard.press("1")
     expect(page.locator(".judge-bar #notified")).to_contain_text("moved here from string 1")
     expect(page.locator(".judge-bar")).to_have_css("position", "sticky")
-    page.get_by_role("button", name="Looked through").click(trial=True, timeout=2_000)
+    page.get_by_role("button", name="Done with this response").click(trial=True, timeout=2_000)
     saved(page)
     assert {row["item"]: row["nuggets"] for row in one.rows("first")} == {0: ["2"], 1: ["1"]}
     page.keyboard.press("z")
@@ -240,7 +240,7 @@ def test_links_are_made_by_clicks_too(ada: Any, saved: Make) -> None:
     page.locator(STRINGS).nth(1).click()
     page.locator(NUGGETS).nth(1).click()
     expect(page.locator(NUGGETS).nth(1)).to_have_attribute("aria-selected", "true")
-    page.get_by_role("button", name="Looked through").click()
+    page.get_by_role("button", name="Done with this response").click()
     expect(page.locator("#progress-text")).to_have_text(re.compile("^1 of"))
     saved(page)
     assert sorted((str(row.get("item")), row["nuggets"]) for row in one.rows("first")) == [("1", ["2"]), ("None", [])]

@@ -69,7 +69,7 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     assert 'id="next-step" href="/assignments#questions">See the progress</a>' in page
     with site.store.write() as connection:
         set_withdrawn(connection, tags[1], withdrawn=False, reason="", account=None)
-    assert following(organiser) == ("Make the pool anew", "/assignments#pool")
+    assert following(organiser) == ("Rebuild the pool", "/assignments#pool")
 
 
 def test_judgments_that_came_with_the_evaluation_lead_to_results(site: Any) -> None:

@@ -156,7 +156,7 @@ def test_shortcuts(page: Page) -> None:
     expect(times).to_have_text("1")  # silent while a dialog is open
     dialog.get_by_role("button", name="Change the key of Count one").click()
     page.keyboard.press("0")
-    expect(dialog.get_by_role("status")).to_contain_text("is taken by “Begin anew”")
+    expect(dialog.get_by_role("status")).to_contain_text("is taken by “Start over”")
     page.keyboard.press("Control+k")
     expect(dialog.get_by_role("status")).to_contain_text("belongs to the browser")
     page.keyboard.press("x")
@@ -169,8 +169,8 @@ def test_shortcuts(page: Page) -> None:
     page.keyboard.press("x")
     expect(times).to_have_text("1")
     page.keyboard.press("?")
-    dialog.get_by_role("button", name="As they came").click()
-    expect(dialog.get_by_role("status")).to_contain_text("as they came")
+    dialog.get_by_role("button", name="Reset to defaults").click()
+    expect(dialog.get_by_role("status")).to_contain_text("shortcuts are reset")
     page.reload()
     expect(page.locator("#count-key")).to_have_text("C")
 

@@ -124,7 +124,7 @@ def test_runs_that_came_after_the_pool_are_named(rag) -> None:
     assert organiser.post("/api/runs", files=[("files", ("late.jsonl", late))]).json()["files"][0]["tag"] == "late"
     page = rag.html("/results")
     assert "The pool is older than run late: what came later is not judged." in page
-    assert '<a href="/assignments">Make the pool anew</a>' in page
+    assert '<a href="/assignments">Rebuild the pool</a>' in page
 
 
 def test_disagreements_that_wait_for_an_adjudicator_are_named(rag) -> None:

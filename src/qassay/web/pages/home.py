@@ -152,7 +152,7 @@ def _pool(pool: PoolView) -> Step:
     if pool.made:
         says = f"{plural(pool.items, 'item')} of {plural(pool.questions, 'question')}"
         says += "; runs or questions have changed since." if pool.stale else "."
-    act = "Make the pool anew" if pool.made else "Make the pool"
+    act = "Rebuild the pool" if pool.made else "Make the pool"
     return _step("Pool", says, act, "/assignments#pool", done=pool.made is not None and not pool.stale)
 
 

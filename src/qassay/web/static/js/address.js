@@ -25,7 +25,7 @@ export function go(address) {
   location.assign(address);
 }
 
-/** Going back in the browser shows what stood there. */
+/** Going back in the browser shows the earlier view. */
 export function watch() {
   addEventListener("popstate", () => location.reload());
 }

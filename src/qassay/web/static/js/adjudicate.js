@@ -330,7 +330,7 @@ async function leave() {
   location.assign(following());
 }
 
-/** The way to the next question: said plainly when nothing is left here, and there all the time for whoever skips one. */
+/** The way to the next question: said plainly when nothing is left here, and always there to skip a question. */
 function onward() {
   const done = !all.some((one) => one.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);

@@ -28,7 +28,7 @@ assigning.addEventListener("submit", (event) => {
 onClick("[data-slot]", async (button) => {
   if (!(await confirmed("Withdraw this set? Only questions of which nothing was judged in it are withdrawn.", "Withdraw"))) return;
   const told = (/** @type {Counted} */ { done, kept }) =>
-    `${plural(done, "assignment")} taken back.${kept ? ` ${plural(kept, "assignment")} stay: something was judged of them.` : ""}`;
+    `${plural(done, "assignment")} withdrawn.${kept ? ` ${plural(kept, "assignment")} kept: judging has begun.` : ""}`;
   await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors", told });
 });
 

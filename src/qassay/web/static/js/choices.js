@@ -7,7 +7,7 @@ export class Choices {
   /**
    * @param {string} label
    * @param {{multiple?: boolean, current?: (index: number) => void, pick?: (index: number) => void}} [options]
-   *   `current` is told when another line becomes the current one, `pick` when a line is clicked.
+   *   `current` is called when another line becomes the current one, `pick` when a line is clicked.
    */
   constructor(label, options = {}) {
     made += 1;
@@ -42,7 +42,7 @@ export class Choices {
   }
 
   /**
-   * Show one line otherwise: a list of hundreds is not drawn anew for it.
+   * Show one line otherwise: a list of hundreds is not drawn again for it.
    * @param {number} index
    * @param {HTMLElement} line
    */

@@ -13,7 +13,7 @@ const label = () => (byId("count-key").textContent = keyFor("components.count"))
 byId("count").addEventListener("click", count);
 byId("ask").addEventListener("click", () => void confirmed("Is everything where it belongs?"));
 register("components.count", "c", "Count one", count);
-register("components.reset", "0", "Begin anew", () => {
+register("components.reset", "0", "Start over", () => {
   times = -1;
   count();
 });

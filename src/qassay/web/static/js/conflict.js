@@ -1,4 +1,4 @@
-// Two decisions on the same thing: what stands, beside what was decided here, for the assessor to choose.
+// Two decisions on the same item: the saved one and the one made here, for the assessor to choose.
 
 import { h } from "./dom.js";
 import { said } from "./labels.js";

@@ -1,4 +1,4 @@
-// Doubt: a flag with a reason on the item shown. A flag is no judgment; flagged items are a list, for the organiser too.
+// Doubt: a flag with a reason on the item shown. A flag is not a judgment; flagged items are a list, for the organiser too.
 
 import { announce, h } from "./dom.js";
 import { keyFor, register } from "./keys.js";

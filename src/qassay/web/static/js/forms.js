@@ -2,7 +2,7 @@
 //
 // Fields go by their names (numbers for type=number, true or false for a checkbox, nothing for an empty optional field).
 // Problems appear at their fields, everything else at the top of the form. After success the page goes to data-then,
-// or is loaded anew; a form with data-event instead sends an event "done" with the answer, for the page's own script.
+// or is reloaded; a form with data-event instead sends an event "done" with the answer, for the page's own script.
 import { ApiError, call } from "./api.js";
 import { h } from "./dom.js";
 
@@ -112,7 +112,7 @@ export function clear(form) {
 }
 
 /**
- * Ask before something that is hard to take back.
+ * Ask before something that is hard to undo.
  *
  * @param {string} question
  * @param {string} [yes] what the button that agrees says

@@ -1,4 +1,4 @@
-// Shortcuts: registered by pages, shown by `?`, changed by whoever uses them, silent while somebody types.
+// Shortcuts: registered by pages, shown by `?`, changed by the people who use them, silent while somebody types.
 import { ApiError, put } from "./api.js";
 import { announce, fill, h, siteData } from "./dom.js";
 
@@ -199,7 +199,7 @@ async function reset() {
   dispatchEvent(new CustomEvent("shortcuts-changed"));
   try {
     await put("/account/shortcuts", { shortcuts: own });
-    draw("All shortcuts are as they came.");
+    draw("All shortcuts are reset.");
   } catch (error) {
     draw(error instanceof ApiError ? error.message : "The change was not saved.");
   }
@@ -250,7 +250,7 @@ function draw(message) {
     h(
       "div",
       { class: "row end" },
-      h("button", { type: "button", onclick: () => void reset() }, "As they came"),
+      h("button", { type: "button", onclick: () => void reset() }, "Reset to defaults"),
       h("button", { type: "button", class: "primary", onclick: () => done.close() }, "Close"),
     ),
   );

@@ -130,7 +130,7 @@ export class KnownClasses {
       const sent = { key: freshKey(), of: last.key };
       const found = await post(`/judge/${this.bench.sheet.assignment}/classes/undo`, sent);
       this.renamings.pop();
-      await this.follow(found.classes, "Taken back.");
+      await this.follow(found.classes, "Undone.");
     } catch (error) {
       this.bench.complain(message(error));
     }

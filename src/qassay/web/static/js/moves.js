@@ -1,4 +1,4 @@
-// Buttons for what keys do between items: for a touch screen, and for whoever does not know the keys yet.
+// Buttons for what keys do between items: for touch screens, and for people who do not know the keys yet.
 import { byId } from "./dom.js";
 import { keyFor, press, register } from "./keys.js";
 import { takeBack } from "./steps.js";

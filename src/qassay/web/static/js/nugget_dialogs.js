@@ -16,7 +16,7 @@ export async function responsesAgain(list, text, known = true) {
   if (list.lookedThrough === 0) return null;
   const way = await choose(
     "Which responses do you want to look at again?",
-    `You have looked through ${list.lookedThrough} with the list as it was. The change: “${text}”.`,
+    `You are done with ${list.lookedThrough}, with the list as it was. The change: “${text}”.`,
     [
       { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
       ...(known ? [{ value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" }] : []),

@@ -25,9 +25,9 @@ export class NuggetList {
     this.nuggets = [];
     this.lookedThrough = 0;
     this.step = 1;
-    // Taking back changes versions in ways that only the server knows: nothing is changed until it has answered.
+    // Undoing changes versions in ways that only the server knows: nothing is changed until it has answered.
     this.unsure = false;
-    /** @type {string[]} The keys of the changes made here, for taking them back. */
+    /** @type {string[]} The keys of the changes made here, for undoing them. */
     this.keys = [];
     this.outbox = new Outbox(String(account), {
       state: (state, waiting) => tellState(state, waiting),
@@ -141,7 +141,7 @@ export class NuggetList {
   }
 
   /**
-   * Put a nugget at another place: before the one that stands there now, or at the end.
+   * Put a nugget at another place: before the one that is there now, or at the end.
    * @param {Nugget} one
    * @param {number} place
    */
@@ -162,7 +162,7 @@ export class NuggetList {
     });
   }
 
-  /** Take back the last change made here; that too is kept. */
+  /** Undo the last change made here; the history keeps both. */
   undo() {
     const of = this.keys.pop();
     if (of === undefined) return false;

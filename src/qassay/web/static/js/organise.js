@@ -1,4 +1,4 @@
-// What the organiser's pages share: a change through the API, then the page anew with the focus where it was.
+// Shared by the organiser's pages: a change through the API, then the page reloaded with the focus where it was.
 import { ApiError, call } from "./api.js";
 import { h } from "./dom.js";
 
@@ -6,7 +6,7 @@ const FOCUS = "qassay.focus";
 const TOLD = "qassay.told";
 
 /**
- * Make a change and load the page anew; what was wrong is shown in #complaint.
+ * Make a change and reload the page; an error is shown in #complaint.
  *
  * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
  * @param {string} path
@@ -29,7 +29,7 @@ export async function act(method, path, body, after = {}) {
 }
 
 /**
- * Load the page anew.
+ ** Reload the page.
  *
  * @param {string} [focus] a selector
  */
@@ -38,7 +38,7 @@ export function again(focus) {
   location.reload();
 }
 
-/** Put the focus where it was before the page was loaded anew, and say what was done. */
+/** Put the focus where it was before the page was reloaded, and say what was done. */
 export function comeBack() {
   const told = sessionStorage.getItem(TOLD);
   const place = document.getElementById("told");

@@ -13,7 +13,7 @@ import { recall, remember } from "./remembered.js";
  * @property {(state: OutboxState, waiting: number) => void} state  What the page says of the saves.
  * @property {(letter: PendingSave, answer: any) => void} delivered
  * @property {(letter: PendingSave, status: number, answer: any) => boolean} refused  The server said no: it will never be taken.
- *   Whether the page asks what to do; else it is told until somebody has seen it.
+ *   Whether the page asks what to do; else the refusal is shown until somebody has seen it.
  */
 
 // What a page says of each state.

@@ -34,7 +34,7 @@ onClick("#remove-question", async () => {
 onClick("[data-withdraw]", async (button) => {
   const { answer, doc } = button.dataset;
   const reason = isDraft ? "" : await askReason(`Withdraw “${(answer ?? "").slice(0, 80)}”?`, "Withdraw", {
-    hint: "The answer stays in the record, with the reason; it is no known answer any more.",
+    hint: "The answer stays in the record, with the reason; it is no longer a known answer.",
   });
   if (reason === null) return;
   await act("POST", "/development/question/answers/withdraw", { id, answer, doc, reason }, { focus: "#answers" });

@@ -1,4 +1,4 @@
-// Decisions that the server refused. They are kept until whoever made them has seen it: the page may have gone on by then.
+// Decisions that the server refused. They are kept until the assessor has seen it: the page may have gone on by then.
 import { fill, h } from "./dom.js";
 import { recall, remember } from "./remembered.js";
 

@@ -38,7 +38,7 @@ async function ask(job) {
   }
 }
 
-/** Load the page again: the answer that was waited for, and not one that would have to be computed anew. */
+/** Reload the page: with the answer that was waited for, not one that would have to be computed again. */
 function leave() {
   const address = new URL(location.href);
   address.searchParams.delete("fresh");
@@ -55,7 +55,7 @@ function show(state) {
     bar.value = state.done;
   }
   const share = state.total > 0 ? `${Math.floor((100 * state.done) / state.total)}%` : "";
-  say(state.waiting ? "Waiting for what was asked before." : share);
+  say(state.waiting ? "Waiting for an earlier request." : share);
 }
 
 /**

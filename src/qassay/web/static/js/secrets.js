@@ -1,4 +1,4 @@
-// What is told once: a token, or a one-time link. It is shown in a dialog; the page is loaded anew after it.
+// Shown once, in a dialog: a token, or a one-time link. The page is reloaded after it.
 import { h } from "./dom.js";
 
 const OWN = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -1,4 +1,4 @@
-// Signing in. A link from elsewhere arrives without our cookie (SameSite=Strict): whoever is signed in goes on at once.
+// Signing in. A link from elsewhere arrives without our cookie (SameSite=Strict): people who are signed in go on at once.
 import { ApiError, get } from "./api.js";
 import { followSignOn } from "./single_sign_on.js";
 

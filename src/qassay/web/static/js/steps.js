@@ -1,4 +1,4 @@
-// The decisions that can be taken back, also those of the page before: moving on may load another screen.
+// The decisions that can be undone, also those of the page before: moving on may load another screen.
 import { announce, notify } from "./dom.js";
 import { recall, remember } from "./remembered.js";
 
@@ -10,13 +10,13 @@ import { recall, remember } from "./remembered.js";
  * @property {number} item
  * @property {string} part
  * @property {number} before  The version that stood.
- * @property {import("./supply.js").Verdict | null} verdict  What stood.
+ * @property {import("./supply.js").Verdict | null} verdict  The verdict before it.
  * @property {string} [about]  What was decided on, in words.
  * @property {string} [said]  What was decided, in words.
- * @property {boolean} [together]  It is taken back together with the one before it.
+ * @property {boolean} [together]  It is undone together with the one before it.
  */
 
-// Of the steps of earlier pages so many are kept.
+// The number of steps of earlier pages that are kept.
 const KEPT = 100;
 
 export class Steps {
@@ -35,7 +35,7 @@ export class Steps {
     return this.list.at(-1);
   }
 
-  /** The last two are one to whoever made them. */
+  /** The last two are one step to the assessor. */
   join() {
     const last = this.pop();
     if (last) this.push({ ...last, together: true });
@@ -65,7 +65,7 @@ export class Steps {
 }
 
 /**
- * Take back the last decision, wherever it was; that too is kept.
+ ** Undo the last decision, wherever it was; the history keeps both.
  * @param {import("./workbench.js").Workbench} bench
  */
 export async function takeBack(bench) {

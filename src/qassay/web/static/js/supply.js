@@ -90,7 +90,7 @@ export class Supply {
   }
 
   /**
-   * Count an item of the question shown as it stands.
+   * Count an item of the question shown as it is.
    * @param {ItemView} view
    */
   count({ id, complete, parts }) {
@@ -107,7 +107,7 @@ export class Supply {
 
   /**
    * The sheet of a question, with the decisions that are on their way as it is asked for. What has arrived the server
-   * knows better: another tab may have taken it back.
+   * knows better: another tab may have undone it.
    * @param {number} number
    * @returns {Promise<Sheet>}
    */

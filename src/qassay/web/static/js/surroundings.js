@@ -1,4 +1,4 @@
-// What stands around the item that is judged: the question above it, how far the assessor is, whether all is saved.
+// The surroundings of the item that is judged: the question above it, how far the assessor is, whether all is saved.
 
 import { byId, fill, h, plural } from "./dom.js";
 import { limitMoves } from "./moves.js";

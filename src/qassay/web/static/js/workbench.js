@@ -1,5 +1,5 @@
 // The workbench: what every judging screen shares. It walks through the items of a question and on to the next question,
-// hands decisions to the outbox, and takes them back. A screen only draws an item and says which key means which verdict.
+// hands decisions to the outbox, and undoes them. A screen only draws an item and says which key means which verdict.
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
 import { asked, go, show, watch } from "./address.js";
@@ -40,7 +40,7 @@ export class Workbench {
     this.wanted = 0; // the item asked for last: another that comes then is late
     this.supply = new Supply(this.sheet, () => this.outbox.letters());
     this.steps = new Steps(String(this.sheet.assessor.id));
-    // The last decision in words, until it is told what came of it.
+    // The last decision in words, until its outcome is known.
     this.said = "";
     // While the assessor is asked which of two decisions stands, the page is not left.
     this.asking = false;
@@ -155,7 +155,7 @@ export class Workbench {
   }
 
   /**
-   * Go to another page once everything is saved: it reads what stands.
+   * Go to another page once everything is saved: it reads the saved judgments.
    * @param {string} address
    */
   async leave(address) {
@@ -241,7 +241,7 @@ export class Workbench {
     this.tellProgress();
   }
 
-  /** Whether the question takes no decisions; the assessor is told. */
+  /** Whether the question takes no decisions; a message says so. */
   isLocked() {
     if (this.sheet.locked) notify("Not saved: this question is locked.");
     return this.sheet.locked;
@@ -272,7 +272,7 @@ export class Workbench {
   }
 
   /**
-   * The server said no: show what stands, beside what was decided here, and let the assessor choose.
+   * The server said no: show the saved judgment next to the one made here, and let the assessor choose.
    * @param {PendingSave} letter
    * @param {number} status
    * @param {any} answer
@@ -305,7 +305,7 @@ export class Workbench {
     this.tellProgress();
   }
 
-  /** Fetch an item of this question anew, the one shown if no other is named, and show it. */
+  /** Fetch an item of this question again, the one shown if no other is named, and show it. */
   async reload(id = this.view?.id) {
     this.asking = false;
     if (id === undefined || !this.sheet.items.some((one) => one.id === id)) return;
@@ -320,7 +320,7 @@ export class Workbench {
   }
 
   /**
-   * Tell what is wrong until it is mended; without a message, nothing is.
+   * Show what is wrong until it is fixed; without a message, nothing is wrong.
    * @param {string} message
    * @param {() => void} [again]
    */

@@ -19,7 +19,7 @@ let drawn = null;
 const strings = new Choices("Strings of the response", { current: () => mark() });
 const nuggets = new Choices("Nuggets", { multiple: true, pick: () => toggle(nuggets.at) });
 const count = h("span", { class: "badge" });
-const done = h("button", { type: "button", class: "primary", onclick: () => lookedThrough() }, "Looked through ", h("kbd", null, "Enter"));
+const done = h("button", { type: "button", class: "primary", onclick: () => lookedThrough() }, "Done with this response ", h("kbd", null, "Enter"));
 const whole = h("p", { class: "notice", hidden: true });
 
 const bench = new Workbench({ draw, begin });
@@ -36,7 +36,7 @@ register("matches.up", "ArrowUp", "String before", () => strings.move(-1));
 register("matches.right", "ArrowRight", "Next nugget", () => nuggets.move(1));
 register("matches.left", "ArrowLeft", "Nugget before", () => nuggets.move(-1));
 register("matches.link", " ", "Link the string with the nugget, or take the link away", () => toggle(nuggets.at));
-register("matches.done", "Enter", "Looked through: go on (also where no nugget was found)", () => lookedThrough());
+register("matches.done", "Enter", "Done with this response (also if no nugget was found)", () => lookedThrough());
 register("matches.found", "i", "Which nuggets are in the response already", () => showFound());
 register("matches.next", ".", "Next response", () => void bench.step(1));
 register("matches.previous", ",", "Response before", () => void bench.step(-1));
@@ -185,7 +185,7 @@ function lookedThrough() {
   const view = drawn;
   if (!view) return;
   const loose = view.parts.find((one) => one.part === "")?.verdict?.nuggets ?? [];
-  announce("Looked through");
+  announce("Done with this response");
   if (view.complete) void bench.advance();
   else bench.decide("", { nuggets: loose }, { advance: true });
 }

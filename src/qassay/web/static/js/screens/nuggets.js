@@ -84,7 +84,7 @@ field.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
     void write(event.ctrlKey || event.shiftKey);
-  } else if (event.key === "Escape") side.focus(); // where whoever writes came from
+  } else if (event.key === "Escape") side.focus(); // where the writer came from
 });
 
 /** @param {(one: Nugget, at: number) => void} act */
@@ -129,9 +129,9 @@ function place(one, at) {
 }
 
 function undo() {
-  if (list.unsure) return announce("The change before is still being taken back.");
+  if (list.unsure) return announce("The last change is still being undone.");
   complain("");
-  if (list.undo()) announce("Taken back");
+  if (list.undo()) announce("Undone");
   else notify("Nothing to undo.");
 }
 
@@ -286,7 +286,7 @@ async function start() {
     groups = found.groups;
     drawEarlier(earlier);
     drawStrings();
-    // Whoever has begun to write meanwhile goes on writing.
+    // A person who has begun to write meanwhile goes on writing.
     if (document.activeElement === document.body) strings.focus();
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));

@@ -84,7 +84,7 @@ function draw(here, view) {
       (one.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${one.citations.join(", ")}]`) : null));
   const said = cited ? view.body.elements[cited.sentence].text : "";
   const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: said } }) : null;
-  // Where all stands in one column, what a citation is judged by stands with it.
+  // In one column, the text that a citation is judged by is shown with it.
   const narrow = matchMedia("(max-width: 46rem)").matches;
   const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, said), source] : null;
   const facts = parts.filter((one) => one.kind === "support");
@@ -108,7 +108,7 @@ function draw(here, view) {
 /**
  * @param {PartView[]} parts
  * @param {(part: PartView) => string} name
- * @param {(Node | null)[] | null} beside  What stands with the chosen one.
+ * @param {(Node | null)[] | null} beside  Elements shown with the chosen one.
  */
 function list(parts, name, beside) {
   return h("ol", { class: "parts" }, parts.map((part) =>

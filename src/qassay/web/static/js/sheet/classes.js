@@ -66,7 +66,7 @@ export function takeBackRenaming(number, { of }) {
 }
 
 /**
- * The elements that stand as correct, each with its class: the one it was given, else its own string.
+ * The elements judged correct, each with its class: the one it was given, else its own string.
  * @param {number} number
  */
 function right(number) {

@@ -11,7 +11,7 @@ export function rows() {
   data.questions.forEach((_, index) => {
     for (const [place, history] of Object.entries(decidedOn(index + 1))) {
       const cut = place.indexOf("/");
-      // What was said before something was taken back does not count; that nothing stands now does.
+      // Judgments before a removal do not count; the removal does.
       const since = history.findLastIndex(([verdict]) => verdict === null);
       const told = since === history.length - 1 ? history.slice(since) : history.slice(since + 1);
       for (const [verdict, at] of told) {

@@ -4,7 +4,7 @@ import { byId } from "../dom.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
- * @typedef {[Verdict | null, string]} Entry  A verdict, or nothing where one was taken back, and when.
+ * @typedef {[Verdict | null, string]} Entry  A verdict, or nothing where one was removed, and when.
  * @typedef {Record<string, Entry[]>} Decided  The decisions of a question by "ITEM/PART", oldest first.
  * @typedef {{question: string, answer: string, doc: string | null, at: string}} Known  An answer that the assessor knows of.
  * @typedef {object} SheetData
@@ -24,7 +24,7 @@ import { byId } from "../dom.js";
 export const data = JSON.parse(byId("sheet-data").textContent ?? "null");
 
 const PLACE = `qassay-sheet/${data.evaluation}/${data.sheet}`;
-/** @type {Map<string, unknown>} What stands where the browser keeps nothing. */
+/** @type {Map<string, unknown>} The entries, where the browser keeps nothing. */
 const memory = new Map();
 let failing = false;
 

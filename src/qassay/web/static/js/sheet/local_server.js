@@ -162,7 +162,7 @@ export function decide(number, sent) {
 }
 
 /**
- * Put back what stood at an earlier version (0: nothing); that is kept as well.
+ * Put back the judgment of an earlier version (0: nothing); the history keeps both.
  * @param {number} number
  * @param {{item: number, part: string, expected: number, to: number}} sent
  */
@@ -178,7 +178,7 @@ export function takeBack(number, sent) {
 function append(number, sent, verdict) {
   const item = itemOf(number, sent.item);
   if (!item.parts.some((one) => one.part === sent.part)) throw new ApiError(404, "This item has no such part.");
-  const decided = decidedOn(number); // as it stands now, also in another tab
+  const decided = decidedOn(number); // as it is now, also in another tab
   const history = decided[`${sent.item}/${sent.part}`] ?? [];
   if (history.length !== sent.expected) {
     const message = "This was judged in another tab in the meantime.";

@@ -14,7 +14,7 @@ import { STATES } from "./outbox.js";
 const SHOWN = 500;
 
 /**
- * Begin. `run` runs a module of the application; a screen is run anew for every question that needs another one.
+ * Begin. `run` runs a module of the application; a screen is run again for every question that needs another one.
  * @param {(name: string) => void} run
  */
 export function main(run) {
