@@ -44,11 +44,11 @@ if TYPE_CHECKING:
         people,
         plan,
         report,
-        sample,
         sensitivity,
         stability,
-        trust,
     )
+    from qassay.analysis.sampling import sample
+    from qassay.analysis.trusting import trust
     from qassay.assessors import judge
     from qassay.assessors.reusing import reuse
     from qassay.demo import demo_folder
@@ -84,11 +84,11 @@ _HOMES = {
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis", "report"),
     "reuse": ("qassay.assessors.reusing", "reuse"),
-    "sample": ("qassay.analysis", "sample"),
+    "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
-    "trust": ("qassay.analysis", "trust"),
+    "trust": ("qassay.analysis.trusting", "trust"),
 }
 
 __all__ = [

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.analysis.overview import Facts
-    from qassay.analysis.sampling import DrawnSample
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
-    from qassay.meta.trust import Trust
     from qassay.reports import Report
     from qassay.scoring import Missing, Scores, Unjudged
 
@@ -432,77 +430,6 @@ def stability(
         raise UsageError("stability compares the scores of two judges or more, or an evaluation")
     first = next(iter(matrices))
     return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
-
-
-def trust(
-    evaluation: Evaluation,
-    assessor: str,
-    against: str | None = None,
-    *,
-    measure: str | None = None,
-    component: str | None = None,
-    two_people: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> Trust:
-    """How far does an automatic assessor judge and rank like people?
-
-    `assessor` is its judgment set, `against` that of people (the default judgments unless named). `two_people` asks for
-    the alternative annotator test with two people too, where it gives no verdict. `resamples` bootstrap resamples give
-    the intervals (0: none).
-    """
-    from qassay.analysis.trusting import trust as study
-
-    return study(
-        evaluation,
-        assessor,
-        against,
-        measure=measure,
-        component=component,
-        two_people=two_people,
-        seed=seed,
-        resamples=resamples,
-    )
-
-
-def sample(
-    evaluation: Evaluation,
-    size: int,
-    judge: str,
-    *,
-    pair: tuple[str, str] | None = None,
-    name: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-    whole: bool = False,
-    seed: int = 0,
-) -> DrawnSample:
-    """Draw the questions that people should judge to correct the automatic assessor `judge`, and keep the draw.
-
-    The sample is a random order, the same for all runs, in `samples/` of the evaluation; `pair` draws only questions on
-    which two runs differ. For nuggets and series the labels go round all topics or series; `whole` draws whole
-    questions instead of nuggets. The other keyword arguments say how runs are scored, as in `Evaluation.score`.
-    """
-    from qassay.analysis.sampling import draw_sample
-    from qassay.formats.samples import write_sample
-
-    drawn = draw_sample(
-        evaluation,
-        size,
-        judge,
-        pair=pair,
-        name=name,
-        measure=measure,
-        component=component,
-        unjudged=unjudged,
-        missing=missing,
-        whole=whole,
-        seed=seed,
-    )
-    write_sample(evaluation.folder, drawn.sample)
-    return drawn
 
 
 def reuse(

@@ -91,7 +91,7 @@ class DrawnSample(Result):
         return sample_rows(self.sample)
 
 
-def draw_sample(
+def sample(
     evaluation: Evaluation,
     size: int,
     judge: str,
@@ -104,8 +104,15 @@ def draw_sample(
     missing: Missing = "stop",
     whole: bool = False,
     seed: int = 0,
+    keep: bool = True,
 ) -> DrawnSample:
-    """Draw the questions that people should judge; nothing is written."""
+    """Draw the questions that people should judge to correct the automatic assessor `judge`, and keep the draw.
+
+    The sample is a random order, the same for all runs, in `samples/` of the evaluation; `pair` draws only questions on
+    which two runs differ. For nuggets and series the labels go round all topics or series; `whole` draws whole
+    questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
+    in `Evaluation.score`.
+    """
     if judge not in evaluation.sets:
         raise unknown("judgment set", judge, evaluation.sets)
     joined = evaluation.tally(judge, measure=measure)
@@ -114,7 +121,7 @@ def draw_sample(
     every = len(decisions.draws)
     if pair is not None:
         decisions = _differing(decisions, equal_answers(joined, *_known(pair, decisions)))
-    sample = new_sample(
+    drawn = new_sample(
         name or (f"{pair[0]}-{pair[1]}" if pair else judge),
         decisions.draws,
         decisions.units,
@@ -124,19 +131,24 @@ def draw_sample(
         measure=decisions.measure,
         pair=pair,
     )
-    useless, good = _bought(decisions, sample, every)
-    pooled = to_label(evaluation, sample)
+    useless, good = _bought(decisions, drawn, every)
+    pooled = to_label(evaluation, drawn)
     kinds = {part.record.nouns for part in pooled.types}
-    return DrawnSample(
-        sample=sample,
+    result = DrawnSample(
+        sample=drawn,
         labels=sum(part.subjects.height for part in pooled.types),
         useless=useless,
         good=good,
         unit_name=decisions.unit_name,
         drawn_name=decisions.drawn_name,
         nouns=kinds.pop() if len(kinds) == 1 else ("item", "items"),
-        notes=_notes(decisions, sample, every),
+        notes=_notes(decisions, drawn, every),
     )
+    if keep:
+        from qassay.formats.samples import write_sample
+
+        write_sample(evaluation.folder, drawn)
+    return result
 
 
 def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:

@@ -38,12 +38,14 @@ def trust(
     measure: str | None = None,
     component: str | None = None,
     two_people: bool = False,
-    seed: int = 0,
     resamples: int = 1000,
+    seed: int = 0,
 ) -> Trust:
-    """How far can an automatic assessor be trusted, measured against people (the default key unless named)?
+    """How far does an automatic assessor judge and rank like people?
 
-    `two_people` asks for the alternative annotator test with two people too, where it gives no verdict.
+    `assessor` is its judgment set, `against` that of people (the default judgments unless named). `two_people` asks for
+    the alternative annotator test with two people too, where it gives no verdict. `resamples` bootstrap resamples give
+    the intervals (0: none).
     """
     people = _people(evaluation, assessor, against)
     program, copied = _without_copies(evaluation, assessor, people)

@@ -82,7 +82,7 @@ def command(
       qassay sample my-eval --size 60 --for gpt-4 --assign ada,ben
       qassay sample my-eval --size 40 --for gpt-4 --for-pair new,old
     """
-    from qassay.analysis.sampling import draw_sample
+    from qassay.analysis.sampling import sample
     from qassay.evaluation import open_evaluation
     from qassay.formats.names import name_fault
     from qassay.formats.samples import write_sample
@@ -93,7 +93,7 @@ def command(
     if sheet is not None and sheet.exists():
         raise UsageError(f"{sheet} is there already, perhaps with somebody's judgments; name another file")
     evaluation = open_evaluation(folder)
-    drawn = draw_sample(
+    drawn = sample(
         evaluation,
         size,
         judge,
@@ -105,6 +105,7 @@ def command(
         missing=missing,
         whole=whole,
         seed=seed,
+        keep=False,  # first the faults of what is to be done with it
     )
     accounts = _accounts(evaluation, assign, drawn.sample) if assign is not None else []
     path = write_sample(evaluation.folder, drawn.sample)

@@ -42,7 +42,7 @@ def command(
       qassay trust my-eval --assessor overlap
       qassay trust my-eval --assessor gpt-4 --against first --json
     """
-    from qassay.analysis import trust
+    from qassay.analysis.trusting import trust
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)

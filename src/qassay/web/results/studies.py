@@ -276,7 +276,7 @@ def trust(
     against: Name | None = None,
 ) -> Finding:
     """An automatic assessor beside people: agreement, rankings, bias by run and by pair of runs."""
-    from qassay.analysis import trust as examined
+    from qassay.analysis.trusting import trust as examined
 
     known = sorted(evaluation.automatic_sets)
     if assessor is None and not known:
