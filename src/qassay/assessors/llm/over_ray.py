@@ -68,7 +68,7 @@ class RayCarrier:
 
     def started(self) -> Worker:
         """A new worker on one of the nodes; requests wait in it until it is there."""
-        made = self.ray.remote(_Host).options(num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD")
+        made = self.ray.remote(_Sender).options(num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD")
         return Worker(made.remote(self.endpoint, self.timeout))
 
     def places(self, wanted: int) -> int:
@@ -107,7 +107,7 @@ class RayCarrier:
             self.workers[self.workers.index(worker)] = self.started()
 
 
-class _Host:
+class _Sender:
     """What runs on a node. Errors go back as values, because exceptions lose their fields on the way."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
