@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis.judged_answers import answers_by_run
 from qassay.analysis.reporting import Scored, of_evaluation, of_matrix, scores_of
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
@@ -367,11 +369,39 @@ def test_a_result_page_shows_own_scores_the_median_and_the_best() -> None:
     assert sum(number for kind, number in kinds.items() if kind.startswith("factoid, target")) == 77
 
 
+def test_a_result_page_says_how_each_answer_was_judged() -> None:
+    """Compared with the files: every item of the run with the label of the adjudicated set."""
+    evaluation = qassay.open(qassay.demo_folder())
+    scores = scores_of(evaluation, Scored())
+    answers = answers_by_run(evaluation, scores, scores.tags)
+    page = organisation_page(scores, "team B", answers)
+    assert [shown.title for shown in page.tables[-2:]] == [
+        "Answers of egret, and how they were judged",
+        "Answers of dunlin, and how they were judged",
+    ]
+    lines = (qassay.demo_folder() / "runs" / "egret.txt").read_text(encoding="utf-8").splitlines()
+    rows = page.tables[-2].rows
+    assert len(rows) == len(lines)
+    file = (qassay.demo_folder() / "judgments" / "adjudicated.jsonl").read_text(encoding="utf-8")
+    labels = {
+        (row["question"], row["doc"], row["text"]): row["judgment"]
+        for row in map(json.loads, file.splitlines())
+        if "judgment" in row and "run" not in row
+    }
+    judged = {(row[0], row[4], row[3]): row[5] for row in rows if row[1] == "factoid" and row[3] != "NIL"}
+    assert judged == {item: labels[item] for item in judged}
+    assert len(judged) > 50
+    assert {row[5] for row in rows if row[3] == "NIL"} <= {"right: no answer is known", "wrong: there is an answer"}
+    assert page.html().count("<tr>") > len(lines), "the page has all rows"
+
+
 def test_a_result_page_names_no_other_run() -> None:
-    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    evaluation = qassay.open(qassay.demo_folder())
+    scores = scores_of(evaluation, Scored())
     gaps = replace(scores, missing=("zero", {"ibis": 3}))
+    answers = answers_by_run(evaluation, scores, scores.tags)
     for organisation in organisations(scores):
-        page = organisation_page(gaps, organisation).html()
+        page = organisation_page(gaps, organisation, answers).html()
         others = [run for run in scores.tags if scores.information[run].organisation != organisation]
         teams = [name for name in organisations(scores) if name != organisation]
         assert not [name for name in (*others, *teams) if re.search(rf"\b{name}\b", page)]

@@ -142,12 +142,12 @@ def _link(name: str, form: str, kind: str, data: bytes) -> str:
     return f'<p class="note download"><a download="{name}" href="{address}">Save as {form}: {name}</a></p>'
 
 
-def table_html(table: Table) -> str:
-    """A table with its caption and notes; a table that is too large for a page is named and not shown."""
+def table_html(table: Table, *, most: int = MOST_ROWS) -> str:
+    """A table with its caption and notes, and `most` rows; one that is too wide for a page is named and not shown."""
     if len(table.rows[:MOST_ROWS]) * len(table.columns) > MOST_CELLS:
         size = f"{len(table.rows):,} rows, {len(table.columns):,} columns"
         return f'<p class="note">{text(safe_text(table.title))}: {size}. `report --format csv` writes all of it.</p>'
-    rows = replace(table, rows=table.rows[:MOST_ROWS]).cells()
+    rows = replace(table, rows=table.rows[:most]).cells()
     kinds = [_kind([row[place] for row in rows]) if column.left else "" for place, column in enumerate(table.columns)]
     head = "".join(
         f'<th scope="col"{kind}>{text(safe_text(column.header))}</th>' if column.header else f"<td{kind}></td>"
