@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 import qassay
 from qassay.analysis.judged_answers import answers_by_run
 from qassay.analysis.reporting import Scored, of_evaluation, of_matrix, scores_of
+from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
 from qassay.reports.latex import escape
@@ -151,6 +153,30 @@ def test_all_ties_are_no_ranking() -> None:
 def test_a_shared_first_place_is_named() -> None:
     shared = of(("A", "B", "C"), np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=float))
     assert shared.answer[0] == "A and B share first place with 0.750."
+
+
+def test_two_runs_without_any_nuggets_have_a_report(tmp_path: Path) -> None:
+    """One series, 200 characters in a tag, and nobody has written nuggets: what is judged is reported."""
+    folder = tmp_path / "few"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "judgments").mkdir()
+    (folder / "qassay.toml").write_text('name = "few"\ntask = "series2004"\n')
+    asked = [
+        {"id": "1.1", "type": "factoid", "text": "متى؟", "series": "1", "target": "جسر"},
+        {"id": "1.2", "type": "other", "series": "1", "target": "جسر"},
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    label = {"question": "1.1", "doc": "D1", "text": "1901", "judgment": "R"}
+    (folder / "judgments" / "first.jsonl").write_text(json.dumps(label) + "\n")
+    for tag in ("t" * 200, "b"):
+        (folder / "runs" / f"{tag[:9]}.txt").write_text(f"1.1 {tag} D1 1901\n1.2 {tag} D1 a bridge\n")
+    evaluation = qassay.open(folder)
+    with pytest.raises(InputError, match="not judged"):
+        of_evaluation(evaluation, Scored())
+    built = build_report(of_evaluation(evaluation, Scored(component="factoid")))
+    assert built.answer[0] == "Both runs score 1.000: none is ahead."
+    assert "t" * 200 in parsed(built.html()).cells
+    assert "nan" not in built.markdown().lower()
 
 
 # Odd names
