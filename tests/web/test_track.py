@@ -125,6 +125,12 @@ def check_results(track: Track, number: str) -> None:
         ("3", "100 m", "W"),
     ]
     client = track.client("sara")
+    [figure] = south["figures"]
+    numbers = client.get(figure["files"]["csv"]).text.splitlines()
+    assert numbers[0] == "question,s1,median,best"
+    assert set(numbers[1:]) == {"1,0.0,1.0,1.0", "2,1.0,1.0,1.0", "3,0.0,1.0,1.0"}
+    assert client.get(figure["files"]["svg"]).status_code == 200
+    assert client.get(f"/organisation-results/figure?number={number}&figure=run-2-by-unit").status_code == 404
     for address in ("/organisation-results", "/api/organisation-results", "/submissions", overall["csv"]):
         text = client.get(address).text
         assert "s1" in text

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from qassay.errors import UsageError
+from qassay.figures import Figure, run_by_unit
 from qassay.matrix import Floats
 from qassay.questions import Question
-from qassay.reports.page import table_html, text, whole_page
+from qassay.reports.page import figure_html, table_html, text, whole_page
 from qassay.reports.words import called, score
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
@@ -28,6 +31,7 @@ class OrganisationPage:
     subtitle: str
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
 
     def html(self) -> str:
         """The page as one HTML file."""
@@ -35,6 +39,7 @@ class OrganisationPage:
         body = [f"<h1>{text(title)}</h1>", f'<p class="soft">{text(self.subtitle)}</p>']
         lead, *rest = self.sentences
         body += [f'<p class="lead">{text(lead)}</p>', *(f"<p>{text(sentence)}</p>" for sentence in rest)]
+        body += [f'<div class="card">{figure_html(drawn, drawn.svg(alone=False))}</div>' for drawn in self.figures]
         body += [f'<div class="card">{table_html(shown, most=MOST_ROWS)}</div>' for shown in self.tables]
         return whole_page(title, body)
 
@@ -71,7 +76,14 @@ def organisation_page(
     subtitle = f"{plural(len(own), 'run')} of {len(scores.runs)} · {units} · {scores.measure} · judgments: {scores.key}"
     shown = [_overall(scores, own), *_by_type(scores, own), _by_unit(scores, own), *_by_question(scores, own)]
     shown += [answers[run] for run in own if run in answers] if answers else []
-    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown))
+    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown), tuple(_figures(scores, own)))
+
+
+def _figures(scores: Scores, own: Sequence[str]) -> Iterator[Figure]:
+    """Each run on every unit beside the median and the best; nothing where these scores give no figure."""
+    for place, run in enumerate(own, start=1):
+        with suppress(UsageError):
+            yield replace(run_by_unit(scores.matrix, run), name=f"run-{place}-by-unit")
 
 
 def _overall(scores: Scores, own: Sequence[str]) -> Table:

@@ -105,17 +105,22 @@ def _exhibit(exhibit: Exhibit) -> str:
     link = _download(exhibit)
     if drawn is not None:
         inside = drawn.svg(alone=False)
-        picture = (
-            f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
-            f'aria-label="{text(drawn.title)}">{inside}</div>'
-            f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
-        )
+        picture = figure_html(drawn, inside)
         links = link + _saved_picture(exhibit.name, drawn, inside)
         return f'<div class="card">{picture}<details><summary>Table and files</summary>{shown}{links}</details></div>'
     if exhibit.folded:
         title = text(safe_text(exhibit.table.title))
         return f'<div class="card"><details><summary>{title}</summary>{shown}{link}</details></div>'
     return f'<div class="card">{shown}{link}</div>'
+
+
+def figure_html(drawn: Figure, inside: str) -> str:
+    """A figure with its title and caption; `inside` is its picture."""
+    return (
+        f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
+        f'aria-label="{text(drawn.title)}">{inside}</div>'
+        f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
+    )
 
 
 def _download(exhibit: Exhibit) -> str:

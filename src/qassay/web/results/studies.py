@@ -156,8 +156,13 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
 
     scores = scored(evaluation, choice)
     answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
-    pages = (organisation_page(scores, name, answers) for name in named(scores))
-    return Finding((), {"pages": [asdict(page) for page in pages]})
+    pages = []
+    for name in named(scores):
+        page = organisation_page(scores, name, answers)
+        # A picture is all that a page keeps of a figure.
+        drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
+        pages.append({**asdict(replace(page, figures=())), "pictures": [asdict(picture) for picture in drawn]})
+    return Finding((), {"pages": pages})
 
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
