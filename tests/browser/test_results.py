@@ -22,7 +22,10 @@ PAGES = (
     *("/results/facts", "/results/run?run=harbor", "/results/question?question=r1"),
 )
 # Those of them that have figures.
-WITH_FIGURES = ("/results", "/results/spread", "/results/compare", "/results/stability", "/results/agreement")
+WITH_FIGURES = (
+    *("/results", "/results/spread", "/results/compare", "/results/stability", "/results/agreement"),
+    *("/results/run?run=harbor", "/results/question?question=r1"),
+)
 
 
 def _computed(page: Page) -> None:
@@ -49,6 +52,13 @@ def test_every_page_of_results(
             assert colour in LETTERS[looks.get("color_scheme", "light")], path
         if page.locator(".tabs [aria-current]").count():
             expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
+        if path == "/results":
+            page.locator(".save summary").first.click()
+            with page.expect_download() as saved:
+                page.get_by_role("link", name="PNG of").first.click()
+            assert saved.value.suggested_filename == "leaderboard.png"
+            assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+            accessible(page)
 
 
 def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: Make, accessible: Make) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis.judged_answers import answers_by_run
 from qassay.analysis.reporting import Scored, of_evaluation, of_matrix, scores_of
+from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
 from qassay.reports.latex import escape
@@ -149,6 +153,30 @@ def test_all_ties_are_no_ranking() -> None:
 def test_a_shared_first_place_is_named() -> None:
     shared = of(("A", "B", "C"), np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=float))
     assert shared.answer[0] == "A and B share first place with 0.750."
+
+
+def test_two_runs_without_any_nuggets_have_a_report(tmp_path: Path) -> None:
+    """One series, 200 characters in a tag, and nobody has written nuggets: what is judged is reported."""
+    folder = tmp_path / "few"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "judgments").mkdir()
+    (folder / "qassay.toml").write_text('name = "few"\ntask = "series2004"\n')
+    asked = [
+        {"id": "1.1", "type": "factoid", "text": "متى؟", "series": "1", "target": "جسر"},
+        {"id": "1.2", "type": "other", "series": "1", "target": "جسر"},
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    label = {"question": "1.1", "doc": "D1", "text": "1901", "judgment": "R"}
+    (folder / "judgments" / "first.jsonl").write_text(json.dumps(label) + "\n")
+    for tag in ("t" * 200, "b"):
+        (folder / "runs" / f"{tag[:9]}.txt").write_text(f"1.1 {tag} D1 1901\n1.2 {tag} D1 a bridge\n")
+    evaluation = qassay.open(folder)
+    with pytest.raises(InputError, match="not judged"):
+        of_evaluation(evaluation, Scored())
+    built = build_report(of_evaluation(evaluation, Scored(component="factoid")))
+    assert built.answer[0] == "Both runs score 1.000: none is ahead."
+    assert "t" * 200 in parsed(built.html()).cells
+    assert "nan" not in built.markdown().lower()
 
 
 # Odd names
@@ -367,11 +395,39 @@ def test_a_result_page_shows_own_scores_the_median_and_the_best() -> None:
     assert sum(number for kind, number in kinds.items() if kind.startswith("factoid, target")) == 77
 
 
+def test_a_result_page_says_how_each_answer_was_judged() -> None:
+    """Compared with the files: every item of the run with the label of the adjudicated set."""
+    evaluation = qassay.open(qassay.demo_folder())
+    scores = scores_of(evaluation, Scored())
+    answers = answers_by_run(evaluation, scores, scores.tags)
+    page = organisation_page(scores, "team B", answers)
+    assert [shown.title for shown in page.tables[-2:]] == [
+        "Answers of egret, and how they were judged",
+        "Answers of dunlin, and how they were judged",
+    ]
+    lines = (qassay.demo_folder() / "runs" / "egret.txt").read_text(encoding="utf-8").splitlines()
+    rows = page.tables[-2].rows
+    assert len(rows) == len(lines)
+    file = (qassay.demo_folder() / "judgments" / "adjudicated.jsonl").read_text(encoding="utf-8")
+    labels = {
+        (row["question"], row["doc"], row["text"]): row["judgment"]
+        for row in map(json.loads, file.splitlines())
+        if "judgment" in row and "run" not in row
+    }
+    judged = {(row[0], row[4], row[3]): row[5] for row in rows if row[1] == "factoid" and row[3] != "NIL"}
+    assert judged == {item: labels[item] for item in judged}
+    assert len(judged) > 50
+    assert {row[5] for row in rows if row[3] == "NIL"} <= {"right: no answer is known", "wrong: there is an answer"}
+    assert page.html().count("<tr>") > len(lines), "the page has all rows"
+
+
 def test_a_result_page_names_no_other_run() -> None:
-    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    evaluation = qassay.open(qassay.demo_folder())
+    scores = scores_of(evaluation, Scored())
     gaps = replace(scores, missing=("zero", {"ibis": 3}))
+    answers = answers_by_run(evaluation, scores, scores.tags)
     for organisation in organisations(scores):
-        page = organisation_page(gaps, organisation).html()
+        page = organisation_page(gaps, organisation, answers).html()
         others = [run for run in scores.tags if scores.information[run].organisation != organisation]
         teams = [name for name in organisations(scores) if name != organisation]
         assert not [name for name in (*others, *teams) if re.search(rf"\b{name}\b", page)]

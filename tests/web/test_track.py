@@ -117,7 +117,20 @@ def check_results(track: Track, number: str) -> None:
     assert [column["header"] for column in overall["columns"]] == ["", "s1", "median", "best"]
     assert overall["rows"][0][0] == "cws"
     assert overall["rows"][0][1:] == pytest.approx([SCORES["s1"], SCORES["n2"], SCORES["n1"]], abs=1e-12)
+    answers = south["tables"][-1]
+    assert answers["title"] == "Answers of s1, and how they were judged"
+    assert [(row[0], row[3], row[5]) for row in answers["rows"]] == [
+        ("1", "1850", "W"),
+        ("2", "Ann Lee", "R"),
+        ("3", "100 m", "W"),
+    ]
     client = track.client("sara")
+    [figure] = south["figures"]
+    numbers = client.get(figure["files"]["csv"]).text.splitlines()
+    assert numbers[0] == "question,s1,median,best"
+    assert set(numbers[1:]) == {"1,0.0,1.0,1.0", "2,1.0,1.0,1.0", "3,0.0,1.0,1.0"}
+    assert client.get(figure["files"]["svg"]).status_code == 200
+    assert client.get(f"/organisation-results/figure?number={number}&figure=run-2-by-unit").status_code == 404
     for address in ("/organisation-results", "/api/organisation-results", "/submissions", overall["csv"]):
         text = client.get(address).text
         assert "s1" in text

@@ -235,6 +235,7 @@ def _result_pages(
     as_json: bool,
 ) -> None:
     """One page per organisation."""
+    from qassay.analysis.judged_answers import answers_by_run
     from qassay.analysis.reporting import Scored, scores_of
     from qassay.evaluation import open_evaluation
     from qassay.reports.organisations import organisation_page, organisations
@@ -255,7 +256,8 @@ def _result_pages(
         message = 'no run names its organisation. Add it to runs.jsonl: {"run": ..., "organisation": ...}'
         raise InputError(Problem("configuration", message, str(sources[0])))
     pages = dict(zip(_file_names(named), named, strict=True))
-    contents = {file: organisation_page(scores, which).html().encode() for file, which in pages.items()}
+    answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
+    contents = {file: organisation_page(scores, which, answers).html().encode() for file, which in pages.items()}
     _write(to, contents, folder=True)
     nameless = [row.run for row in scores.runs if not scores.information[row.run].organisation]
     if as_json:

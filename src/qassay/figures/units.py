@@ -185,7 +185,7 @@ def unit_by_run(matrix: ScoreMatrix, unit: str) -> Figure:
         y=names("run", [run for run, _ in shown])
     )
     bars = base.mark_bar(color=ACCENT, height={"band": 0.65}).encode(
-        x=alt.X("score:Q", title=f"{matrix.measure} on {one} {unit}", scale=scale)
+        x=alt.X("score:Q", title=f"{matrix.measure} on {one} {unit}", scale=scale, axis=alt.Axis(tickCount=6))
     )
     numbers = base.mark_text(align="left", dx=6, color=SOFT).encode(x="score:Q", text=alt.Text("score:Q", format=".3f"))
     rule = chart([{"mean": mean}]).mark_rule(color=INK, strokeDash=[4, 4]).encode(x="mean:Q")

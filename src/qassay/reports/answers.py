@@ -24,7 +24,8 @@ def headline(material: Material) -> str:
         return f"The only run, {called(pairs.runs[0])}, scores {score(pairs.scores[0])}; it is compared with nothing."
     shared = [run for run, value in zip(pairs.runs, pairs.scores, strict=True) if pairs.scores[0] - value < TIE]
     if len(shared) == len(pairs.runs):
-        return f"All {len(shared)} runs score {score(pairs.scores[0])}: none is ahead."
+        every = "Both runs" if len(shared) == 2 else f"All {len(shared)} runs"
+        return f"{every} score {score(pairs.scores[0])}: none is ahead."
     alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
     if len(shared) > 1:
         return f"{listed(shared)} share first place with {score(pairs.scores[0])}."

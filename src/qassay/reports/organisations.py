@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from qassay.errors import UsageError
+from qassay.figures import Figure, run_by_unit
 from qassay.matrix import Floats
 from qassay.questions import Question
-from qassay.reports.page import table_html, text, whole_page
+from qassay.reports.page import figure_html, table_html, text, whole_page
 from qassay.reports.words import called, score
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 
 LONGEST_QUESTION = 100
+# Rows of a table on the page: it is all that an organisation gets.
+MOST_ROWS = 5_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,7 @@ class OrganisationPage:
     subtitle: str
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
 
     def html(self) -> str:
         """The page as one HTML file."""
@@ -33,7 +39,8 @@ class OrganisationPage:
         body = [f"<h1>{text(title)}</h1>", f'<p class="soft">{text(self.subtitle)}</p>']
         lead, *rest = self.sentences
         body += [f'<p class="lead">{text(lead)}</p>', *(f"<p>{text(sentence)}</p>" for sentence in rest)]
-        body += [f'<div class="card">{table_html(shown)}</div>' for shown in self.tables]
+        body += [f'<div class="card">{figure_html(drawn, drawn.svg(alone=False))}</div>' for drawn in self.figures]
+        body += [f'<div class="card">{table_html(shown, most=MOST_ROWS)}</div>' for shown in self.tables]
         return whole_page(title, body)
 
 
@@ -43,8 +50,13 @@ def organisations(scores: Scores) -> list[str]:
     return list(dict.fromkeys(name for name in named if name))
 
 
-def organisation_page(scores: Scores, organisation: str) -> OrganisationPage:
-    """The page of one organisation. Medians and best scores are those of all runs, its own among them."""
+def organisation_page(
+    scores: Scores, organisation: str, answers: Mapping[str, Table] | None = None
+) -> OrganisationPage:
+    """The page of one organisation. Medians and best scores are those of all runs, its own among them.
+
+    `answers` has the answers of runs with their judgments; the page has those of its own runs.
+    """
     own = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
     ranks = scores.ranks()
     every = [row.score for row in scores.runs if row.score is not None]
@@ -63,7 +75,15 @@ def organisation_page(scores: Scores, organisation: str) -> OrganisationPage:
     units = counted(len(scores.units.ids), scores.unit_name)
     subtitle = f"{plural(len(own), 'run')} of {len(scores.runs)} · {units} · {scores.measure} · judgments: {scores.key}"
     shown = [_overall(scores, own), *_by_type(scores, own), _by_unit(scores, own), *_by_question(scores, own)]
-    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown))
+    shown += [answers[run] for run in own if run in answers] if answers else []
+    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown), tuple(_figures(scores, own)))
+
+
+def _figures(scores: Scores, own: Sequence[str]) -> Iterator[Figure]:
+    """Each run on every unit beside the median and the best; nothing where these scores give no figure."""
+    for place, run in enumerate(own, start=1):
+        with suppress(UsageError):
+            yield replace(run_by_unit(scores.matrix, run), name=f"run-{place}-by-unit")
 
 
 def _overall(scores: Scores, own: Sequence[str]) -> Table:

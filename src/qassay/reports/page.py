@@ -105,17 +105,22 @@ def _exhibit(exhibit: Exhibit) -> str:
     link = _download(exhibit)
     if drawn is not None:
         inside = drawn.svg(alone=False)
-        picture = (
-            f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
-            f'aria-label="{text(drawn.title)}">{inside}</div>'
-            f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
-        )
+        picture = figure_html(drawn, inside)
         links = link + _saved_picture(exhibit.name, drawn, inside)
         return f'<div class="card">{picture}<details><summary>Table and files</summary>{shown}{links}</details></div>'
     if exhibit.folded:
         title = text(safe_text(exhibit.table.title))
         return f'<div class="card"><details><summary>{title}</summary>{shown}{link}</details></div>'
     return f'<div class="card">{shown}{link}</div>'
+
+
+def figure_html(drawn: Figure, inside: str) -> str:
+    """A figure with its title and caption; `inside` is its picture."""
+    return (
+        f'<figure><h3>{text(drawn.title)}</h3><div class="wide" tabindex="0" role="group" '
+        f'aria-label="{text(drawn.title)}">{inside}</div>'
+        f"<figcaption>{text(drawn.caption)}</figcaption></figure>"
+    )
 
 
 def _download(exhibit: Exhibit) -> str:
@@ -142,12 +147,12 @@ def _link(name: str, form: str, kind: str, data: bytes) -> str:
     return f'<p class="note download"><a download="{name}" href="{address}">Save as {form}: {name}</a></p>'
 
 
-def table_html(table: Table) -> str:
-    """A table with its caption and notes; a table that is too large for a page is named and not shown."""
+def table_html(table: Table, *, most: int = MOST_ROWS) -> str:
+    """A table with its caption and notes, and `most` rows; one that is too wide for a page is named and not shown."""
     if len(table.rows[:MOST_ROWS]) * len(table.columns) > MOST_CELLS:
         size = f"{len(table.rows):,} rows, {len(table.columns):,} columns"
         return f'<p class="note">{text(safe_text(table.title))}: {size}. `report --format csv` writes all of it.</p>'
-    rows = replace(table, rows=table.rows[:MOST_ROWS]).cells()
+    rows = replace(table, rows=table.rows[:most]).cells()
     kinds = [_kind([row[place] for row in rows]) if column.left else "" for place, column in enumerate(table.columns)]
     head = "".join(
         f'<th scope="col"{kind}>{text(safe_text(column.header))}</th>' if column.header else f"<td{kind}></td>"

@@ -15,6 +15,7 @@ import msgspec
 from fastapi import File, Form, Query, UploadFile
 from limits import parse
 from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from qassay.errors import UsageError
@@ -30,9 +31,12 @@ from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
 from qassay.web.pages.runs import Long, Priority, Tag, Uploaded, Withdrawing
 from qassay.web.questions import questions_of
+from qassay.web.results.finding import Form as FigureForm
 from qassay.web.results.finding import csv_lines
-from qassay.web.results.present import TableView, table_view
+from qassay.web.results.present import FigureView, TableView, figure_views, table_view
 from qassay.web.results.publishing import OrganisationResult, organisation_result, organisation_results
+from qassay.web.results.saving import saved_figure
+from qassay.web.results.views import query
 from qassay.web.routing import PARTICIPANTS, Context, Done, Input, Router, TheSite, Who
 from qassay.web.site import Site
 from qassay.web.uploading import ReportPage, file_report, report_page, take_upload
@@ -107,6 +111,7 @@ class OrganisationResultView(ResultLink):
     provisional: str | None
     subtitle: str
     sentences: list[str]
+    figures: list[FigureView]
     tables: list[TableView]
 
 
@@ -252,9 +257,12 @@ def results(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)
         table_view(name, table, csv=path + name, provisional=result.provisional)
         for name, table in result.tables.items()
     ]
+    figures = figure_views(
+        result.pictures, "/organisation-results/figure", lambda **named: query({"number": result.id, **named})
+    )
     return OrganisationResultPage(
         organisation=organisation,
-        result=OrganisationResultView.build(result, sentences=list(result.sentences), tables=tables),
+        result=OrganisationResultView.build(result, sentences=list(result.sentences), figures=figures, tables=tables),
         others=[ResultLink.build(other) for other in published if other.id != result.id],
     )
 
@@ -270,6 +278,22 @@ def results_csv(
     headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
     lines = csv_lines(result.tables[table], provisional=result.provisional)
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.download("/organisation-results/figure", roles=PARTICIPANTS)
+async def results_figure(
+    who: Who,
+    site: TheSite,
+    number: Annotated[str, Query(max_length=40)],
+    figure: Annotated[str, Query(max_length=200)],
+    form: FigureForm = "svg",
+) -> Response:
+    """A figure of the organisation's results as a file."""
+    result = await run_in_threadpool(_result, site, _organisation(who), number)
+    picture = next((picture for picture in result.pictures if picture.name == figure), None)
+    if picture is None:
+        raise Refusal(404, f"this result has no figure {figure!r}")
+    return await saved_figure(picture, form, provisional=result.provisional)
 
 
 def _result(site: Site, organisation: str, number: str) -> OrganisationResult:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from qassay.display import called
+from qassay.analysis.judged_answers import (
+    JudgmentLookup,
+    answer_of,
+    documents_of,
+    judged_answers,
+    judgment_lookup,
+    question_scores,
+    response_rows,
+    verdict,
+)
+from qassay.display import called, listed
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.judging import KINDS, ROW_KINDS, kind_of_type
-from qassay.judging import Kind as JudgmentKind
-from qassay.judging.keys import Key
-from qassay.judging.match import matched_nuggets
-from qassay.judging.sets import JudgmentSet
 from qassay.matrix import TIE, ScoreMatrix, defined
 from qassay.questions import Question
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
-from qassay.tasks import QuestionRules
 from qassay.web.results.finding import (
     Choice,
     Finding,
@@ -66,7 +68,7 @@ def run(
     if run not in scores.tags:
         raise unknown("run", run, scores.tags)
     key = evaluation.key(choice.key)
-    own = _question_scores(scores, run)
+    own = question_scores(scores, run)
     outcomes = {name: _outcome(score, scores) for name, score in own.items()}
     wanted = [
         question.id
@@ -76,7 +78,7 @@ def run(
     rows = response_rows(evaluation, wanted, run)
     first = 0 if whole else ANSWERS * (page - 1)
     here = rows if whole else rows[first : first + ANSWERS]
-    answers = _answers(evaluation, key, here, own)
+    answers = judged_answers(evaluation, key, here, own)
     parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
     contingency = next(row.contingency for row in scores.runs if row.run == run)
     if contingency:
@@ -104,16 +106,6 @@ def _place_in_words(scores: Scores, run: str) -> str:
         f"{called(run)} scores {score:.3f}, rank {scores.ranks()[run]:g} of {len(scores.runs)}; "
         f"the median run scores {np.median(every):.3f}, the best {max(every):.3f}."
     )
-
-
-def _question_scores(scores: Scores, run: str) -> dict[str, float | None]:
-    """The run's score on every question; None where it has none."""
-    row = scores.tags.index(run)
-    return {
-        question.id: defined(value)
-        for asked, values in scores.questions.values()
-        for question, value in zip(asked, values[row], strict=True)
-    }
 
 
 def _outcome(score: float | None, scores: Scores) -> Outcome:
@@ -156,46 +148,6 @@ def _types(scores: Scores, run: str) -> Table:
     counts_columns = [Column(name) for name in ("questions", "right", "partly", "wrong")]
     means_columns = [Column(name, ".3f") for name in ("mean", "mean of all runs", "best mean")]
     return table("By type of question", ["type", *counts_columns, *means_columns], rows)
-
-
-def _answers(
-    evaluation: Evaluation, key: Key, rows: Sequence[Mapping[str, Any]], own: Mapping[str, float | None]
-) -> Table:
-    """Every answer of the run with its judgment and the score of its question."""
-    asked = evaluation.questions.by_id
-    names = {row["question"] for row in rows}
-    has_pairs = evaluation.task.has("decision", "justified")
-    lookup = judgment_lookup(key.judgments, names, key.pair_labels() if has_pairs else None)
-    if key.ratings is not None:
-        lookup = judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), names, key.pair_labels())
-    nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
-    justified = any("justification" in row for row in rows)
-    why = "justification" if justified else "contexts" if evaluation.task.has("text") else "document"
-    columns: list[Column | str] = ["question", "type", "asked", "answer", why, "judgment", Column("score", ".3f")]
-    body: list[list[Cell]] = []
-    seen: set[str] = set()
-    for row in rows:
-        name = row["question"]
-        rules = evaluation.task.types[asked[name].type]
-        judgment = verdict(lookup, row, asked[name].type, rules)
-        if rules.nil and row.get("rank") == 0:
-            judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
-        if rules.response == "answer" and name not in seen:
-            judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
-        given = row.get("justification") if justified else documents_of(row)
-        score = own.get(name) if name not in seen else ""
-        text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
-        seen.add(name)
-    return table("Answers, with their judgments and the scores of their questions", columns, body)
-
-
-def _ratings(key: Key) -> pl.DataFrame:
-    """The ratings of all judges, each response once, with all that was said of it."""
-    names = ("understandability", "correctness", "content", "organization")
-    rows = key.ratings if key.ratings is not None else pl.DataFrame()
-    means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
-    return rows.group_by("question", "run", maintain_order=True).agg(means)
 
 
 # ---- one question ----------------------------------------------------------------------------------------------------
@@ -347,128 +299,9 @@ def _runs_in_words(scores: Scores, of_runs: Mapping[str, float | None]) -> str:
         "wrong": "wrong",
         "not-scored": "not scored",
     }
-    named = [f"{plural(counts[name], 'run')} {word}" for name, word in words.items() if counts[name]]
-    return f"On this question, {', '.join(named)}." if named else ""
-
-
-# ---- what a judgment set says of a response --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class JudgmentLookup:
-    """The judgments of one set on some questions: rows by kind and subject, and the labels of pairs."""
-
-    rows: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
-    pairs: Mapping[str, str]
-
-    def row(self, record: JudgmentKind, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The judgment of a subject; None where it is not judged."""
-        identity = (name for name in record.identity if name != "assessor")
-        return self.rows[record.rows].get(tuple(subject.get(name) for name in identity))
-
-    def support_of(self, question: str, run: str) -> dict[str, str]:
-        """The support of each nugget by one answer."""
-        rows = self.rows["support"].values()
-        return {row["nugget"]: row["support"] for row in rows if (row["question"], row["run"]) == (question, run)}
-
-
-def judgment_lookup(
-    judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, str] | None = None
-) -> JudgmentLookup:
-    """The judgments of a set on these questions; `pairs` are labels that are not in the set itself."""
-    rows: dict[str, dict[tuple[Any, ...], Mapping[str, Any]]] = {}
-    for name, record in ROW_KINDS.items():
-        table = judged.kind(name).filter(pl.col("question").is_in(list(questions)))
-        # A rating names its judge; here the last one speaks for the set.
-        identity = [field for field in record.identity if field != "assessor"]
-        rows[name] = {tuple(row[field] for field in identity): row for row in table.iter_rows(named=True)}
-    labels = {row["question"]: row["judgment"] for row in rows["pair"].values()}
-    return JudgmentLookup(rows, pairs if pairs is not None else labels)
-
-
-def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: QuestionRules) -> str | None:
-    """What the set says about one row of a run, in words; None where it says nothing."""
-    record = kind_of_type(type_, rules)
-    match record.name:
-        case "pair":
-            return lookup.pairs.get(row["question"])
-        case "match":
-            return _matched(lookup, row)
-        case "support":
-            return _cited(lookup, row)
-        case _:
-            judged = lookup.row(record, row)
-            return None if judged is None else record.in_words(judged)
-
-
-def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
-    """How many nuggets an answer supports fully, partially and not at all."""
-    given = Counter(lookup.support_of(question, run).values())
-    return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
-
-
-def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
-    """What a row of a run answers."""
-    if "decision" in row:
-        return str(row["decision"])
-    if row["rank"] == 0:
-        return "NIL" if rules.nil else "(empty response)"
-    if rules.response == "extract":
-        return f"characters {row['start']}–{row['start'] + row['length']}"
-    return row["text"] or ""
-
-
-def documents_of(row: Mapping[str, Any]) -> str | None:
-    """The document of a row, those it cites, or the beginnings of the contexts that the answer was made from."""
-    if contexts := row.get("contexts"):
-        return " | ".join(_beginning(context) for context in contexts)
-    cited = row.get("citations")
-    return ", ".join(cited) if cited else row.get("doc")
-
-
-def _beginning(context: Mapping[str, Any]) -> str:
-    """The document of a context, and how its text begins."""
-    text = textwrap.shorten(context["text"] or "", CONTEXT_SHOWN, placeholder="...")
-    return f"{context['doc']}: {text}" if context.get("doc") else text
-
-
-def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
-    rows = lookup.rows["match"]
-    whole = rows.get((row["question"], row["run"], None))
-    own = rows.get((row["question"], row["run"], row["rank"] - 1))
-    response = (row["question"], row["run"])
-    if row["rank"] == 0 or not (whole or own or any(subject[:2] == response for subject in rows)):
-        return None
-    nuggets = matched_nuggets(own or {})
-    if row["rank"] == 1:
-        nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
-    words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
-    return words if nuggets or whole is None or row["rank"] == 1 else None
-
-
-def _cited(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """The support of what a sentence cites."""
-    citation = KINDS["citation"]
-    words = []
-    for doc in row.get("citations") or ():
-        judged = lookup.row(citation, {**row, "sentence": row["rank"] - 1, "doc": doc})
-        if judged is not None:
-            words.append(f"{doc}: {citation.in_words(judged)}")
-    return ", ".join(words) or None
-
-
-def response_rows(evaluation: Evaluation, questions: Iterable[str], run: str | None = None) -> list[dict[str, Any]]:
-    """The rows of all runs, or of one, on these questions, with plain names, question by question."""
-    frame = evaluation.runs.table
-    if run is not None:
-        frame = frame.filter(pl.col("run") == run)
-    place = {name: number for number, name in enumerate(questions)}
-    frame = frame.filter(pl.col("question").cast(pl.String).is_in(list(place)))
-    rows = frame.with_columns(pl.col("run", "question").cast(pl.String)).to_dicts()
-    return sorted(rows, key=lambda row: (place[row["question"]], row["run"], row.get("rank") or 0))
-
-
-def asked_text(question: Question) -> str:
-    """What a question asks, whatever its type."""
-    return question.hypothesis or question.text or question.target or ""
+    named = [
+        f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'} {word}"
+        for name, word in words.items()
+        if counts[name]
+    ]
+    return f"Of {plural(len(of_runs), 'run')}, {listed(named)} on this question."

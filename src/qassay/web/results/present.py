@@ -262,7 +262,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
     page = ResultsPage(
         view=view.name,
         path=view.path,
-        heading=view.heading.format_map(parameters.model_dump()),
+        heading=_heading(view, parameters),
         state="closed",
         asked=parameters.model_dump(mode="json", exclude=set(OF_DOWNLOADS)),
         choice=parameters.choice().changed(),
@@ -290,6 +290,12 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
     page.again = view.path + parameters.address(fresh=True)
     page.json_address = f"/api{view.path}{parameters.address()}"
     return await run_in_threadpool(_fill, page, view, parameters, job)
+
+
+def _heading(view: View, parameters: Parameters) -> str:
+    """The heading of a page; one that is about a single series names it."""
+    series: str | None = getattr(parameters, "series", None)
+    return f"Series {series}" if series else view.heading.format_map(parameters.model_dump())
 
 
 def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:

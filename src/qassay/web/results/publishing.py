@@ -65,6 +65,7 @@ class OrganisationResult:
     subtitle: str = ""
     sentences: tuple[str, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
+    pictures: tuple[Picture, ...] = ()
 
 
 def organisation_results(connection: Connection, organisation: str) -> list[OrganisationResult]:
@@ -91,6 +92,7 @@ def organisation_result(connection: Connection, number: str, organisation: str) 
         stored["subtitle"],
         tuple(stored["sentences"]),
         {f"table-{place}": _table(saved) for place, saved in enumerate(stored["tables"], start=1)},
+        tuple(_picture(saved) for saved in stored.get("pictures", ())),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.analysis.judged_answers import answers_by_run, asked_text
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
@@ -19,7 +20,6 @@ from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScore
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 from qassay.web.errors import without_path
-from qassay.web.results.answers import asked_text
 from qassay.web.results.finding import (
     About,
     Choice,
@@ -168,8 +168,14 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
     from qassay.reports.organisations import organisations as named
 
     scores = scored(evaluation, choice)
-    pages = (organisation_page(scores, name) for name in named(scores))
-    return Finding((), {"pages": [asdict(page) for page in pages]})
+    answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
+    pages = []
+    for name in named(scores):
+        page = organisation_page(scores, name, answers)
+        # A picture is all that a page keeps of a figure.
+        drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
+        pages.append({**asdict(replace(page, figures=())), "pictures": [asdict(picture) for picture in drawn]})
+    return Finding((), {"pages": pages})
 
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:

@@ -1,0 +1,238 @@
+"""What a judgment set says of the answers of runs, in words: one row per answer, with the score of its question."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from qassay.evaluation import Evaluation
+from qassay.judging import KINDS, ROW_KINDS, kind_of_type
+from qassay.judging import Kind as JudgmentKind
+from qassay.judging.keys import Key
+from qassay.judging.match import matched_nuggets
+from qassay.judging.sets import JudgmentSet
+from qassay.matrix import defined
+from qassay.questions import Question
+from qassay.scoring import Scores
+from qassay.tables import Cell, Column, Table, table
+from qassay.tasks import QuestionRules
+
+# The characters of a context that a table shows, and those of any text in a table of many answers.
+CONTEXT_SHOWN = 200
+TEXT_SHOWN = 160
+
+
+def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) -> dict[str, Table]:
+    """For each of these runs all its answers with their judgments, texts cut short; nothing of another run."""
+    key = evaluation.key(scores.key)
+    scored = set(scores.asked)
+    asked = [question.id for question in evaluation.questions if question.id in scored]
+    lookup = lookup_of_key(evaluation, key, asked)
+    tables = {}
+    for run in runs:
+        own = question_scores(scores, run)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, asked, run), own, lookup)
+        rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
+        tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
+    return tables
+
+
+def _cut(cell: Cell) -> Cell:
+    if not isinstance(cell, str) or len(cell) <= TEXT_SHOWN:
+        return cell
+    return f"{cell[: TEXT_SHOWN - 1]}…"
+
+
+def question_scores(scores: Scores, run: str) -> dict[str, float | None]:
+    """The run's score on every question; None where it has none."""
+    row = scores.tags.index(run)
+    return {
+        question.id: defined(value)
+        for asked, values in scores.questions.values()
+        for question, value in zip(asked, values[row], strict=True)
+    }
+
+
+def judged_answers(
+    evaluation: Evaluation,
+    key: Key,
+    rows: Sequence[Mapping[str, Any]],
+    own: Mapping[str, float | None],
+    lookup: JudgmentLookup | None = None,
+) -> Table:
+    """Every answer of a run with its judgment and the score of its question; `lookup` where it was made before."""
+    asked = evaluation.questions.by_id
+    lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
+    nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
+    justified = any("justification" in row for row in rows)
+    why = "justification" if justified else "contexts" if evaluation.task.has("text") else "document"
+    columns: list[Column | str] = ["question", "type", "asked", "answer", why, "judgment", Column("score", ".3f")]
+    body: list[list[Cell]] = []
+    seen: set[str] = set()
+    for row in rows:
+        name = row["question"]
+        rules = evaluation.task.types[asked[name].type]
+        judgment = verdict(lookup, row, asked[name].type, rules)
+        if rules.nil and row.get("rank") == 0:
+            judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
+        if rules.response == "answer" and name not in seen:
+            judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
+        given = row.get("justification") if justified else documents_of(row)
+        score = own.get(name) if name not in seen else ""
+        text = asked_text(asked[name]) if name not in seen else ""
+        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
+        seen.add(name)
+    return table("Answers, with their judgments and the scores of their questions", columns, body)
+
+
+def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) -> JudgmentLookup:
+    """The judgments of a key on these questions; of ratings, their means."""
+    has_pairs = evaluation.task.has("decision", "justified")
+    if key.ratings is not None:
+        return judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), questions, key.pair_labels())
+    return judgment_lookup(key.judgments, questions, key.pair_labels() if has_pairs else None)
+
+
+def _ratings(key: Key) -> pl.DataFrame:
+    """The ratings of all judges, each response once, with all that was said of it."""
+    names = ("understandability", "correctness", "content", "organization")
+    rows = key.ratings if key.ratings is not None else pl.DataFrame()
+    means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
+    return rows.group_by("question", "run", maintain_order=True).agg(means)
+
+
+@dataclass(frozen=True)
+class JudgmentLookup:
+    """The judgments of one set on some questions: rows by kind and subject, and the labels of pairs."""
+
+    rows: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
+    pairs: Mapping[str, str]
+
+    def row(self, record: JudgmentKind, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The judgment of a subject; None where it is not judged."""
+        identity = (name for name in record.identity if name != "assessor")
+        return self.rows[record.rows].get(tuple(subject.get(name) for name in identity))
+
+    @cached_property
+    def matched(self) -> frozenset[tuple[str, str]]:
+        """The responses, by question and run, of which something is said about nuggets."""
+        return frozenset((subject[0], subject[1]) for subject in self.rows["match"])
+
+    @cached_property
+    def support(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
+        """The support of each nugget, by question and run."""
+        given: dict[tuple[str, str], dict[str, str]] = {}
+        for row in self.rows["support"].values():
+            given.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
+        return given
+
+    def support_of(self, question: str, run: str) -> Mapping[str, str]:
+        """The support of each nugget by one answer."""
+        return self.support.get((question, run), {})
+
+
+def judgment_lookup(
+    judged: JudgmentSet, questions: Collection[str], pairs: Mapping[str, str] | None = None
+) -> JudgmentLookup:
+    """The judgments of a set on these questions; `pairs` are labels that are not in the set itself."""
+    rows: dict[str, dict[tuple[Any, ...], Mapping[str, Any]]] = {}
+    for name, record in ROW_KINDS.items():
+        table = judged.kind(name).filter(pl.col("question").is_in(list(questions)))
+        # A rating names its judge; here the last one speaks for the set.
+        identity = [field for field in record.identity if field != "assessor"]
+        rows[name] = {tuple(row[field] for field in identity): row for row in table.iter_rows(named=True)}
+    labels = {row["question"]: row["judgment"] for row in rows["pair"].values()}
+    return JudgmentLookup(rows, pairs if pairs is not None else labels)
+
+
+def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: QuestionRules) -> str | None:
+    """What the set says about one row of a run, in words; None where it says nothing."""
+    record = kind_of_type(type_, rules)
+    match record.name:
+        case "pair":
+            return lookup.pairs.get(row["question"])
+        case "match":
+            return _matched(lookup, row)
+        case "support":
+            return _cited(lookup, row)
+        case _:
+            judged = lookup.row(record, row)
+            return None if judged is None else record.in_words(judged)
+
+
+def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
+    """How many nuggets an answer supports fully, partially and not at all."""
+    given = Counter(lookup.support_of(question, run).values())
+    return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
+
+
+def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
+    """What a row of a run answers."""
+    if "decision" in row:
+        return str(row["decision"])
+    if row["rank"] == 0:
+        return "NIL" if rules.nil else "(empty response)"
+    if rules.response == "extract":
+        return f"characters {row['start']}–{row['start'] + row['length']}"
+    return row["text"] or ""
+
+
+def documents_of(row: Mapping[str, Any]) -> str | None:
+    """The document of a row, those it cites, or the beginnings of the contexts that the answer was made from."""
+    if contexts := row.get("contexts"):
+        return " | ".join(_beginning(context) for context in contexts)
+    cited = row.get("citations")
+    return ", ".join(cited) if cited else row.get("doc")
+
+
+def _beginning(context: Mapping[str, Any]) -> str:
+    """The document of a context, and how its text begins."""
+    text = textwrap.shorten(context["text"] or "", CONTEXT_SHOWN, placeholder="...")
+    return f"{context['doc']}: {text}" if context.get("doc") else text
+
+
+def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
+    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
+    rows = lookup.rows["match"]
+    whole = rows.get((row["question"], row["run"], None))
+    own = rows.get((row["question"], row["run"], row["rank"] - 1))
+    if row["rank"] == 0 or (row["question"], row["run"]) not in lookup.matched:
+        return None
+    nuggets = matched_nuggets(own or {})
+    if row["rank"] == 1:
+        nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
+    words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
+    return words if nuggets or whole is None or row["rank"] == 1 else None
+
+
+def _cited(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
+    """The support of what a sentence cites."""
+    citation = KINDS["citation"]
+    words = []
+    for doc in row.get("citations") or ():
+        judged = lookup.row(citation, {**row, "sentence": row["rank"] - 1, "doc": doc})
+        if judged is not None:
+            words.append(f"{doc}: {citation.in_words(judged)}")
+    return ", ".join(words) or None
+
+
+def response_rows(evaluation: Evaluation, questions: Iterable[str], run: str | None = None) -> list[dict[str, Any]]:
+    """The rows of all runs, or of one, on these questions, with plain names, question by question."""
+    frame = evaluation.runs.table
+    if run is not None:
+        frame = frame.filter(pl.col("run") == run)
+    place = {name: number for number, name in enumerate(questions)}
+    frame = frame.filter(pl.col("question").cast(pl.String).is_in(list(place)))
+    rows = frame.with_columns(pl.col("run", "question").cast(pl.String)).to_dicts()
+    return sorted(rows, key=lambda row: (place[row["question"]], row["run"], row.get("rank") or 0))
+
+
+def asked_text(question: Question) -> str:
+    """What a question asks, whatever its type."""
+    return question.hypothesis or question.text or question.target or ""
