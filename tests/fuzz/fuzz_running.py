@@ -137,9 +137,8 @@ def main() -> None:
     until = None if given.minutes is None else time.monotonic() + 60 * given.minutes
     started = time.monotonic()
     outcome = fuzz(given.work, given.count, seed=given.seed, until=until)
-    print(
-        f"{outcome.tried:,} inputs in {time.monotonic() - started:.0f} s, {outcome.taken:,} not refused, {len(outcome.crashes)} crashes"
-    )
+    seconds = time.monotonic() - started
+    print(f"{outcome.tried:,} inputs in {seconds:.0f} s, {outcome.taken:,} not refused, {len(outcome.crashes)} crashes")
     for name, tries in outcome.by_target.most_common():
         mean = 1000 * outcome.seconds[name] / max(1, tries)
         print(f"{name:16} {tries:7,} inputs, {mean:6.1f} ms each, longest {outcome.longest[name]:.1f} s")
