@@ -92,11 +92,12 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
-    """Serve a folder in a process of its own, and wait until it answers."""
+def start(folder: Path, port: int, **options: Any) -> subprocess.Popen[bytes]:
+    """Serve a folder in a process of its own, and wait until it answers; `options` are those of the process."""
     code = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(port), "--log", "none"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ.copy())
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ.copy()}
+    process = subprocess.Popen(command, **quiet, **options)
     wait_for(port, process)
     return process
 

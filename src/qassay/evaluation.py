@@ -524,7 +524,7 @@ class Evaluation:
             raise InputError(Problem("configuration", fault, self.folder.name()))
         ratings = self._justification_ratings() if self.task.has("justified") else None
         key = Key(judged, no_nuggets() if nuggets is None else nuggets, self.answers, ratings=ratings)
-        if problems := list(check_known_answers(key, file=name)):
+        if problems := Problems(check_known_answers(key, file=name)):
             raise InputError(problems)
         return key, figures
 

@@ -41,6 +41,7 @@ class Outcome:
     by_target: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
     longest: dict[str, float] = field(default_factory=dict)
+    taken: int = 0
 
 
 def fuzz(place: Path, count: int, *, seed: str, until: float | None = None) -> Outcome:
@@ -60,9 +61,10 @@ def fuzz(place: Path, count: int, *, seed: str, until: float | None = None) -> O
     crashes = place / "crashes.jsonl"
     outcome.crashes = [json.loads(line) for line in crashes.read_text().splitlines()] if crashes.exists() else []
     for path in place.glob("spent-*.json"):
-        for name, (tries, seconds, longest) in json.loads(path.read_text()).items():
+        for name, (tries, seconds, longest, taken) in json.loads(path.read_text()).items():
             outcome.by_target[name] += tries
             outcome.seconds[name] += seconds
+            outcome.taken += taken
             outcome.longest[name] = max(longest, outcome.longest.get(name, 0.0))
     return outcome
 
@@ -135,7 +137,8 @@ def main() -> None:
     until = None if given.minutes is None else time.monotonic() + 60 * given.minutes
     started = time.monotonic()
     outcome = fuzz(given.work, given.count, seed=given.seed, until=until)
-    print(f"{outcome.tried:,} inputs in {time.monotonic() - started:.0f} s, {len(outcome.crashes)} crashes")
+    seconds = time.monotonic() - started
+    print(f"{outcome.tried:,} inputs in {seconds:.0f} s, {outcome.taken:,} not refused, {len(outcome.crashes)} crashes")
     for name, tries in outcome.by_target.most_common():
         mean = 1000 * outcome.seconds[name] / max(1, tries)
         print(f"{name:16} {tries:7,} inputs, {mean:6.1f} ms each, longest {outcome.longest[name]:.1f} s")

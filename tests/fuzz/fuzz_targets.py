@@ -14,6 +14,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,12 @@ FOLDER_COMMANDS: list[list[str]] = [
     *(["check"], ["check", "--json"], ["score", "--json"], ["score", "--unjudged", "wrong", "--missing", "zero"]),
     *(["pool", "--json"], ["facts"], ["agree", "--json"], ["describe", "--json"], ["look"], ["stability", "--json"]),
     *(["export", "--nist"], ["sheet", "--assessor", "x"], ["compare", "--unjudged", "wrong", "--missing", "skip"]),
-    *(["reuse", "--json"], ["trust", "--json"], ["sample", "--size", "2", "--for", "first"], ["plan", "--json"]),
+    *(
+        ["reuse", "--json"],
+        ["trust", "--assessor", "first", "--json"],
+        ["sample", "--size", "2", "--for", "first"],
+        ["plan", "--json"],
+    ),
 ]
 SCORE_COMMANDS: list[list[str]] = [
     *(["compare"], ["compare", "--json", "--missing", "skip"], ["look", "--json"], ["describe"]),
@@ -93,12 +99,28 @@ def _evaluations(work: Path) -> dict[str, Path]:
         shutil.rmtree(made[name] / "collection", ignore_errors=True)
     for task in random_evaluations.TASKS:
         made[task] = random_evaluations.make(work / task, task, 1)
-    own = Path(shutil.copytree(made["main2003"], work / "own"))
-    from qassay.tasks import definition
-
-    (own / "task.json").write_text(json.dumps(definition("main2003")))
-    made["own"] = own
+    made["qa"] = _free_text(work / "qa")
+    made["own"] = Path(shutil.copytree(made["qa"], work / "own"))
+    task = (files("qassay.tasks") / "qa.toml").read_text()
+    (made["own"] / "own.toml").write_text(task.replace('"qa"', '"own"', 1))
+    (made["own"] / "qassay.toml").write_text('task = "own.toml"\n')
     return made
+
+
+def _free_text(folder: Path) -> Path:
+    """An evaluation of answers in free text."""
+    for name in ("runs", "judgments"):
+        (folder / name).mkdir(parents=True)
+    (folder / "qassay.toml").write_text('task = "qa"\n')
+    asked = [{"id": f"q{i}", "type": "qa", "text": f"What is {i}?", "gold": [str(i)]} for i in range(5)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    judged = []
+    for run in ("a", "b"):
+        rows = [{"run": run, "question": row["id"], "items": [{"text": f"{run} {row['id']}"}]} for row in asked]
+        (folder / "runs" / f"{run}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        judged += [{"question": row["id"], "text": f"{run} {row['id']}", "judgment": "correct"} for row in asked]
+    (folder / "judgments" / "first.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
+    return folder
 
 
 def _files(evaluations: Mapping[str, Path]) -> dict[str, bytes]:
@@ -194,9 +216,9 @@ def _importable(evaluations: Mapping[str, Path], nist: Mapping[str, bytes]) -> d
     labels = [{"question": "1.1", "run": "alpha", "judgment": "R", "assessor": "x"}]
     csv = "id,question,answer,gold\n" + "".join(f"{i},What is {i}?,{i},{i}\n" for i in range(4))
     own = {
-        "rag/answers.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode(),
-        "rag/answers.json": json.dumps(rows).encode(),
-        "rag/answers.csv": csv.encode(),
+        "qa/answers.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode(),
+        "qa/answers.json": json.dumps(rows).encode(),
+        "qa/answers.csv": csv.encode(),
         "series/labels.csv": b"question,run,judgment\n1.1,alpha,R\n",
         "series/labels.jsonl": "".join(json.dumps(row) + "\n" for row in labels).encode(),
     }
@@ -247,7 +269,7 @@ def _sheets(evaluations: Mapping[str, Path], work: Path) -> tuple[dict[str, byte
 
 def _sample() -> dict[str, bytes]:
     rows = [
-        {"question": str(i), "position": i, "size": 10, "questions": 100, "seed": 1, "judge": "gpt", "measure": "m"}
+        {"question": str(i), "position": i, "probability": 0.1, "seed": 1, "judge": "gpt", "measure": "accuracy"}
         for i in range(1, 6)
     ]
     return {"sample.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()}
@@ -327,7 +349,7 @@ def _documents() -> dict[str, bytes]:
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     sgml = b"<DOC>\n<DOCNO> A1 </DOCNO>\n<HEADLINE>1</HEADLINE>\n<TEXT>\n<P>Some text &amp; more</P>\n</TEXT>\n</DOC>\n"
     return {
-        **{path.name: path.read_bytes()[:20_000] for path in paths[:4]},
+        **{path.name: b"".join(path.read_bytes().splitlines(keepends=True)[:8]) for path in paths[:4]},
         "docs.sgml": sgml + sgml.replace(b"A1", b"A2"),
         "docs.jsonl": b'{"id": "a", "title": "T", "text": "One."}\n{"id": "b", "text": "Two."}\n',
         "page.html": b"<html><head><title>T</title></head><body><p>Some text</p></body></html>",
@@ -391,9 +413,12 @@ def _application(work: Path) -> tuple[Target, Target]:
     return Target(runs, run), Target(interface.bodies, interface.send, 2)
 
 
-def attempt(target: Target, name: str, data: bytes) -> None:
-    """Give a target damaged bytes; a refusal is what they deserve."""
+def attempt(target: Target, name: str, data: bytes) -> bool:
+    """Give a target damaged bytes, and say whether it took them; a refusal is what most deserve."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with contextlib.suppress(QassayError):
+        try:
             target.run(name, data)
+        except QassayError:
+            return False
+    return True

@@ -32,7 +32,7 @@ def work(place: Path, first: int, last: int, seed: str, kept: Path) -> None:
     known = fuzz_targets.targets(place / f"work-{os.getpid()}")
     names, weights = list(known), [target.weight for target in known.values()]
     at = os.open(place / "at", os.O_RDWR | os.O_CREAT)
-    spent: dict[str, list[float]] = {name: [0, 0.0, 0.0] for name in names}
+    spent: dict[str, list[float]] = {name: [0, 0.0, 0.0, 0] for name in names}
     for number in range(first, last):
         if number < 0:
             name, file, data = _kept(kept, kept_inputs(kept)[number])
@@ -44,15 +44,16 @@ def work(place: Path, first: int, last: int, seed: str, kept: Path) -> None:
         (place / "input").write_bytes(data)
         os.pwrite(at, json.dumps({"number": number, "target": name, "file": file}).encode().ljust(600), 0)
         started = time.monotonic()
+        taken = False
         try:
-            fuzz_targets.attempt(known[name], file, data)
+            taken = fuzz_targets.attempt(known[name], file, data)
         except BaseException:  # whatever it is, it is a crash
             if isinstance(sys.exc_info()[1], KeyboardInterrupt):
                 raise
             note_crash(place, number, name, file, data, traceback.format_exc())
         seconds = time.monotonic() - started
         counts = spent[name]
-        spent[name] = [counts[0] + 1, counts[1] + seconds, max(counts[2], seconds)]
+        spent[name] = [counts[0] + 1, counts[1] + seconds, max(counts[2], seconds), counts[3] + bool(taken)]
     (place / f"spent-{first}.json").write_text(json.dumps(spent))
     os.pwrite(at, json.dumps({"number": last, "target": "", "file": ""}).encode().ljust(600), 0)
 

@@ -1,9 +1,13 @@
-"""Faults: a server that is killed under load, and forty people at once. No acknowledged judgment is lost or doubled."""
+"""Faults under load: kills, forty people at once, two servers, a full disk, a restored backup.
+
+No acknowledged judgment is lost or doubled.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +18,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from qassay.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -82,6 +88,7 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(folder: Path) -> None
 @pytest.mark.slow
 def test_a_server_that_is_killed_a_hundred_times(folder: Path) -> None:
     outcome = _kill_under_load(folder, people=12, kills=100)
+    print(f"100 kills: {outcome}")
     assert outcome.acknowledged > 1000
     check_sound(outcome)
 
@@ -108,5 +115,84 @@ def test_a_crowd_without_a_pause_is_served(folder: Path) -> None:
 @pytest.mark.slow
 def test_a_crowd_is_served_for_a_minute(folder: Path) -> None:
     outcome = _crowd(folder, people=40, seconds=60)
+    print(f"40 people for a minute: {outcome}")
     assert outcome.acknowledged > 2000
+    check_sound(outcome)
+
+
+@pytest.mark.slow
+def test_two_servers_on_one_folder_lose_and_double_nothing(folder: Path) -> None:
+    """A second server on the folder, perhaps by mistake: both serve the same store, and saves take turns."""
+    judging = load.prepare(folder, people=12)
+    ports = load.free_port(), load.free_port()
+    with load.serving(folder, ports[0]), load.serving(folder, ports[1]):
+        stop = threading.Event()
+        threads = load.set_to_work(judging[::2], ports[0], stop) + load.set_to_work(judging[1::2], ports[1], stop)
+        time.sleep(20)
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=60)
+    outcome = load.examine(folder, judging)
+    print(f"two servers: {outcome}")
+    assert min(len(person.acknowledged) for person in judging) > 5
+    check_sound(outcome)
+
+
+def _limit_files(most: int) -> None:
+    """Let this process write no file beyond so many bytes: as on a full disk, writing fails."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_under_load(tmp_path: Path) -> None:
+    folder = load.make_evaluation(tmp_path / "eval", questions=40, runs=5)
+    judging = load.prepare(folder, people=12)
+    port = load.free_port()
+    stop = threading.Event()
+    room = (folder / "qassay.db").stat().st_size + 200_000
+    process = load.start(folder, port, preexec_fn=lambda: _limit_files(room))
+    threads = load.set_to_work(judging, port, stop)
+    try:
+        until = time.monotonic() + 60
+        while not any(507 in person.statuses for person in judging) and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(2)  # everybody tries again and again
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+        process = load.start(folder, port)  # there is room again
+        time.sleep(5)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=120)
+        process.terminate()
+        process.wait(timeout=30)
+    outcome = load.examine(folder, judging)
+    print(f"full disk: {outcome}")
+    assert (outcome.lost, outcome.doubled, outcome.broken) == (0, 0, 0)
+    assert set(outcome.statuses) == {200, 507}
+    assert outcome.acknowledged > 100
+
+
+@pytest.mark.slow
+def test_a_backup_made_under_load_has_everything_that_was_saved_before(folder: Path, tmp_path: Path) -> None:
+    judging = load.prepare(folder, people=12)
+    port = load.free_port()
+    stop = threading.Event()
+    with load.serving(folder, port):
+        threads = load.set_to_work(judging, port, stop)
+        time.sleep(5)
+        before = [dict(person.acknowledged) for person in judging]
+        assert main(["backup", str(folder), "--to", str(tmp_path / "backup.db")]) == 0
+        time.sleep(3)
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=60)
+    after = sum(len(person.acknowledged) for person in judging)
+    assert main(["restore", str(folder), str(tmp_path / "backup.db"), "--force"]) == 0
+    for person, acknowledged in zip(judging, before, strict=True):
+        person.acknowledged = acknowledged
+    outcome = load.examine(folder, judging)
+    print(f"restored backup: {outcome} of {after}")
+    assert 100 < outcome.acknowledged < after
     check_sound(outcome)

@@ -367,6 +367,16 @@ def test_nothing_that_holds_data_is_kept_by_caches(site: Any, role: str) -> None
         assert answer.headers["cache-control"] == "no-store", path
         assert answer.headers["x-content-type-options"] == "nosniff", path
         assert "server" not in answer.headers, path
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            check_times(answer.text, path)
+
+
+def check_times(page: str, path: str) -> None:
+    """Times for people have one form on every page."""
+    for shown in re.findall(r"<time [^>]*>([^<]*)</time>", page):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC|", shown), (path, shown)
+    text = re.sub(r"<script.*?</script>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert not re.search(r"\d{4}-\d\d-\d\dT\d\d:", text), path
 
 
 def test_a_problem_does_not_tell_where_the_server_keeps_its_files() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from qassay.analysis.agreements import label_tables
-from qassay.errors import InputError, Problem, unknown
+from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.judging import ROW_KINDS, kind_of_row
@@ -202,7 +202,7 @@ def _tally(evaluation: Evaluation, name: str, judged: JudgmentSet | None) -> Tal
     if judged is None:
         return joined
     key = replace(joined.key, judgments=judged)
-    if problems := list(check_nuggets(judged, key.nuggets, file=f"judgments/{name}.jsonl")):
+    if problems := Problems(check_nuggets(judged, key.nuggets, file=f"judgments/{name}.jsonl")):
         raise InputError(problems)
     return tally(joined.runs, joined.questions, key, joined.task)
 

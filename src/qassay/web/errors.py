@@ -165,7 +165,7 @@ def _as_refusal(error: Exception) -> Refusal | None:
     if is_busy(error):
         log.warning("the store is busy: %s", error)
         return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
-    if _cannot_be_written(error):
+    if cannot_be_written(error):
         log.error("the store cannot be written: %s", error)
         return Refusal(
             507, "the server cannot save: its disk is full or read-only. Nothing was changed; tell the organiser"
@@ -183,7 +183,7 @@ def is_busy(error: Exception) -> bool:
     return getattr(cause, "sqlstate", None) in BUSY_STATES
 
 
-def _cannot_be_written(error: Exception) -> bool:
+def cannot_be_written(error: Exception) -> bool:
     """Whether the disk of the store is full, or read-only."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     full = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)

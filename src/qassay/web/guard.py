@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi.routing import APIRoute
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -22,7 +24,7 @@ from starlette.types import Message, Receive
 
 from qassay.store.people import admit_invited, find_subject, is_invited
 from qassay.store.people.sessions import find_session, find_token, note_session, note_token
-from qassay.web.errors import GoTo, Refusal, wants_json
+from qassay.web.errors import GoTo, Refusal, cannot_be_written, is_busy, wants_json
 from qassay.web.site import Person, Site
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -133,9 +135,18 @@ def identify(request: HTTPConnection, site: Site) -> Person | None:
         return None
     account, number, stale = session
     if stale:
-        with site.store.write() as connection:
-            note_session(connection, number)
+        _note(site, note_session, number)
     return Person.of(account, session=number)
+
+
+def _note(site: Site, note: Callable[[Connection, int], None], number: int) -> None:
+    """Write down that a session or token was used, where the store can be written: what is there can be read anyway."""
+    try:
+        with site.store.write() as connection:
+            note(connection, number)
+    except DBAPIError as error:
+        if not is_busy(error) and not cannot_be_written(error):
+            raise
 
 
 def header_name(request: HTTPConnection, site: Site) -> str | None:
@@ -176,8 +187,7 @@ def _by_token(sent: str, site: Site) -> Person:
         raise wrong
     account, number, stale = token
     if stale:
-        with site.store.write() as connection:
-            note_token(connection, number)
+        _note(site, note_token, number)
     return Person.of(account, token=number)
 
 

@@ -14,7 +14,7 @@ from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.errors import InputError
+from qassay.errors import InputError, Problems
 from qassay.formats.jsonl import rows_table
 from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
@@ -157,7 +157,7 @@ def _check_nuggets(connection: Connection, judged: JudgmentSet) -> None:
         (question, nugget.nugget) for question in bound for nugget in list_for(connection, judged.name, question)[1]
     ]
     nuggets = pl.DataFrame(listed, schema={"question": pl.String, "nugget": pl.String}, orient="row")
-    if problems := list(check_nuggets(judged, nuggets, file=_file(judged.name))):
+    if problems := Problems(check_nuggets(judged, nuggets, file=_file(judged.name))):
         raise InputError(problems)
 
 
