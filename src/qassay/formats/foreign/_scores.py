@@ -11,7 +11,7 @@ from qassay.formats.foreign._logs import refuse
 from qassay.formats.foreign._names import name
 from qassay.formats.score_rows import ScoreRows
 
-# Larger numbers are no scores: their squares and sums would not be numbers.
+# Larger numbers are not scores: their squares and sums would not be numbers.
 LARGEST = 1e100
 
 _WORDS = {"true": 1.0, "false": 0.0}

@@ -64,7 +64,7 @@ class UnitsFor:
 
 @dataclass(frozen=True, slots=True)
 class UnitsForCoefficient:
-    """Units needed for a coefficient with so many assessors; None where no number of units reaches it."""
+    """Units needed for a coefficient with this many assessors; None where no number of units reaches it."""
 
     assessors: int
     e_rho2: int | None
@@ -73,7 +73,7 @@ class UnitsForCoefficient:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What so many units can show: the difference that a test finds, of a typical and a harder pair, and the gap
+    """The findings of this many units: the difference that a test finds, of a typical and a harder pair, and the gap
     that is repeatable; None where it cannot be given."""
 
     units: int
@@ -148,7 +148,7 @@ class Plan(Result):
         if best.at_hand is not None and self.detectable is not None and self.running_again is None:
             number = counted(best.at_hand, self.unit_name)
             sentences.append(
-                f"The {number} at hand show differences of {_two_digits_up(self.detectable):g} or more in this way."
+                f"The present {number} show differences of {_two_digits_up(self.detectable):g} or more in this way."
             )
         return " ".join(sentences)
 
@@ -250,7 +250,7 @@ class Plan(Result):
         if self.detectable is not None and self.units is not None:
             at_hand = counted(self.units, self.unit_name)
             notes.append(
-                f"The {at_hand} at hand show a difference of {_two_digits_up(self.detectable):g} with that power."
+                f"The present {at_hand} show a difference of {_two_digits_up(self.detectable):g} with that power."
             )
         return notes
 

@@ -1,4 +1,4 @@
-// What is asked when a nugget is edited, split or merged, and which responses are then to be looked at again.
+// Dialogs to edit, split or merge a nugget, and to choose which responses to look at again.
 import { h } from "./dom.js";
 import { ask, choose } from "./dialogs.js";
 
@@ -16,7 +16,7 @@ export async function responsesAgain(list, text, known = true) {
   if (list.lookedThrough === 0) return null;
   const way = await choose(
     "Which responses do you want to look at again?",
-    `You are done with ${list.lookedThrough}, with the list as it was. The change: “${text}”.`,
+    `Responses you finished with the earlier list: ${list.lookedThrough}. The change: “${text}”.`,
     [
       { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
       ...(known ? [{ value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" }] : []),
