@@ -131,7 +131,7 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        new = f"as many new {self.unit_name[1]} would put {self.b if self.difference > 0 else self.a} ahead"
+        new = f"that {self.units:,} new {self.unit_name[1]} put {self.b if self.difference > 0 else self.a} ahead"
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
