@@ -21,6 +21,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import get_args
 
+import glossary
 import notebooks
 import papers
 import qassay
@@ -315,6 +316,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "python": python_names,
     "python-results": python_results,
     "notebook": notebooks.page,
+    "glossary": glossary.page,
     "papers-public": papers.public,
 }
 

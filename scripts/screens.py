@@ -20,8 +20,10 @@ from typing import Final, Literal
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 import evaluations
+import qassay
 from evaluations import PreparedEvaluation, served
 from qassay.demo import demo_folder
+from qassay.reports.page import report_page
 
 PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 FLAGS: Final = [
@@ -35,6 +37,7 @@ TALLEST_PHONE: Final = 780
 THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 QUALITY: Final = 72
 PATIENCE: Final = 90_000
+REPORT: Final = "report"
 # Whatever day it is, a picture shows this one.
 DAY: Final = "2026-03-02 09:15"
 
@@ -118,7 +121,7 @@ def invite(page: Page) -> None:
     page.get_by_role("button", name="Make a link").click()
     page.get_by_role("dialog").wait_for()
     page.keyboard.press("Escape")
-    # The page loads itself anew.
+    # The page reloads itself.
     page.get_by_role("cell", name="assessor-3").wait_for()
     page.wait_for_load_state("networkidle")
 
@@ -196,7 +199,7 @@ def names() -> list[str]:
     """The files of all pictures."""
     screens = {name: screen for one in EVALUATIONS.values() for name, screen in one.items()}
     shown = [(name, width) for name, one in screens.items() for width in (("", "-phone") if one.phone else ("",))]
-    return [f"{name}{width}-{theme}.webp" for name, width in shown for theme in THEMES]
+    return [f"{name}{width}-{theme}.webp" for name, width in [*shown, (REPORT, "")] for theme in THEMES]
 
 
 def take(page: Page, name: str, *, phone: bool) -> None:
@@ -212,10 +215,27 @@ def take(page: Page, name: str, *, phone: bool) -> None:
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
             page.wait_for_timeout(500)
-            made = page.context.new_cdp_session(page).send(
-                "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
-            )
-            (PICTURES / f"{name}{suffix}-{theme}.webp").write_bytes(base64.b64decode(made["data"]))
+            capture(page, f"{name}{suffix}-{theme}")
+
+
+def capture(page: Page, name: str) -> None:
+    """Write what the window shows as a picture."""
+    made = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(made["data"]))
+
+
+def shoot_report(browser: Browser, place: Path) -> None:
+    """Take the pictures of the first screen of a report, which is a file and needs no server."""
+    written = place / "report.html"
+    written.write_text(report_page(qassay.report(qassay.open(demo_folder()))), encoding="utf-8")
+    context = browser.new_context(viewport={"width": WIDTH, "height": TALLEST}, locale="en-GB")
+    page = context.new_page()
+    page.goto(written.as_uri())
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_timeout(500)
+        capture(page, f"{REPORT}-{theme}")
+    context.close()
 
 
 def shoot(browser: Browser, url: str, prepared: PreparedEvaluation, name: str, screen: Screen) -> None:
@@ -240,7 +260,7 @@ def shoot(browser: Browser, url: str, prepared: PreparedEvaluation, name: str, s
 def main() -> int:
     """Take the pictures that are named, or all."""
     wanted = set(sys.argv[1:])
-    if unknown := wanted - {name for screens in EVALUATIONS.values() for name in screens}:
+    if unknown := wanted - {REPORT, *(name for screens in EVALUATIONS.values() for name in screens)}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     if "history" in wanted:
@@ -262,6 +282,9 @@ def main() -> int:
                     shoot(browser, url, prepared, name, screen)
                     print(f"took {name}")
             prepared.store.close()
+        if not wanted or REPORT in wanted:
+            shoot_report(browser, Path(place))
+            print(f"took {REPORT}")
         browser.close()
     size = sum(path.stat().st_size for path in PICTURES.iterdir())
     print(f"{len(list(PICTURES.iterdir()))} pictures, {size / 1e6:.1f} MB")

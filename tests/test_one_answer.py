@@ -96,7 +96,7 @@ def planned_number_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
     assert difference == pytest.approx(best.difference)
     assert row.power is not None
     assert row.power <= number <= 1.1 * row.power
-    smallest = float(re.findall(r"at hand show differences of (\S+) or more", planned.summary())[0])
+    smallest = float(re.findall(r"show differences of (\S+) or more", planned.summary())[0])
     # More questions than there are: the difference is smaller than what these show. And the other way round.
     assert (row.power > at_hand) == (difference < smallest) or row.power == pytest.approx(at_hand, abs=1)
     detected = [shown.detectable for shown in planned.shown if shown.detectable is not None]

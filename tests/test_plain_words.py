@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +182,53 @@ def test_a_phrase_is_found_with_its_place(text: str, found: list[str], tmp_path:
     path.write_text(text, encoding="utf-8")
     complaints = _complaints(_module(path))
     assert [complaint.removeprefix(f"{path}:").partition(";")[0] for complaint in complaints] == found
+
+
+# The glossary
+
+
+def _glossary() -> Any:
+    """scripts/glossary.py."""
+    if str(ROOT / "scripts") not in sys.path:
+        sys.path.insert(0, str(ROOT / "scripts"))
+    return importlib.import_module("glossary")
+
+
+def test_a_term_is_linked_where_a_page_first_uses_it() -> None:
+    """For the pages of the site, which get their links when it is built; the README has its own."""
+    glossary = _glossary()
+    anchors = re.findall(r"(?m)^### (.*)$", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    assert anchors == re.findall(r"(?m)^### (.*)$", glossary.page()), "run: python scripts/generate_docs.py"
+    used = set()
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        if path.name == glossary.PAGE:
+            continue
+        text = path.read_text(encoding="utf-8")
+        linked = glossary.linked(text, "glossary.md")
+        assert re.sub(r"\[([^\]\n]*)\]\(glossary\.md#[\w-]+\)", r"\1", linked) == re.sub(
+            r"\[([^\]\n]*)\]\(glossary\.md#[\w-]+\)", r"\1", text
+        ), "only links are added"
+        used.update(re.findall(r"glossary\.md#([\w-]+)", linked))
+    assert len(used) >= 40
+    assert used <= {term.anchor for term in glossary.terms()}
+
+
+def test_links_are_put_on_the_first_use_in_prose_alone() -> None:
+    glossary = _glossary()
+    page = "# Nuggets\n\n`nugget`, [a nugget](x.md)\n\n```text\nnugget\n```\nOne *nugget* and a nugget. Gold answers.\n"
+    linked = glossary.linked(page, "../glossary.md")
+    added = "*[nugget](../glossary.md#nugget)* and a nugget. [Gold answers](../glossary.md#gold-answer)."
+    assert linked == page.replace("*nugget* and a nugget. Gold answers.", added)
+
+
+def test_the_readme_links_its_terms() -> None:
+    """Where the README first uses a term, it explains it or links to the glossary."""
+    glossary = _glossary()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = []
+    for term in glossary.terms():
+        if (found := glossary.first_use(text, term)) is not None:
+            link = text.find(f"docs/glossary.md#{term.anchor})")
+            if link < 0 or link > found[0]:
+                missing.append(f"{text[slice(*found)]!r} in line {text.count(chr(10), 0, found[0]) + 1}")
+    assert not missing, missing

@@ -34,5 +34,5 @@ def test_inner_brackets_keep_their_commas() -> None:
 
 
 def test_a_value_without_a_name_is_told_with_the_example() -> None:
-    with pytest.raises(UsageError, match=r"'5' is no parameter; write name=value, as in x\(a=1\)"):
+    with pytest.raises(UsageError, match=r"'5' is not a parameter; write name=value, as in x\(a=1\)"):
         _parsed("y(5)")

@@ -148,7 +148,7 @@ def _strange_names(checked: Checked, evaluation: Evaluation) -> Iterator[Problem
             checked.errors.append(Problem("configuration", message, "qassay.toml"))
     for name in evaluation.configuration.justified:
         if name not in questions.by_id:
-            checked.errors.append(Problem("unknown-question", f'justified: "{name}" is no pair', "qassay.toml"))
+            checked.errors.append(Problem("unknown-question", f'justified: "{name}" is not a pair', "qassay.toml"))
     for tag in checked.attempt(lambda: evaluation.information) or ():
         if tag not in checked.runs:
             yield Problem("configuration", f"describes the run {tag!r}, which is not here", "runs.jsonl")

@@ -8,8 +8,8 @@
     client = Client("http://127.0.0.1:8000", token="qsy_...")  # of a participant
     client.submit(Path("run.txt"), priority=1)
 
-Nothing but the named address is spoken to. A request that the server did not answer is tried again: rows that stand as
-they are are not repeated there, so nothing is doubled.
+Nothing but the named address is spoken to. A request that the server did not answer is tried again: rows that
+the set already has are skipped, so nothing is doubled.
 """
 
 from __future__ import annotations

@@ -479,7 +479,7 @@ class Evaluation:
         return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
 
     def _justification_ratings(self) -> pl.DataFrame:
-        """Ratings of justifications from all sets together; holistic scores are no ratings of these."""
+        """Ratings of justifications from all sets together; holistic scores are not among them."""
         rows = self.ratings(self.sets)
         return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
 

@@ -290,7 +290,7 @@ class TypeWeighted(Summary):
     """A run's score is the weighted mean of its means per question type [QA03].
 
     `types[u]` is the type of unit u. The weight of a type that a subset lacks is shared out among the others
-    in proportion. The types are not drawn by chance: what sets them apart is no noise, and units vary around the mean
+    in proportion. The types are not drawn by chance: what sets them apart is not noise, and units vary around the mean
     of their type.
     """
 

@@ -136,7 +136,7 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
         wrong = rows.filter(~pl.col("decision").is_in(task.labels))
         for row in wrong.iter_rows(named=True):
             message = (
-                f"question {row['asked']}: {row['decision']!r} is no decision; it is one of {', '.join(task.labels)}"
+                f"question {row['asked']}: {row['decision']!r} is not a decision; it is one of {', '.join(task.labels)}"
             )
             yield Problem("bad-label", message, batch.files[row["run"]], row["line"], row["asked"])
     if "doc" in rows.columns:
@@ -149,7 +149,7 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
 
 def missing(counts: NDArray[np.int64], files: Sequence[str], questions: TestSet) -> list[Problem]:
     """One problem for every question without a response."""
-    advice = "a run answers every question (to score it all the same: qassay score --missing zero or skip)"
+    advice = "a run answers every question (to score it anyway: qassay score --missing zero or skip)"
     return [
         Problem(
             "missing-question",
@@ -189,7 +189,7 @@ def row_counts(rows: pl.DataFrame, runs: int, questions: int) -> NDArray[np.int6
 
 
 def ranks(run: NDArray[np.int64], question: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Place of each row among the rows of its run and question, from 1, in the order they stand.
+    """Place of each row among the rows of its run and question, from 1, in the order of the file.
 
     >>> ranks(np.array([0, 0, 0, 1]), np.array([7, 8, 7, 7])).tolist()
     [1, 1, 2, 1]
@@ -242,9 +242,9 @@ def _check_nil(
     if not empty.height:
         return
     beside = counts[empty["run"].to_numpy(), empty["question"].to_physical().to_numpy()] > 1
-    if batch.objects:  # one line is one response: what stands on another line is told as a second response
+    if batch.objects:  # one line is one response: another line is a second response
         beside = np.zeros_like(beside)
-    yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; NIL stands alone")
+    yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; keep one or the other")
     alone = empty.filter(~beside)
     if rules.response == "ranked":
         advice = f"is given nothing; this task has no NIL, {_noun(kind)} takes 1 to {rules.max_items} items"

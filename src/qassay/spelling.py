@@ -45,7 +45,7 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     for part in (*given, *(f"{name}={value}" for name, value in (settings or {}).items())):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier() or not value:
-            raise UsageError(f"{text}: {part.strip()!r} is no parameter; write name=value, as in {example}")
+            raise UsageError(f"{text}: {part.strip()!r} is not a parameter; write name=value, as in {example}")
         if name in parameters:
             raise UsageError(f"{text}: {name} is given twice")
         parameters[name] = value

@@ -124,7 +124,7 @@ def test_nuggets_are_edited_split_and_merged_in_dialogs(ada: Any, saved: Make, a
     page.keyboard.press("j")
     accessible(page)
     page.get_by_label("Merge with").select_option(label="discovered polonium")
-    page.get_by_label("What the one nugget says").fill("discovered radium and polonium")
+    page.get_by_label("Text of the merged nugget").fill("discovered radium and polonium")
     page.keyboard.press("Enter")
     expect(page.locator(NUGGETS)).to_have_count(2)
     page.keyboard.press("ArrowDown")

@@ -45,7 +45,7 @@ def test_files_are_checked_at_once_and_the_faulty_are_not_kept(olga: Any, access
     expect(page.get_by_role("rowheader", name="fresh")).to_be_visible()
     accessible(page)
     reports.nth(1).get_by_role("link").click()
-    expect(page.get_by_text("nothing of this file was kept")).to_be_visible()
+    expect(page.get_by_text("the file was not added")).to_be_visible()
     accessible(page)
     page.get_by_role("main").get_by_role("link", name="Runs").click()
     expect(page.get_by_role("rowheader", name="fresh")).to_be_visible()

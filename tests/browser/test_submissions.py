@@ -149,7 +149,7 @@ def test_the_people_page_invites_a_participant(track: Make, visit: Make, accessi
     page.get_by_role("combobox", name="Organisation").fill("South")
     page.get_by_role("button", name="Make a link").click()
     expect(page.get_by_role("dialog")).to_contain_text("/welcome#")
-    page.get_by_role("button", name="I have it").click()
+    page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("row").filter(has_text="participant").filter(has_text="South")).to_be_visible()
     expect(page.get_by_role("rowheader", name="Nina North")).to_be_visible()
     accessible(page)

@@ -80,7 +80,7 @@ def test_the_recommendation_comes_first(call: Call, pilot: str) -> None:
 
 def test_alternatives_are_details(call: Call, pilot: str) -> None:
     out = " ".join(call(pilot, "--details")[1].split())
-    for words in ("Questions needed for a difference", "Where the scores vary", "The 60 questions at hand show"):
+    for words in ("Questions needed for a difference", "Where the scores vary", "The present 60 questions show"):
         assert words in out
     assert "Questions needed for a difference" in call(pilot, "-d", "0.02", "-d", "0.05")[1]
 

@@ -239,7 +239,7 @@ def test_what_was_taken_back_is_warned_of_where_it_stands(folder: Path, tmp_path
     assert output("import", folder, file)["warnings"] == []
     output("import", folder, written(tmp_path / "said.jsonl", *rows))
     [warning] = output("import", folder, file)["warnings"]
-    assert warning["message"].startswith("2 judgments that the sheet takes back stand in the set ada and stay")
+    assert warning["message"].startswith("2 judgments that the sheet removes are in the set ada and stay")
     assert len(judged(folder)) == 2
 
 
@@ -291,7 +291,7 @@ def test_a_broken_key_is_told(folder: Path, tmp_path: Path, key: Any, output: Ma
     assert "is not the key of a sheet" in problem["message"]
     (folder / "sheets" / "order.json").write_text("[]")
     [problem] = output("sheet", folder, "--assessor", "bob", status=1)["errors"]
-    assert "does not hold the seed" in problem["message"]
+    assert "does not contain the seed" in problem["message"]
 
 
 def test_a_name_is_written_as_a_file_name(tmp_path: Path) -> None:

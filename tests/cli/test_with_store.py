@@ -108,7 +108,7 @@ def test_check_warns_of_each_file_that_differs(folder: Path, capsys: Captured) -
     assert "answers.jsonl: differs from the store" in capsys.readouterr().err
 
 
-def test_a_file_that_only_lacks_something_is_written_anew_by_what_check_says(folder: Path, capsys: Captured) -> None:
+def test_check_says_how_to_complete_a_file_that_lacks_rows(folder: Path, capsys: Captured) -> None:
     judge(folder, **wrong_item(folder))
     questions = folder / "questions.jsonl"
     *kept, _ = questions.read_text().splitlines(keepends=True)
@@ -116,8 +116,8 @@ def test_a_file_that_only_lacks_something_is_written_anew_by_what_check_says(fol
     told = [one["message"] for one in output(capsys, "check", folder)["warnings"]]
     assert len(told) == 2
     for message in told:
-        advice, command = message.split("; to write it anew: qassay ")
-        assert advice == "lacks what the store has, which is what counts"
+        advice, command = message.split(". To write the file again: qassay ")
+        assert advice == "lacks rows that the store has, and the store counts"
     assert main(shlex.split(command)) == 0
     assert warnings(capsys, folder) == []
 
@@ -291,4 +291,4 @@ def test_nothing_to_back_up_is_told(tmp_path: Path, capsys: Captured) -> None:
     assert main(["backup", str(folder)]) == 1
     assert "has no store" in capsys.readouterr().err
     assert main(["restore", str(folder), str(folder / "questions.jsonl")]) == 1
-    assert "is no backup of a store" in capsys.readouterr().err
+    assert "is not a backup of a store" in capsys.readouterr().err

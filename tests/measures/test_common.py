@@ -90,7 +90,7 @@ def test_spellings_that_outputs_use() -> None:
         ("nugget_f(beta=nan)", "takes a number from 0"),
         ("nugget_f(beta=inf)", "takes a number from 0"),
         ("nugget_f(bta=5)", "did you mean 'beta'?"),
-        ("nugget_f(5)", "'5' is no parameter; write name=value, as in nugget_f(beta=5)"),
+        ("nugget_f(5)", "'5' is not a parameter; write name=value, as in nugget_f(beta=5)"),
         ("nugget_f(beta=5, beta=3)", "beta is given twice"),
         ("nugget_f(beta=5", "cannot read"),
         ("accuracy(beta=5)", "there are none"),

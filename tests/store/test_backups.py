@@ -247,7 +247,7 @@ def test_what_is_no_sound_backup_is_refused(damage: str, small: Path, tmp_path: 
         data = bytearray(path.read_bytes())
         data[4096 * 3 : 4096 * 9] = bytes(4096 * 6)
         path.write_bytes(data)
-    with pytest.raises(InputError, match=r"is not there|is no backup|but no backup|is damaged"):
+    with pytest.raises(InputError, match=r"is not there|is not a backup|but no backup|is damaged"):
         restore(Folder(small), path)
     store = open_store(small)
     assert everything(store) == before

@@ -59,11 +59,11 @@ def test_a_link_leads_to_an_account(site, page: Page) -> None:
     assert token not in page.url
     page.get_by_label("Name").fill("Ada")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The password again").fill(PASSWORD + "x")
-    page.get_by_role("button", name="Go in").click()
+    page.get_by_label("Confirm password").fill(PASSWORD + "x")
+    page.get_by_role("button", name="Create account").click()
     assert page.url.endswith("/welcome")  # the two differ: the browser says so, nothing was sent
-    page.get_by_label("The password again").fill(PASSWORD)
-    page.get_by_role("button", name="Go in").click()
+    page.get_by_label("Confirm password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
     page.locator(".own summary", has_text="Ada").click()
     expect(page.get_by_text("Signed in as assessor")).to_be_visible()
     expect(page.get_by_role("link", name="Your account")).to_be_visible()
@@ -80,12 +80,12 @@ def test_what_is_wrong_is_said_and_focused(page: Page) -> None:
     sign_in(page)
     expect(page.get_by_role("heading", name="Qassay demo")).to_be_visible()
     page.goto("/account")
-    page.get_by_label("The one you have").fill("not the password")
-    page.get_by_label("The new one").fill("another long password")
-    page.get_by_role("button", name="Change it").click()
-    expect(page.get_by_label("The one you have")).to_be_focused()
+    page.get_by_label("Current password").fill("not the password")
+    page.get_by_label("New password").fill("another long password")
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_label("Current password")).to_be_focused()
     expect(page.locator("#current-problem")).to_have_text("this is not your password")
-    expect(page.get_by_label("The one you have")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("Current password")).to_have_attribute("aria-invalid", "true")
 
 
 def test_whoever_is_signed_in_passes_through_the_door(page: Page) -> None:
@@ -111,7 +111,7 @@ def test_an_invitation_is_shown_once(page: Page) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("/welcome#")
     expect(dialog).to_contain_text("It works on this machine only")
-    dialog.get_by_role("button", name="I have it").click()
+    dialog.get_by_role("button", name="Done").click()
     expect(page.get_by_role("region", name="Open invitations")).to_contain_text("Eve <b>")
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_text("None: every link")).to_be_visible()

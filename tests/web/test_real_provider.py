@@ -37,7 +37,7 @@ class Site:
     def go_in(self) -> None:
         """Use the invitation, up to the provider's page."""
         self.page.goto(f"{self.address}/welcome#{self.invitation}")
-        self.page.get_by_role("button", name="Go in with Example ID").click()
+        self.page.get_by_role("button", name="Continue with Example ID").click()
 
     def sign_in(self) -> None:
         """Sign in without an invitation, up to the provider's page or where that leads."""

@@ -143,7 +143,7 @@ def invitation(served, role: str = "assessor", name: str | None = None) -> str:
 def test_an_invitation_binds_the_identity(served, provider: Provider) -> None:
     browser = served.client()
     assert "Sign in with Example ID" in browser.get("/sign-in").text
-    assert "Go in with Example ID" in browser.get("/welcome").text
+    assert "Continue with Example ID" in browser.get("/welcome").text
     back = provider.authorize(begin(browser, token=invitation(served), then="/account"))
     answer = browser.get(back)
     assert answer.status_code == 200

@@ -221,7 +221,7 @@ def sensitivity(
     different runs. `preset` repeats one of their studies, `sizes` and `trials` replace its own, `fit` asks for their
     curves (None: from 20 runs up, or with a preset). `bin_width` is the width of a range of differences (None: 0.01, or
     1/100 of the scale of scores outside 0 to 1), `intervals` the number of bootstrap resamples (0: no intervals). A tie
-    is no swap ("stay"), counts half a swap ("half"), or is left out ("exclude"). `floor` is the largest difference
+    is not a swap ("stay"), counts half a swap ("half"), or is left out ("exclude"). `floor` is the largest difference
     between identical responses that were judged separately; from an evaluation it is measured.
 
     >>> import qassay
@@ -273,7 +273,7 @@ def plan(
 
     From the scores of a pilot, or from assumed variances of "run", "unit" and "residual". `differences` are those to
     plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha` has this `power`
-    for the largest difference that the units at hand do not show yet. Beside it: what more or fewer units can show, the
+    for the largest difference that the pilot's units do not show yet. Beside it: what more or fewer units can show, the
     units with which a difference is repeatable (error rate at most `error`), those for a generalizability
     `coefficient`. `by_assessor` are scores under the judgments of each assessor: more assessors are then weighed
     against more units. Where systems ran several times, more repeats are weighed against more units; `cost_question`

@@ -52,7 +52,7 @@ class Facts(Result):
     """The test set and its key in numbers; None where something is not known, never 0.
 
     `nil` names the questions where NIL is right. `vital` are the vital nuggets of each list. `assessors[name]` counts
-    the person's current judgments by set, and `sets` all judgments of each set of people, whoever gave them.
+    the person's current judgments by set, and `sets` all judgments of each set of people, by anyone.
     """
 
     name: str

@@ -8,7 +8,7 @@
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
     listing     long lists of words, which have the words of every gold answer and say nothing
-    embeddings  sentence embeddings, whose cosines stand beside the words: `embedding`
+    embeddings  sentence embeddings, whose cosines are used next to the words: `embedding`
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
     llm         a language model behind any endpoint that speaks OpenAI's protocol (a package of its own)

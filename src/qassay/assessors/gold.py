@@ -54,7 +54,7 @@ class Gold:
         return tuple(islice(self.answers, 0, None, max(1, len(self.answers) // SPREAD)))[:SPREAD]
 
     def of_case(self, case: Case) -> Sequence[str]:
-        """The gold answers to compare with; none where the part is no string or has none."""
+        """The gold answers to compare with; none where the part is not a string or has none."""
         if case.kind not in STRINGS or case.part.row.get("text") is None:
             return ()
         return self.answers.get(case.question.id, ())

@@ -78,7 +78,7 @@ class Learned:
     nuggets: LearnedNuggets | None = None
     # The set of people that nuggets were learned from, where it is not the default key.
     people: str | None = None
-    # The embeddings whose cosines stand beside the words; the assessor is called `embedding` then.
+    # The embeddings whose cosines are used next to the words; the assessor is called `embedding` then.
     embedder: Embedder | None = None
 
     @property

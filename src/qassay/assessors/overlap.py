@@ -2,7 +2,7 @@
 
 Two shares of the nugget's content words, by weight, decide. The *share* of those that occur anywhere in the response
 has to reach `threshold`; the largest share that occurs within `window` consecutive content words of the response has
-to reach `near`. A response that is no text (`fluency`), a list of frequent words or shuffled ones, contains nothing. A
+to reach `near`. A response that is not a text (`fluency`), a list of frequent words or shuffled ones, has nothing. A
 word weighs its rarity in the pool,
 ln(1 + responses / (responses that have it + 1/2)), over the responses to all questions: what every response to one
 question says still distinguishes it from others. Words are compared by their stems, without stop words (`words`).
@@ -167,7 +167,7 @@ def places_of(text: str) -> dict[str, list[int]]:
 
 
 def closest(weights: Mapping[str, float], places: Places, window: int) -> float:
-    """The largest weight of different words that stand within a window of so many consecutive places.
+    """The largest weight of different words within `window` consecutive places.
 
     >>> closest({"a": 1.0, "b": 2.0}, {"a": [0, 40], "b": [10]}, window=11)
     3.0

@@ -20,7 +20,7 @@ from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
 from qassay.tasks import Task
 
-# Patterns are other people's: one that runs away is told, not waited for.
+# Patterns are other people's: one that takes too long is reported, not waited for.
 SECONDS = 2.0
 _AROUND = " \t\r\n.,;:!?\"'()[]“”‘’"
 

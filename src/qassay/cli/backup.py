@@ -59,7 +59,7 @@ def restore(
     """Put a backup in the place of the store.
 
     The server must be stopped. What was there is kept beside it, as
-    qassay.db.before-restore-1 and so on. Everybody signs in anew; tokens
+    qassay.db.before-restore-1 and so on. Everybody signs in again; tokens
     and open invitations of the backup end, too: some may have been revoked
     or used since. Make new ones.
 

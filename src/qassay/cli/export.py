@@ -38,7 +38,7 @@ def command(
     The export is an evaluation of its own: scoring it gives the same
     scores, to the last bit, and fields that Qassay does not know are in it.
     With --nist, judgments, nuggets and answers are written as NIST gives
-    them out, as they stand, without history, assessors and notes.
+    them out, without history, assessors and notes.
 
     A folder that holds nothing but an earlier export is replaced; into any
     other nothing is written without --force. Where the evaluation has a

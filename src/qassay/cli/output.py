@@ -116,7 +116,7 @@ def first_few(problems: Iterable[Problem]) -> list[Problem]:
             shown.append(problem)
     for (file, rule), number in seen.items():
         if number > MOST_SHOWN:
-            # The rules of runs have names that people can look up; a fault of syntax is told by its message alone.
+            # The rules of runs have names that people can look up; a fault of syntax has only its message.
             which = "like these" if rule in ("syntax", "configuration", "encoding") else f"of rule {rule}"
             shown.append(Problem("syntax", f"... and {number - MOST_SHOWN:,} more {which} (--json lists them)", file))
     if isinstance(problems, Problems | KeptProblems):

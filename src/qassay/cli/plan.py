@@ -69,7 +69,7 @@ def command(
     """How many questions, and assessors, for a wanted difference.
 
     The first sentence recommends one number from the scores of a pilot:
-    the questions with which a test finds a difference that those at hand
+    the questions with which a test finds a difference that the present ones
     do not show yet, or the one named with --difference. Below it: what
     more or fewer questions can show. Where systems ran several times,
     more repeats are weighed against more questions.

@@ -30,7 +30,7 @@ def command(
     ] = None,
     sheet: Annotated[
         Path | None,
-        typer.Option("--sheet", metavar="FILE", help="Write what is left as JSONL, with verdicts to fill in."),
+        typer.Option("--sheet", metavar="FILE", help="Write the unjudged items as JSONL, with verdicts to fill in."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -38,7 +38,7 @@ def command(
 
     Equal items of different runs are pooled and judged once; lists, nugget responses and justifications are judged
     run by run. Where qassay.toml says so (pooled in the table [track]), only the runs of the first priorities of each
-    organisation are judged. A sheet holds what is left, one JSON object a line: fill in the verdicts and import it.
+    organisation are judged. A sheet has the unjudged items, one JSON object per line: fill in verdicts and import it.
 
     Examples
 

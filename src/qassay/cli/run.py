@@ -66,7 +66,7 @@ def command(
     ray: Annotated[
         str | None, typer.Option("--ray", metavar="ADDRESS", help="Answer on a Ray cluster (local: on one made here).")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Do not continue a broken-off run: begin anew.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Start over; do not continue an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -201,7 +201,7 @@ class RunJob:
         path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
         begun = time.monotonic()
         if self.collection is not None and self.system.searches:
-            # Before the first question, whose time-out the indexes are no part of.
+            # Before the first question, whose time-out does not include indexing.
             for passages in (True, False):
                 self.collection.index(passages=passages)
         finished = path.exists() and b'\n{"finished"' in path.read_bytes()

@@ -75,7 +75,7 @@ def command(
 
     The key is the judgment set `adjudicated`, else `reference`, else the only one there is. `--key majority` takes the
     label that most assessors gave (ties are unjudged), `--key dawid-skene` a model's guess from all their labels;
-    `dawid-skene:first,second,third` names the sets. Whatever is left out, counted as wrong or passed over is said below
+    `dawid-skene:first,second,third` names the sets. Whatever is left out, counted as wrong or skipped is said below
     the table.
 
     --correct-with corrects the scores of an automatic assessor (--key) by labels that people gave to a random sample

@@ -64,7 +64,7 @@ def command(
     ] = 100,
     ties: Annotated[
         Literal["stay", "half", "exclude"],
-        typer.Option("--ties", help="A tie is no swap and stays, counts half a swap, or leaves the denominator."),
+        typer.Option("--ties", help="A tie is not a swap and stays, counts half a swap, or leaves the denominator."),
     ] = "stay",
     fit: Annotated[
         bool | None,

@@ -87,7 +87,7 @@ def serve_folder(
 ) -> None:
     """Serve the evaluation in a folder until told to stop.
 
-    `before` prepares it, once the port is known to be free, and is told the address.
+    `before` prepares it, once the port is known to be free, and gets the address.
     """
     with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
         if before is not None:
@@ -132,7 +132,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """The socket, bound before anything else is done: a port that is taken is told at once."""
+    """The socket, bound before anything else is done: a port that is taken is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=512)
@@ -186,6 +186,6 @@ def _serve(
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    # The server catches the signal, stops, and sends it once more to the handler before it: to end well is no error.
+    # The server catches the signal, stops, and sends it once more to the handler before it: ending is not an error.
     with _told_to_stop(stop):
         server.run(sockets=[listening])

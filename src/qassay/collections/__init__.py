@@ -109,7 +109,7 @@ class Collection:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Files in the folder that are no documents of a known kind."""
+        """Files in the folder that are not documents of a known kind."""
         return self._store.skipped()
 
     def search(self, query: str, *, limit: int = 10, passages: bool = True) -> list[Hit]:

@@ -216,7 +216,7 @@ class Unit(NamedTuple):
 SENTENCES = 3
 # A passage takes no further sentence, and a "sentence" (a table, a program) is cut, beyond this many characters.
 LONGEST = 1000
-# What stands between paragraphs: empty lines, and strings that are no words, on which a splitter would take for ever.
+# Text between paragraphs: empty lines, and strings that are not words, on which a splitter would take for ever.
 _BETWEEN = re.compile(r"\n[ \t\r\f\v]*\n\s*|(\S{300,})")
 
 

@@ -6,7 +6,7 @@ Stemmers of one name differ between servers and versions, and a query would miss
 name of the index says whose words it holds. The protocol is the part that OpenSearch 1 to 3 and Elasticsearch 7 to 9
 share:
 
-    PUT  /INDEX            the mapping; 400 resource_already_exists_exception is no fault
+    PUT  /INDEX            the mapping; 400 resource_already_exists_exception is not a fault
     POST /INDEX/_bulk      units as JSON lines, created under ids made of their place: one that is there already (409)
                            stays as it is, since a second version would count in the scores until segments are
                            merged; one that is turned away (429, 503) is sent again; one that is refused ends the work
@@ -38,7 +38,7 @@ from qassay.errors import InputError, Problem, UsageError
 
 _TIME_OUT = 60.0
 _BULK = 4 << 20
-# An answer is cut here, and is no JSON then: ten thousand hits take a hundredth of it.
+# An answer is cut here, and is then not JSON: ten thousand hits take a hundredth of it.
 _LONGEST_ANSWER = 256 << 20
 _LONGEST_ERROR = 1 << 20
 # Seconds before a busy server is asked again, and again.
@@ -80,7 +80,7 @@ class OpenSearchEngine:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             before, _, host = url.rpartition("@")  # the part before the @ may be a password
             shown = f"...@{host}" if before else url
-            raise UsageError(f"{shown!r} is no URL of a search server; it looks like http://localhost:9200")
+            raise UsageError(f"{shown!r} is not the URL of a search server; it looks like http://localhost:9200")
         host = parts.netloc.rpartition("@")[2]
         name = quote(f"{index}-{version('tantivy')}", safe="")
         self._base = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")) + "/" + name

@@ -1,6 +1,6 @@
 """The documents of a folder, one after the other: JSON lines, TREC SGML, text and HTML files.
 
-Files are read in the order of their paths; hidden ones (and folders) are passed over. The kind of a file is told by
+Files are read in the order of their paths; hidden ones (and folders) are skipped. The kind of a file is known by
 its name and, where that says nothing or `.txt`, by its first characters:
 
     .jsonl .json .jl      one JSON object a line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
@@ -106,7 +106,7 @@ class Source:
 def decode(data: bytes, *, declared: bool = False) -> str | None:
     """Text of a document: UTF-8, or what its byte order mark or (`declared`) its HTML head says, else Latin-1.
 
-    Nothing where it holds NUL: that is no text. Line ends stay as they are; a byte order mark is no part of the text.
+    Nothing where it holds NUL: that is not text. Line ends stay as they are; a byte order mark is not part of the text.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):

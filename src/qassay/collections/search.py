@@ -25,7 +25,7 @@ from qassay.collections.store import Store
 Field = Literal["any", "title"]
 Occur = Literal["should", "must", "not"]
 
-# More words than this are no question; the rest is passed over.
+# More words than this are not a question; the rest is ignored.
 MOST_CLAUSES = 200
 _LONGEST = 20_000
 # What a match in the title is worth beside one in the text.
@@ -137,7 +137,7 @@ def parse(text: str, analyser: Analyser) -> Query:
 
 
 def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
-    """The clauses as they stand, each with whether it is a mere stop word."""
+    """The clauses of the query, each with whether it is a mere stop word."""
     for part in _PART.finditer(text):
         sign, phrase = part["sign"], part["phrase"]
         word: str | None = part["word"]
@@ -176,7 +176,7 @@ def _together(placed: Sequence[tuple[str, int, int]], phrases: Iterable[tuple[st
 
 
 _CLOSE = 1e-5
-# Found units after which a tie is cut where it stands.
+# Found units after which a tie is cut.
 _MOST = 20_000
 # Characters of a document in which matches are marked.
 _MARKED = 200_000

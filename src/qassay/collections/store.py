@@ -97,7 +97,7 @@ class Store:
         return int(self._rows("SELECT COUNT(*) FROM files")[0][0])
 
     def skipped(self) -> tuple[str, ...]:
-        """Files that are no documents of a known kind."""
+        """Files that are not documents of a known kind."""
         return tuple(row[0] for row in self._rows("SELECT name FROM files WHERE skipped ORDER BY file"))
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:

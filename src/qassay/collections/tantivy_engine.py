@@ -90,7 +90,7 @@ class TantivyEngine:
         parts: list[tuple[Occur, tantivy.Query]] = []
         for clause in query.clauses:
             fields = self._fields(clause)
-            if clause.occur == "should":  # flat: the engine passes over what cannot be among the best
+            if clause.occur == "should":  # flat: the engine skips units that cannot be among the best
                 parts += [(Occur.Should, field) for field in fields]
             else:
                 either = tantivy.Query.boolean_query([(Occur.Should, field) for field in fields])

@@ -115,7 +115,7 @@ def span(lowest: float, highest: float) -> tuple[float, float]:
 
 
 def height(rows: int, row: int = ROW) -> int:
-    """The height of a figure with so many rows of names."""
+    """The height of a figure with this many rows of names."""
     return max(rows, 1) * row
 
 

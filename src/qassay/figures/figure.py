@@ -157,7 +157,7 @@ class Figure(Framed):
         return _draw(spec)
 
     def _labelled(self, drawn: str, *, alone: bool) -> str:
-        """The picture with one label as a whole, and with its own colours where it stands alone."""
+        """The picture with one label as a whole, and with its own colours where it is a file of its own."""
         match = _ROOT.match(drawn)
         assert match is not None, "the drawing library writes its size"
         width, height = map(float, match.groups())

@@ -44,7 +44,7 @@ MOST_LINES = 25
 
 
 def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Figure:
-    """Scores as dots with intervals, best first; groups of runs that cannot be told apart stand beside them."""
+    """Scores as dots with intervals, best first; groups of runs that cannot be told apart are next to them."""
     apart = dict(zip(pairs.runs, pairs.is_different[0].tolist(), strict=True)) if pairs.runs else {}
     letters = dict(zip(pairs.runs, pairs.letters, strict=True))
     rows: list[tuple[Cell, ...]] = []

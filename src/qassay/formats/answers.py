@@ -32,7 +32,7 @@ JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "answer", "response", "output", "prediction"),
     "assessor": ("assessor", "annotator", "judge", "annotator_id", "worker", "worker_id"),
 }
-# Of these the first that the file has is used: the others often stand beside it with another meaning.
+# Of these the first that the file has is used: the others often come with it and mean something else.
 _IN_ORDER = {"system", "run", "assessor", "text"}
 # What `--map` calls the fields of both kinds of table.
 MAPPED = tuple(dict.fromkeys((*ANSWER_KEYS, *JUDGMENT_KEYS)))

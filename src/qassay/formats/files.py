@@ -76,7 +76,7 @@ def _cut(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _ungzip(packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The members of a gzip file, one after the other; zeros that tapes leave behind a member are passed over."""
+    """The members of a gzip file, one after the other; zeros that tapes leave behind a member are ignored."""
     waiting = next(packed, b"")
     try:
         while waiting:

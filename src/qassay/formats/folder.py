@@ -154,7 +154,7 @@ class Folder:
 
 
 def open_folder(path: Path | str) -> Folder:
-    """The folder at this path; an error where it is no evaluation."""
+    """The folder at this path; an error where it is not an evaluation."""
     folder = Folder(Path(path))
     if not folder.path.is_dir():
         what = "does not exist"

@@ -25,12 +25,12 @@ Row = dict[str, Any]
 # A row with the number of its line; 0 where it was made from something larger.
 Numbered = tuple[int, Row]
 
-# A value that is no string, no whole number and not null: none in a file, and no field can hold a wrong one.
+# A value that is not a string, a whole number or null: none in a file, and no field can hold a wrong one.
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 
 def read_rows(path: Path, *, file: str | None = None) -> list[Numbered]:
-    """The objects of a file with their line numbers; blank lines are passed over."""
+    """The objects of a file with their line numbers; blank lines are skipped."""
     return parse_rows(files.read_text(path), file=file or str(path))
 
 
@@ -58,7 +58,7 @@ def parse_rows(text: str, *, file: str) -> list[Numbered]:
 
 
 def read_table(path: Path, schema: Mapping[str, Any], *, file: str | None = None) -> pl.DataFrame:
-    """Typed columns of a file, with the column `line`; fields outside the schema are passed over.
+    """Typed columns of a file, with the column `line`; fields outside the schema are ignored.
 
     A whole number stands for its digits where the schema wants a string (`"question": 1894`).
     """

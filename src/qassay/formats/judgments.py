@@ -30,7 +30,7 @@ def read_judgments(
 
 
 def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
-    """A nugget list; of two rows for a nugget the last stands."""
+    """A nugget list; of two rows for a nugget the last counts."""
     table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
     problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
     problems += _unknown(table, questions, file)

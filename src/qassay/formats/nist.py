@@ -80,7 +80,7 @@ NO_DOC = "-"
 def parse_factoid(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
     """Rows of `qid docid judgment string`.
 
-    Lines that judge NIL are passed over with a warning: whether NIL is right follows from the other judgments.
+    Lines that judge NIL are skipped with a warning: whether NIL is right follows from the other judgments.
     """
     rows: list[Numbered] = []
     problems = lines.unprintable(text, file=file)
@@ -128,7 +128,7 @@ def parse_list(text: str, *, file: str, warnings: list[Problem] | None = None) -
         if code not in LABELS:
             problems.append(_bad_label(file, number, question, code))
         elif mark not in DISTINCT:
-            message = f"question {question}: {mark!r} is no mark of a distinct answer; it is 0 or 1"
+            message = f"question {question}: {mark!r} is not the mark of a distinct answer; it is 0 or 1"
             problems.append(Problem("bad-label", message, file, number, question))
         elif DISTINCT[mark] and LABELS[code] != "R":
             message = f"question {question}: {string!r} is judged {code} but marked distinct; only right answers are"
@@ -225,7 +225,7 @@ def _short(file: str, number: int, question: str, form: str) -> Problem:
 
 
 def _bad_label(file: str, number: int, question: str, code: str) -> Problem:
-    message = f"question {question}: {code!r} is no judgment; it is -1 (W), 1 (R), 2 (U) or 3 (X)"
+    message = f"question {question}: {code!r} is not a judgment; it is -1 (W), 1 (R), 2 (U) or 3 (X)"
     return Problem("bad-label", message, file, number, question)
 
 
@@ -335,7 +335,7 @@ def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str],
 def parse_answers(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
     """Rows of known answers.
 
-    An answer that stands twice is two answers that were written alike; the second becomes `Moscow (2)`, so that both
+    An answer that occurs twice is two answers that were written alike; the second becomes `Moscow (2)`, so that both
     count.
     """
     rows: list[Numbered] = []

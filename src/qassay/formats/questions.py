@@ -1,6 +1,6 @@
 """Files of questions: TREC topics and XML, TREC RAG topics, RTE pairs, JSON lines. (FORMATS 2)
 
-The form is told by the content. All faults of a file are reported at once, each with its line.
+The form is known by the content. All faults of a file are reported at once, each with its line.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def parse_questions(
 
 
 def question_row(question: Question) -> dict[str, Any]:
-    """A question as it stands in a JSON line; fields that Qassay does not know come last."""
+    """A question as in a JSON line; fields that Qassay does not know come last."""
     known = {name: getattr(question, name) for name in _OPTIONAL}
     return {
         "id": question.id,
@@ -88,7 +88,7 @@ def reference_rows(read: QuestionFile) -> list[jsonl.Row]:
 
 
 def looks_like_xml(data: bytes) -> bool:
-    """Whether these bytes begin as one of the XML forms: a declaration, or an element that is no topic."""
+    """Whether these bytes begin as one of the XML forms: a declaration, or an element that is not a topic."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return b"<" in data[:200]
     start = data.removeprefix(files.BOM).lstrip()[:200].lower()

@@ -241,7 +241,7 @@ def _field_kind(split: Fields, questions: Container[str]) -> str | None:
     seconds = Counter(p[1] for p in split if len(p) > 1)
     one_tag = bool(seconds) and seconds.most_common(1)[0][1] > len(split) / 2
     if _share(len(p) > 3 and p[2] in LABELS for p in split) >= 0.5:
-        # `q1 x 1 Paris`: a run named x, or a document x that was judged. But -1 is no rank, and a document is no tag.
+        # `q1 x 1 Paris`: a run named x, or a document x that was judged. But -1 is not a rank, a document not a tag.
         judged = any(len(p) > 2 and p[2] == "-1" for p in split) or looks_like_doc(split[0][1])
         return "nist-factoid" if judged or not one_tag else None
     pattern = len(split) == 1 and looks_like_doc(split[0][-1])  # a single line that ends with a document

@@ -33,7 +33,7 @@ _PARTS: Mapping[str, str] = {
     "questions.jsonl": "the questions",
     "answers.jsonl": "answers known from question development",
     "patterns.txt": "answer patterns",
-    "runs.jsonl": "what is said about the runs",
+    "runs.jsonl": "information about the runs",
     "runs/": "the responses of the systems, one file per run",
     "judgments/": "the judgments, one file per set",
     "nuggets/": "nugget lists",

@@ -3,7 +3,7 @@
 A sheet shows items under numbers, without their runs. What a number stands for is in `sheets/NAME.json` of the
 evaluation's folder, one entry for every part of an item that takes a verdict. What comes back is one JSON object a
 line: `{"sheet": NAME, "item": number, "part": "...", "verdict": {...}, "at": "..."}`, with a verdict of null where one
-was taken back; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
+was removed; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
 that the assessor knows of.
 """
 
@@ -93,7 +93,7 @@ def kept_seed(folder: Folder) -> str:
         try:
             return msgspec.json.decode(path.read_bytes(), type=dict[str, str])["seed"]
         except (msgspec.DecodeError, KeyError):
-            message = "does not hold the seed of the sheets; put it back as it was, or remove it to draw anew"
+            message = "does not contain the seed of the sheets; restore the file, or remove it to draw a new seed"
             raise InputError(Problem("configuration", message, folder.name(path))) from None
     seed = secrets.token_hex(16)
     path.parent.mkdir(exist_ok=True)

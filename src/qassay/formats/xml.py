@@ -180,7 +180,7 @@ class _Reader:
 
 
 def _references(text: str) -> Iterator[tuple[int, str]]:
-    """Where the text refers to named entities: comments and CDATA sections are passed over."""
+    """Where the text refers to named entities: comments and CDATA sections are skipped."""
     position = 0
     while token := _TOKEN.search(text, position):
         position = token.end()

@@ -51,7 +51,7 @@ class ListItem(Kind):
         return label_fault(verdict, task.labels)
 
     def unreadable(self, verdict: Verdict, task: Task) -> str | None:
-        """Only the label: the class of an item that is not correct is passed over."""
+        """Only the label: the class of an item that is not correct is ignored."""
         return label_fault(verdict, task.labels)
 
     def says(self, row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Assessors side by side: what all of them agree on, what is left to an adjudicator, and the rows that follow (METHOD
 4).
 
-A response to a nugget question is compared as a whole: which nuggets it has, not where they stand in it. Everything
+A response to a nugget question is compared as a whole: which nuggets it has, not where they are in it. Everything
 else is compared part by part. Notes are not a part of a verdict. Everything here is rows in, rows out.
 """
 

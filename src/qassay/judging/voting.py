@@ -76,7 +76,7 @@ class Vote:
     ties: int
     # On how many items the guess of the model is not the label of the majority; ties are not counted.
     differs_from_majority: int
-    # Nugget judgments that are no part of the vote, because the sets have nugget lists of their own.
+    # Nugget judgments that are not part of the vote, because the sets have nugget lists of their own.
     nugget_judgments_left_out: int = 0
 
     def fault(self) -> str | None:

@@ -11,7 +11,7 @@ from qassay.matrix import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 
-# Only so many items of a response are looked at.
+# Only this many items of a response are looked at.
 DEPTH = 5
 
 

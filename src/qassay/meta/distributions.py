@@ -16,7 +16,7 @@ from qassay.tables import Cell, Column, Table, counted, plural, table
 if TYPE_CHECKING:
     import polars as pl
 
-# Whiskers reach to the most extreme score within so many interquartile distances of the box.
+# Whiskers reach to the most extreme score within this many interquartile distances of the box.
 REACH = 1.5
 READING = (
     "A whisker ends at the most extreme score within 1.5 times the distance from q1 to q3; outliers lie beyond. It can "
@@ -89,7 +89,7 @@ class ScoreDistributions(Result):
         return [self.zero_table(), self.table()]
 
     def table(self, most: int | None = None) -> Table:
-        """One row a unit, for the first so many units; question types where there are any."""
+        """One row per unit, for the first `most` units; question types where there are any."""
         names = ("lower whisker", "q1", "median", "q3", "upper whisker", "mean")
         columns: list[Column | str] = [
             self.unit_name[0],

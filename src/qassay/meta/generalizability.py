@@ -63,7 +63,7 @@ class Generalizability:
         return self.coefficient("phi", units, assessors)
 
     def coefficient(self, which: Coefficient, units: int | None = None, assessors: int | None = None) -> float | None:
-        """Variance of runs / (variance of runs + error variance) with so many units and assessors.
+        """Variance of runs / (variance of runs + error variance) with these numbers of units and assessors.
 
         The error of E-rho-squared holds the sources that change differences between runs (run x unit, run x
         assessor, residual), the error of Phi all sources but the run, each divided by the number of its levels.

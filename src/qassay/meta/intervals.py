@@ -65,7 +65,7 @@ class Blocks:
     def values(self) -> Floats:
         """Runs x blocks, such that the mean of a row is the run's score and its spread the noise of that score.
 
-        A block that counts for more than others has more of every score, which is no spread.
+        A block that counts for more than others has more of every score, which is not spread.
         """
         scores = self.parts.sum(axis=1, keepdims=True) / self.scale
         return np.asarray(self.parts * (self.count / self.scale) - scores * (self.shares * self.count - 1))
@@ -367,12 +367,12 @@ def hits_needed(count: int, alpha: float, *, exact: bool) -> int:
 
 
 def every_flip_fits(count: int, flips: int) -> bool:
-    """Whether all flips of so many blocks can be enumerated."""
+    """Whether all flips of this many blocks can be enumerated."""
     return count < 63 and 2**count <= flips
 
 
 def flip_chunks(count: int, flips: int, seed: int, *, rows: int = 4096) -> Iterator[NDArray[np.uint8]]:
-    """Sets of flipped blocks as rows of 0 and 1, so many rows at a time: all sets there are, or random ones."""
+    """Sets of flipped blocks as rows of 0 and 1, some rows at a time: all sets there are, or random ones."""
     if every_flip_fits(count, flips):
         for start in range(0, 2**count, rows):
             numbers = np.arange(start, min(start + rows, 2**count))[:, None]

@@ -141,7 +141,7 @@ def identical_runs(items: pl.DataFrame, runs: Sequence[str], questions: Sequence
         pl.col("question").is_in(questions), pl.col("run").is_in(runs)
     )
     # Equal items get equal numbers: two runs are identical where their sorted numbers are. A row with neither a
-    # document nor a string stands for an empty response, and is no item.
+    # document nor a string stands for an empty response, and is not an item.
     chosen = chosen.filter(pl.col("doc").is_not_null() | pl.col("text").is_not_null())
     numbers = chosen.select(ITEM).unique(maintain_order=True).with_row_index("number")
     listed = chosen.join(numbers, on=ITEM, nulls_equal=True).sort("run", "number").group_by("run").agg("number")

@@ -80,7 +80,7 @@ def judging_progress(times: Mapping[str, Sequence[str | None]]) -> JudgingProgre
 
 
 def _places(number: int) -> list[int]:
-    """Which of so many judgments are points.
+    """The judgments, of this many, that are points of the curve.
 
     >>> _places(3)
     [0, 1, 2]

@@ -120,7 +120,7 @@ def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: f
     """Describe ratings given as one row a set, assessor (may be absent or null), question and run, by scale.
 
     An unassigned correctness (null beside an understandability) counts as 0 in histogram, mean and ranks [RTE08];
-    any other null is no rating. Means are over the questions of the mean over the judges. Ranks: for each question
+    any other null is not a rating. Means are over the questions of the mean over the judges. Ranks: for each question
     and judge the runs by decreasing rating, ties sharing the mean rank, averaged over the questions.
     """
     missing = [name for name in ("set", "question", "run") if name not in frame.columns]

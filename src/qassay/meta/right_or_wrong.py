@@ -18,7 +18,7 @@ from qassay.matrix import Floats, Integers
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.
 _REACH = 7.0
-# Up to so many units where the runs differ, p is computed in whole numbers, to the last bit.
+# Up to this many units where the runs differ, p is computed in whole numbers, to the last bit.
 _WHOLE = 10_000
 
 
@@ -84,7 +84,7 @@ def _joint(ahead: int, behind: int, level: int) -> tuple[Floats, Floats, Floats]
     joint = np.fft.irfft(np.fft.rfft(table, size, axis=1) * np.fft.rfft(share_c, size), size, axis=1)[:, :width]
     sums = np.arange(table.shape[0]) + (first_a - first_b - len(share_b) + 1)
     sizes = np.arange(width) + (first_a + first_b + first_c)
-    # What rounding leaves where no flip is, is no flip.
+    # Rounding leaves a little where there is no flip.
     row, column = np.nonzero(joint > 1e-18)
     return sums[row].astype(float), sizes[column].astype(float), joint[row, column]
 

@@ -15,7 +15,7 @@ from qassay.matrix import Floats
 
 # From this many values on, scipy's compiled loop saves more than loading it costs.
 MANY = 20_000
-# Beyond so many degrees of freedom the logarithms of the gamma function cancel; scipy has another way.
+# Beyond this many degrees of freedom the logarithms of the gamma function cancel; scipy has another way.
 LARGEST = 10_000
 # The integral over the spread: as many steps as show its peak at the largest number of degrees of freedom.
 STEPS = 2_000

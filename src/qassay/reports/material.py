@@ -48,5 +48,5 @@ class Material:
 
     @property
     def on_shared_units(self) -> bool:
-        """Whether gaps of runs were passed over: the analyses then use the units that all runs have."""
+        """Whether gaps of runs were skipped: the analyses then use the units that all runs have."""
         return self.scores is not None and self.scores.missing is not None and self.scores.missing[0] == "skip"

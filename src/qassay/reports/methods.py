@@ -56,7 +56,7 @@ def _judgments(material: Material) -> str:
 
 
 def _left_out(material: Material) -> Iterator[str]:
-    """What was left out, counted as wrong or passed over; the scores say it themselves."""
+    """Questions left out, counted as wrong or skipped, as the scores report them."""
     notes = material.matrix.notes
     if material.scores is not None and not material.on_shared_units:
         notes = material.scores.notes_for_output()

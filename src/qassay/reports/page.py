@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qassay.reports.document import Exhibit, Report
     from qassay.tables import Table
 
-# A page shows so many rows of a table, and no table with more cells than this; the CSV folder has everything.
+# A page shows this many rows of a table, and no table with more cells than this; the CSV folder has everything.
 MOST_ROWS = 200
 MOST_CELLS = 6_000
 # A table or picture of more bytes than this has no link of its own for download.

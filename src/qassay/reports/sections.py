@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qassay.meta.agreement.result import Agreement
     from qassay.reports.material import Material
 
-# Agreement matrices of so many pairs of judges; the tables have all.
+# Agreement matrices of this many pairs of judges; the tables have all.
 MATRICES = 3
 # Quartiles of fewer runs say little.
 FEW_RUNS = 3

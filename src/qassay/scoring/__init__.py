@@ -1,7 +1,7 @@
 """Scores: from question to unit to run, and what was left out on the way and why.
 
 `score` takes a tally and gives `Scores`: the score of every run on every question and unit, the components that each
-overview prints, and a `ScoreMatrix` for the analyses. Nothing is left out, counted as wrong or passed over silently:
+overview prints, and a `ScoreMatrix` for the analyses. Nothing is left out, counted as wrong or skipped silently:
 `dropped`, `unjudged` and `missing` say what was.
 """
 

@@ -80,7 +80,7 @@ class Scores(Result):
     """The scores of all runs under one key and one measure, best run first.
 
     `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set, and
-    `figures` what stands beside the scores of this task: NIL precision and the like.
+    `figures` further figures of this task: NIL precision and the like.
     """
 
     task: str
@@ -181,7 +181,7 @@ class Scores(Result):
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
         """Runs by decreasing score with their components; manual runs carry a star.
 
-        `beside` are further columns to stand beside the score, each with a text for every run.
+        `beside` are further columns next to the score, each with a text for every run.
         """
         names, more = self._beside()
         columns = [Column("rank", "g"), Column("run", left=True), Column(self.measure, ".3f")]
@@ -205,7 +205,7 @@ class Scores(Result):
         return f"judges: {', '.join(self.judges)}" if self.judges else f"judgments: {self.key}"
 
     def _beside(self) -> tuple[list[str], list[str]]:
-        """The components, and the further figures, that stand beside the scores."""
+        """The components and the further figures, for columns next to the scores."""
         names = dict.fromkeys(name for row in self.runs for name in row.components if name != self.measure)
         return list(names), [name for name in _EXTRAS if any(getattr(row, name) is not None for row in self.runs)]
 
@@ -251,7 +251,7 @@ class Scores(Result):
         return replace(self, runs=kept, notes=(*self.notes, note))
 
     def notes_for_output(self) -> tuple[str, ...]:
-        """Sentences that every output carries: what was left out, counted as wrong or passed over."""
+        """Sentences that every output carries: what was left out, counted as wrong or skipped."""
         notes = list(self.notes)
         if any(about.manual for about in self.information.values()):
             notes.append("* manual run")
@@ -269,7 +269,7 @@ class Scores(Result):
             notes.append(f"Unjudged: {number:,} {done} (--unjudged {rule}).")
         if self.missing:
             rule, gaps = self.missing
-            done = "score 0" if rule == "zero" else "passed over, each run averaged over what it has"
+            done = "score 0" if rule == "zero" else "skipped, each run averaged over what it has"
             named = ", ".join(f"{run} {number}" for run, number in list(gaps.items())[:6])
             more = f" and {len(gaps) - 6} more runs" if len(gaps) > 6 else ""
             notes.append(f"Questions without a response: {done} (--missing {rule}): {named}{more}.")

@@ -69,7 +69,7 @@ def check_backup(path: Path) -> None:
             faults += [f"a row of {row[0]} points at nothing" for row in database.execute("PRAGMA foreign_key_check")]
             tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # names in a damaged schema may not be text
-        raise InputError(Problem("configuration", f"is no backup of a store: {error}", str(path))) from None
+        raise InputError(Problem("configuration", f"is not a backup of a store: {error}", str(path))) from None
     if not tables >= {"question", "judgment"}:
         raise InputError(Problem("configuration", "is a database, but no backup of a store", str(path)))
     if faults:

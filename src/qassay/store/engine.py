@@ -52,8 +52,8 @@ _FAULTS = {
         " it, and run the command again"
     ),
     "readonly": (
-        "the database cannot be changed: its file, its folder or the disk is read-only. Scoring works all the same;"
-        " what changes the evaluation needs a folder that can be written"
+        "the database cannot be changed: its file, its folder or the disk is read-only. Scoring still works;"
+        " commands that change the evaluation need a folder that can be written"
     ),
     "disk is full": "the disk is full, and nothing was changed. Free some space and run the command again",
 }
@@ -387,7 +387,7 @@ def _upgrade(connection: Connection, to: str = "head") -> None:
 def foreign_objects(connection: Connection, version: str) -> list[str]:
     """Tables, views, indexes and triggers of a SQLite store that Qassay of this version did not make, and missing ones.
 
-    Whoever can put a trigger or a view into a file can have it act whenever the store is used.
+    Anyone who can put a trigger or a view into a file can have it act whenever the store is used.
     """
     plain = create_engine("sqlite://")
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qassay.formats.importing import Plan
     from qassay.store.engine import Store
 
-# Folders of an evaluation whose files a store takes in.
+# Folders of an evaluation whose files a store imports.
 PARTS = ("runs", "judgments", "nuggets")
 
 

@@ -88,7 +88,7 @@ invitation = Table(
     "invitation",
     metadata,
     Column("id", Sequence, primary_key=True),
-    Column("digest", String(64), nullable=False, unique=True),  # of the token: whoever reads the table cannot use it
+    Column("digest", String(64), nullable=False, unique=True),  # of the token: a reader of the table cannot use it
     Column("role", String(20), nullable=False),
     Column("name", Name),
     Column("created", At, nullable=False),
@@ -150,7 +150,7 @@ question = Table(
     Column("version", Integer, nullable=False, server_default="1"),
     Column("account", ForeignKey("account.id")),
     Column("at", At, nullable=False),
-    # Every update counts, also one that only moves a draft, which is no new version for people.
+    # Every update counts, also one that only moves a draft, which is not a new version for people.
     Column("changes", Integer, nullable=False, server_default="0", onupdate=text("changes + 1")),
     Index("ix_question_mark", "draft", "version", "at", "changes"),  # whether any has changed
 )
@@ -183,7 +183,7 @@ item = Table(  # what one screen shows: a pooled item, or one run's whole respon
     Column("id", Sequence, primary_key=True, autoincrement=False),  # drawn: it tells neither run nor order
     Column("question", Name, nullable=False),
     Column("kind", String(20), nullable=False),
-    Column("run", Name),  # never shown to whoever judges
+    Column("run", Name),  # never shown to assessors
     Column("ordinal", Integer, nullable=False),
     Column("body", Text, nullable=False),  # JSON: what is shown, without the run
     Column("parts", Integer, nullable=False, server_default="1"),
@@ -197,7 +197,7 @@ assignment = Table(
     Column("question", Name, nullable=False),
     Column("slot", Integer, nullable=False),  # 1 for the first assessor of the question
     Column("set", Name, nullable=False),  # the judgment set of the slot: first, second, ...
-    Column("account", ForeignKey("account.id"), index=True),  # null: whoever asks for work first
+    Column("account", ForeignKey("account.id"), index=True),  # null: the first to ask for work
     Column("leased", At),  # until when a taken question stays with somebody who has judged nothing of it
     Column("step", Integer, nullable=False, server_default="1"),  # nuggets: writing the list, then matching
     Column("total", Integer, nullable=False),
@@ -288,7 +288,7 @@ workload = Table(  # the work of a person in a slot; kept by triggers
     metadata,
     Column("slot", Integer, primary_key=True, autoincrement=False),
     Column("set", Name, primary_key=True),
-    Column("account", Sequence, primary_key=True, autoincrement=False),  # 0: open to whoever asks
+    Column("account", Sequence, primary_key=True, autoincrement=False),  # 0: open to anyone who asks
     *(_sum(name) for name in ("questions", "closed", "total", "done", "waiting", "seconds", "timed")),
     sqlite_with_rowid=False,
 )

@@ -46,7 +46,7 @@ def stem(word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that are no stop words, each once, in order."""
+    """The words of a text that are not stop words, each once, in order."""
     return list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and len(word) > 1))
 
 
@@ -109,7 +109,7 @@ ORGANISATIONS = _words("""
     club band orchestra agency committee council society societies association union league church hospital laboratory
     government ministry department airline manufacturer network employer court authority
 """)
-# Tokens that mark a capitalised name as that of an organisation or a place, whatever stands before it.
+# Tokens that mark a capitalised name as that of an organisation or a place, whatever comes before it.
 ORGANISATION_HEADS = _words("""
     University Institute Institution Museum Committee Company Society League Bank Agency Union Party Council Corps
     Department School College Hospital Club Line Lines Authority Fund Office Association Foundation Federation Congress

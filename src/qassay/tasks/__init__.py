@@ -118,7 +118,7 @@ def names() -> list[str]:
 
 
 def definition(name: str) -> dict[str, Any]:
-    """The built-in definition as it stands in its TOML file."""
+    """The built-in definition, as in its TOML file."""
     if name not in names():
         raise unknown("task", name, names())
     return tomllib.loads((resources.files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
@@ -237,7 +237,7 @@ def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
         _check_rules(kind, rules, fault)
     for form in keys.get("forms", ()):
         if form not in get_args(RunForm):
-            fault("forms", f"{form!r} is no run form; it is one of {', '.join(get_args(RunForm))}")
+            fault("forms", f"{form!r} is not a run form; it is one of {', '.join(get_args(RunForm))}")
     if keys.get("unit", "question") not in get_args(Unit):
         fault("unit", f"is {keys['unit']!r}; it is question or series")
     for key in ("labels", "components", "unit_name", "series_types"):
@@ -304,7 +304,7 @@ def _check_rules(kind: str, rules: object, fault: Fault) -> None:
     """Check the table of one question type."""
     where = f"types.{kind}"
     if kind not in TYPES:
-        fault(where, f"is no question type; the types are {', '.join(TYPES)}")
+        fault(where, f"is not a question type; the types are {', '.join(TYPES)}")
     if not isinstance(rules, dict):
         fault(where, f"is {rules!r}; it takes a table")
         return
@@ -328,7 +328,7 @@ def _check_without(missing: str, weights: object, types: set[str], fault: Fault)
         fault(where, f"is {weights!r}; it takes a table")
         return
     for kind in sorted({missing, *weights} - types):
-        fault(where, f"{kind!r} is no question type of this task")
+        fault(where, f"{kind!r} is not a question type of this task")
     for kind in sorted(types - {missing}):
         weight: Any = weights.get(kind)
         if not _fits(weight, float) or not 0 <= weight < math.inf:

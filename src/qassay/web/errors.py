@@ -6,7 +6,7 @@ A view refuses with `Refusal`, or with the errors of `qassay.errors` where it me
     raise Refusal(409, "somebody else judged this meanwhile", stands=row, yours=sent)
 
 The JSON is {"message": ..., "problems": [...], ...}: a problem has `message` and, where it is known, `field` (of the
-request's body) or `file`, `line`, `question`, `rule` (of an input file). What else a refusal carries stands beside.
+request's body) or `file`, `line`, `question`, `rule` (of an input file). A refusal may have more fields.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _WAYS = {
     "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
     "score with --missing zero or --missing skip": "choose above what questions without a response count",
     # A run that is sent to the application has to be complete.
-    " (to score it all the same: qassay score --missing zero or skip)": "",
+    " (to score it anyway: qassay score --missing zero or skip)": "",
     ": --against SET": "",
     "; to compare whole sets, leave out --by person": "",
     "; let an assessor judge the run left out: --with ASSESSOR": "",
@@ -112,7 +112,7 @@ def answer(request: Request, error: Exception) -> Response:
     if isinstance(error, GoTo):
         if not wants_json(request):
             return RedirectResponse(error.path, status_code=303)
-        error = Refusal(409, "what was asked for is at another address", goto=error.path)
+        error = Refusal(409, "this page is at another address", goto=error.path)
     refusal = _as_refusal(error)
     if refusal is None:
         log.error("unforeseen error", exc_info=error, extra={"request": request.scope.get("qassay.id")})
@@ -135,7 +135,7 @@ def wants_json(request: Request) -> bool:
 
 def _look_who_asks(request: Request) -> None:
     """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
-    from qassay.web.guard import identify  # it refuses with what stands here
+    from qassay.web.guard import identify  # it raises the refusals of this module
 
     state = request.scope.setdefault("state", {})
     if "who" in state:

@@ -267,7 +267,7 @@ def check_origin(request: Request, site: Site) -> None:
     """Refuse a change that another site's page makes a browser send along with our cookie.
 
     Browsers say where a change comes from (Origin), and the newer ones how it relates to us (Sec-Fetch-Site). What says
-    neither is no browser of the last years, and has no business with a cookie: programs use tokens.
+    neither is not a browser of the last years, and has no business with a cookie: programs use tokens.
     """
     fetched_from, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     ours = site.settings.origin or f"http://{request.headers.get('host', '')}".lower()

@@ -27,7 +27,7 @@ MEANS: Final = {
     400: "It cannot be done as things are; the message says why.",
     401: "Nobody is signed in, or the token, the name or the password is not known.",
     403: "Not for this role, or a change that another site sent.",
-    404: "There is no such thing, or not for whoever asks.",
+    404: "Not found, or not allowed for this account.",
     408: "The body came too slowly.",
     409: "Somebody else was faster, or something has to be said or done first.",
     413: "The body is too long.",
@@ -63,7 +63,7 @@ PROBLEM: Final = {
 }
 SCHEMA: Final = {
     "title": REFUSED,
-    "description": "Why the answer is no; what else a refusal carries (what stands, say) is beside.",
+    "description": "Why the answer is no; a refusal may have more fields (the current version, say).",
     "type": "object",
     "required": ["message", "problems"],
     "properties": {"message": {"type": "string"}, "problems": {"type": "array", "items": PROBLEM}},

@@ -60,7 +60,7 @@ class PoolView(Context):
 
 
 def pool_view(site: Site, connection: Connection) -> PoolView:
-    """The pool as it stands; nothing is counted here."""
+    """The current pool; nothing is counted here."""
     found = pool_summary(connection)
     job = job_named(site, POOL)
     task = site.configuration.task
@@ -96,7 +96,7 @@ def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
 
 
 def make_pool(site: Site, *, account: int, holistic: bool | None = None, citations: bool | None = None) -> PoolView:
-    """Have the pool made, or made anew; options that are not said stay as they were, or were asked for last."""
+    """Have the pool made, or rebuilt; options that are not given stay as they were, or were asked for last."""
     said = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
     with _turn:
         # While the pool is being made several may ask: one making answers them all, with the options of each.

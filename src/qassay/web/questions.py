@@ -72,7 +72,7 @@ def question_named(site: Site, number: str, connection: Connection | None = None
 
 
 def earlier_in_series(site: Site, question: Question, connection: Connection | None = None) -> list[Question]:
-    """The questions of the same series that come before this one: what they ask is no nugget of it."""
+    """The questions of the same series that come before this one: what they ask is not a nugget of it."""
     if question.series is None:
         return []
     series = next(series for series in questions_of(site, connection).series if series.id == question.series)

@@ -1,6 +1,6 @@
 """Strings that say similar things, together: an order that depends on the strings alone, and so tells of no run.
 
-Also the nuggets of several assessors side by side: which say the same, in which words, and which stand alone. It is a
+Also the nuggets of several assessors side by side: which say the same, in which words, and which only one has. It is a
 help for the eye. What is adopted is one whole list, as its assessor wrote it.
 """
 
@@ -28,8 +28,8 @@ LIKE = 0.5
 MOST = 6_000
 # Nuggets of two lists correspond from this cosine on: most of what they say, by its words, is the same.
 CORRESPONDS = 0.5
-# Beyond so many nuggets only equal ones correspond, and beyond so many words a text differs as a whole: files may hold
-# anything, and both take time that grows with the square.
+# Beyond this many nuggets only equal ones correspond, and beyond this many words a text differs as a whole: files may
+# have anything, and both take time that grows with the square.
 MOST_NUGGETS = 2_000
 MOST_WORDS = 400
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -102,14 +102,14 @@ def term_vectors(strings: Sequence[frozenset[str]]) -> sparse.csr_array:
 
 
 class Words(Context):
-    """A part of a nugget, and whether it stands so in this list only."""
+    """A part of a nugget, and whether it is in this list only."""
 
     text: str
     differs: bool
 
 
 class NuggetCell(Context):
-    """One assessor's wording: `place` is where it stands on the list (from 0)."""
+    """One assessor's wording: `place` is its place on the list (from 0)."""
 
     place: int
     words: list[Words]

@@ -167,7 +167,7 @@ class PendingSignOns:
         with self.lock:
             attempt = self.tries.pop(handle or "", None)
         if attempt is None or attempt.until <= time.monotonic() or not secrets.compare_digest(attempt.state, state):
-            raise Refusal(400, "this try to sign in is over or was begun in another browser; begin anew")
+            raise Refusal(400, "this sign-in has ended or was begun in another browser; please sign in again")
         return attempt
 
 

@@ -58,7 +58,7 @@ class Settings:
     log: Literal["text", "json", "none"] = "text"
     body_limit: int = MIB
     upload_limit: int = 256 * MIB
-    # How long the head of a request may take, and a body with so many bytes a second on top.
+    # How long the head of a request may take, and a body, at this many bytes per second, on top.
     head_seconds: float = 30.0
     body_seconds: float = 30.0
     body_rate: int = 16 * 1024

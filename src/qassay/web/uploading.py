@@ -220,7 +220,7 @@ def _unpacked(came: Path, called: str) -> Iterator[bytes]:
 
 
 def _checked(site: Site, checker: Checker, path: Path, called: str, *, names_drafts: bool) -> Checked:
-    """The tag of a faultless run, or the faults of another, in words of the page; organisers are told of drafts."""
+    """The tag of a faultless run, or the faults of another, in words of the page; organisers also see drafts."""
     questions = questions_of(site)
     if not questions.questions:
         message = "there are no questions yet, so nothing can be said of a run; publish them, or import them, first"
@@ -231,7 +231,7 @@ def _checked(site: Site, checker: Checker, path: Path, called: str, *, names_dra
 
 
 def _in_words_of_the_page(site: Site, problems: Iterable[Problem], *, names_drafts: bool) -> list[Problem]:
-    """What is wrong, with the ways out that there are here."""
+    """The errors, with the advice that applies here."""
     drafts: set[str] = set()
     if names_drafts:
         with site.store.read() as connection:

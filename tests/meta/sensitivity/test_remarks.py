@@ -55,7 +55,7 @@ def test_narrow_bins_are_said_with_better_ones(matrix_of):
     assert fitting.wider is None
 
 
-@pytest.mark.parametrize(("ties", "said"), [("stay", "a tie is no swap"), ("half", "half a swap"), ("exclude", None)])
+@pytest.mark.parametrize(("ties", "said"), [("stay", "is not a swap"), ("half", "half a swap"), ("exclude", None)])
 def test_a_first_bin_of_ties_alone_is_said(ties, said):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary")
     notes = " ".join(sensitivity(matrix, intervals=0, trials=20, ties=ties).as_json()["notes"])

@@ -208,7 +208,7 @@ def test_there_is_no_nil_where_the_task_has_none(open_log: OpenLog) -> None:
     [
         (Answer(), "one-answer", "question 1.1 has no answer; a factoid takes one, or NIL"),
         (Answer((Item("a", "D1"), Item("b", "D1"))), "one-answer", "has 2 answers"),
-        (Answer((Item("a", "D1"),), nil=True), "nil-with-items", "NIL stands alone"),
+        (Answer((Item("a", "D1"),), nil=True), "nil-with-items", "NIL and items"),
         (Answer((Item("a"),)), "syntax", 'item without "doc"'),
         (Answer((Item("", "D1"),)), "syntax", "empty string"),
         ("a string", "configuration", "it returned str, not an Answer"),
@@ -321,7 +321,7 @@ def test_a_spoilt_log_is_told(two_series: TestSet, open_log: OpenLog) -> None:
         path = log.path
     with path.open("a") as out:
         out.write("oops\n")
-    with pytest.raises(InputError, match=r"tag\.jsonl:2: this line is no entry"), open_log(two_series):
+    with pytest.raises(InputError, match=r"tag\.jsonl:2: this line is not an entry"), open_log(two_series):
         pass
 
 

@@ -205,9 +205,9 @@ def test_a_chat_model_is_shown_passages_and_history(
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        (ok({"choices": []}), "no chat completion"),
-        (ok({"error": "x"}), "no chat completion"),
-        (ok([]), "no chat completion"),
+        (ok({"choices": []}), "not a chat completion"),
+        (ok({"error": "x"}), "not a chat completion"),
+        (ok([]), "not a chat completion"),
         (chat(None), "message is empty"),
         (chat("I do not know."), "its answer is not one"),
     ],

@@ -1,7 +1,7 @@
 """Answers that were paid for, kept in the evaluation's folder: none is asked for twice, whatever ends a job.
 
     .models/answers.db        usable answers, by model, prompt, parameters, what was asked about, and repeat index
-    .models/failures.jsonl    what came of calls without a usable answer; never read again, so that they are asked anew
+    .models/failures.jsonl    calls without a usable answer; never read again, so that they are repeated
     .models/prompts/          the prompts that were used, by their hash
 
 Every answer is written when it comes, together with those that come at the same moment: it survives the end of the

@@ -7,7 +7,7 @@
     user      the message: {question}, {answer}, {gold} and so on stand for what is judged
     labels    what labels mean, where the task does not say it itself
 
-Everything that comes from the evaluation is data and may contain instructions of its own, written by whoever wants a
+Everything that comes from the evaluation is data and may contain instructions of its own, written by anyone who wants a
 better verdict. It is put between marks with a word that depends on all of it, so that no text can contain its own mark.
 A paragraph of `user` whose placeholder has nothing to show is left out.
 """

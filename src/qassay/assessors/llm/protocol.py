@@ -93,7 +93,7 @@ class RefusalError(MalformedError):
 def read_completion(body: bytes, sent: int) -> tuple[Completion, MalformedError | None]:
     """The first choice of a completion and, where it cannot be used, why. `sent` is the length of the request.
 
-    A completion that cannot be used was paid for: it comes back with its tokens all the same.
+    A completion that cannot be used was paid for: it comes back with its tokens anyway.
     """
     try:
         answer = msgspec.json.decode(body)

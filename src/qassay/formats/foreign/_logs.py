@@ -1,4 +1,4 @@
-"""What the readers of foreign logs share: JSON with bounds, tables, numbers, names, and messages with a way out."""
+"""Shared by the readers of foreign logs: JSON with bounds, tables, numbers, names, and messages that say what to do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def warning(path: Path, message: str) -> Problem:
 
 
 def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line: int | None = None) -> Record:
-    """JSON as a record of this kind, whose other fields are passed over.
+    """JSON as a record of this kind, whose other fields are ignored.
 
     NaN and Infinity, which are not JSON but which Python's own writer writes, are read too.
     """

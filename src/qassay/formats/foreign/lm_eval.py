@@ -21,7 +21,7 @@ READS = (
 
 _REMEDY = "Use the file as `lm_eval --log_samples` wrote it."
 _FILE = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl?")
-# Keys of a line that are no metrics, for releases that do not list the metrics of a line.
+# Keys of a line that are not metrics, for releases that do not list the metrics of a line.
 _OTHER_KEYS = frozenset(
     [
         "doc_id",
@@ -43,7 +43,7 @@ _OTHER_KEYS = frozenset(
 
 
 def looks_like(path: Path, head: bytes) -> bool:
-    """Whether this is a file of samples, or the file of results beside it, which is refused with a way out."""
+    """Whether this is a file of samples, or the file of results beside it, which is refused with advice."""
     row = _logs.first_object(head)
     return {"doc_id", "doc", "resps"} <= row.keys() or _is_summary(head)
 

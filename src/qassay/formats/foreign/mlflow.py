@@ -19,7 +19,7 @@ FILES = (
     "`mlflow.models.evaluate`"
 )
 READS = (
-    "system: a column `model` or `run`, else the file's name; question: an id column, else what was asked (`request`, "
+    "system: a column `model` or `run`, else the file's name; question: an id column, else its text (`request`, "
     "`inputs`, `question`); one metric per column `NAME/value` or `NAME/score`; expectations are left out"
 )
 

@@ -17,7 +17,7 @@ READS = (
 )
 
 _REMEDY = "Write the frame of evaluate(...).to_pandas() again."
-# Columns of a sample, which are no metrics; the older names are those of ragas 0.1.
+# Columns of a sample, which are not metrics; the older names are those of ragas 0.1.
 _SAMPLE = frozenset(
     [
         "user_input",

@@ -318,7 +318,7 @@ def _warn_of_undone(plan: Plan, source: Source, result: SheetResult, name: str, 
     again = [part.row["question"] for _, part in result.taken_back if _identity_as(part.kind, part.row) in judged]
     if again:
         message = (
-            f"{plural(len(again), 'judgment')} that the sheet takes back stand in the set {name} and stay "
+            f"{plural(len(again), 'judgment')} that the sheet removes are in the set {name} and stay "
             f"(question {few(dict.fromkeys(again))}); judge them on the sheet, or take the rows out by hand"
         )
         plan.warnings.append(Problem("unjudged", message, source.name))

@@ -1,6 +1,6 @@
 """Several rows of one item by different people, as crowds give them: each person's row goes into a set of its own.
 
-The sets are first, second, third, ...: the first person to judge an item is in the first set, whoever that is. A person
+The sets are first, second, third, ...: the first person to judge an item is in the first set. A person
 who has judged the item before stays in the same set, so that importing a file again adds nothing. (FORMATS 7)
 """
 

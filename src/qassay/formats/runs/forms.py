@@ -87,7 +87,7 @@ def parse_extract(batch: Sequence[Source]) -> Parsed:
     whole = pl.col("length").is_not_null() & pl.col("rest").is_null()
     rows, odd = _apart(rows, nil.fill_null(value=False) | whole)
     problems += _tell(batch, odd, "syntax", "a line is: qid tag docid offset length")
-    # A number with a sign or a point does not cast, and a negative one is no offset.
+    # A number with a sign or a point does not cast, and a negative one is not an offset.
     rows = rows.with_columns(
         begin=pl.col("start").cast(pl.UInt32, strict=False), size=pl.col("length").cast(pl.UInt32, strict=False)
     )
@@ -180,7 +180,7 @@ class Passage(msgspec.Struct):
 
 
 class Response(msgspec.Struct):
-    """One line of the jsonl form; further keys are passed over."""
+    """One line of the jsonl form; further keys are ignored."""
 
     run: str
     question: str | int
@@ -200,14 +200,14 @@ class Sentence(msgspec.Struct):
 
 
 class RagMetadata(msgspec.Struct):
-    """What a line of TREC RAG 2025 says of itself; further keys are passed over."""
+    """The metadata of a line of TREC RAG 2025; further keys are ignored."""
 
     run_id: str
     narrative_id: str | int
 
 
 class RagAnswer(msgspec.Struct, rename={"run": "run_id", "question": "topic_id"}):
-    """One line of the TREC RAG output, of 2024 or, with `metadata`, of later years; further keys are passed over."""
+    """One line of the TREC RAG output, of 2024 or, with `metadata`, of later years; further keys are ignored."""
 
     answer: list[Sentence]
     run: str = ""
@@ -345,7 +345,7 @@ def _without_nil(response: Response) -> tuple[list[Item], bool]:
         raise NilError("NIL has no answer string")
     nil = response.nil or bool(nils)
     if nil and (items or len(nils) > 1):
-        raise NilError("NIL and items; NIL stands alone")
+        raise NilError("NIL and items; a response has one or the other")
     return items, nil
 
 
@@ -353,4 +353,4 @@ def _unread(source: Source, number: int, line: bytes, error: Exception) -> Probl
     if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
         for problem in files.undecodable(line, file=source.name):
             return Problem(problem.rule, problem.message, source.name, number)
-    return Problem("syntax", f"this line is no response: {error}", source.name, number)
+    return Problem("syntax", f"this line is not a response: {error}", source.name, number)

@@ -149,7 +149,7 @@ def _without(counts: Floats, kinds: Integers) -> Floats:
 
 
 def ticks(total: int, progress: Progress | None) -> Callable[[], None]:
-    """A function to call after each of so many steps."""
+    """A function to call after each step of the work."""
     done = itertools.count(1)
     return lambda: None if progress is None else progress(next(done), total)
 

@@ -317,7 +317,7 @@ def _asked_where_they_differ(counts: Floats) -> bool:
     """Whether items got further labels because the first ones differ, as when a third person decides.
 
     Then items with more labels are those with a disagreement: on these everyone who disagreed looks out of line, and
-    whoever was asked afterwards does not, however they judge.
+    a person who was asked afterwards does not, however they judge.
     """
     total = counts.sum(axis=1)
     compared = counts[total > 1]

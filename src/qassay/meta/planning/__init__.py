@@ -65,7 +65,7 @@ class _Pilot:
     block: float
 
     def shows(self, deviation: float | None, units: int, wanted: Wanted) -> float | None:
-        """The smallest difference that a test of so many units finds with the wanted power."""
+        """The smallest difference that a test of this many units finds with the wanted power."""
         smallest = detectable(round(units / self.block), power=wanted.power, alpha=wanted.alpha)
         return None if deviation is None or smallest is None else smallest * deviation
 

@@ -64,7 +64,7 @@ class UnitsFor:
 
 @dataclass(frozen=True, slots=True)
 class UnitsForCoefficient:
-    """Units needed for a coefficient with so many assessors; None where no number of units reaches it."""
+    """Units needed for a coefficient with this many assessors; None where no number of units reaches it."""
 
     assessors: int
     e_rho2: int | None
@@ -73,7 +73,7 @@ class UnitsForCoefficient:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What so many units can show: the difference that a test finds, of a typical and a harder pair, and the gap
+    """The findings of this many units: the difference that a test finds, of a typical and a harder pair, and the gap
     that is repeatable; None where it cannot be given."""
 
     units: int
@@ -155,7 +155,7 @@ class Plan(Result):
             number = counted(best.at_hand, self.unit_name)
             least = f"differences of {_two_digits_up(self.detectable):g} or more"
             shows = least if self._possible(self.detectable) else "no difference at all"
-            sentences.append(f"The {number} at hand show {shows} in this way.")
+            sentences.append(f"The present {number} show {shows} in this way.")
         return " ".join(sentences)
 
     def _possible(self, difference: float | None) -> bool:
@@ -265,7 +265,7 @@ class Plan(Result):
             at_hand = counted(self.units, self.unit_name)
             least = f"a difference of {_two_digits_up(self.detectable):g}"
             shows = least if self._possible(self.detectable) else "no difference at all"
-            notes.append(f"The {at_hand} at hand show {shows} with that power.")
+            notes.append(f"The present {at_hand} show {shows} with that power.")
         return notes
 
     def _unreachable(self) -> list[str]:

@@ -36,13 +36,13 @@ class Costs:
                 raise UsageError(f"the cost of {'an' if name == 'answer' else 'a'} {name} is a number above 0")
 
     def of(self, units: int, repeats: int) -> float:
-        """The cost of so many questions with so many repeats."""
+        """The cost of this many questions with this many repeats."""
         return units * (self.question + repeats * self.answer)
 
 
 @dataclass(frozen=True, slots=True)
 class WithRepeats:
-    """Questions needed with so many repeats, and what they cost; None where no number of questions is enough."""
+    """Questions needed with this many repeats, and what they cost; None where no number of questions is enough."""
 
     repeats: int
     units: int | None
@@ -66,13 +66,13 @@ class RunningAgain:
     rows: tuple[WithRepeats, ...]
 
     def detectable(self, units: int, *, power: float, alpha: float) -> float:
-        """The difference that a test on so many questions finds with this power, with the repeats at hand."""
+        """The difference that a test on this many questions finds with this power, with the repeats at hand."""
         per_question = self.question_variance + self.rest_variance / self.at_hand
         variance = per_question / units + self.repeat_variance / self.at_hand
         return (ndtri(1 - alpha / 2) + ndtri(power)) * math.sqrt(variance)
 
     def units_with(self, repeats: int) -> int | None:
-        """The questions needed with so many repeats, where these were weighed."""
+        """The questions needed with this many repeats, where these were weighed."""
         return next((row.units for row in self.rows if row.repeats == repeats), None)
 
     def table(self, unit_name: tuple[str, str]) -> Table:

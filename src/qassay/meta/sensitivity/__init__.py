@@ -69,7 +69,7 @@ MOST_WITHIN_ONE = 0.9
 WIDER = "Most differences fall into the open bin: choose wider bins, such as {} (--bin-width)."
 
 # What the rule for ties makes of a bin that holds nothing else.
-ONLY_TIES: dict[Ties, str] = {"stay": "a tie is no swap", "half": "a tie counts half a swap", "exclude": ""}
+ONLY_TIES: dict[Ties, str] = {"stay": "a tie is not a swap", "half": "a tie counts half a swap", "exclude": ""}
 
 # Reasons of the curves, in words of one difference.
 REASONS = {
@@ -226,7 +226,7 @@ def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Float
     if intervals is None:
         return []
     rates, (low, high) = counts.rates(ties)[-1], intervals[-1].T
-    # At 0 and at 1 there is nowhere further to go, and a rate that follows from the rule for ties is no estimate.
+    # At 0 and at 1 there is nowhere further to go, and a rate that follows from the rule for ties is not an estimate.
     extended = (low < high) & (((low == rates) & (rates > 0.0)) | ((high == rates) & (rates < 1.0)))
     if not extended.any():
         return []

@@ -86,7 +86,7 @@ class Counts:
     def rates(self, ties: Ties) -> Floats:
         """Error rates; not-a-number where a bin is empty.
 
-        stay: a tie is no swap and stays in the denominator. half: it counts half a swap. exclude: it leaves the
+        stay: a tie is not a swap and stays in the denominator. half: it counts half a swap. exclude: it leaves the
         denominator.
         """
         swaps = self.swaps + self.ties / 2 if ties == "half" else self.swaps.astype(np.float64)

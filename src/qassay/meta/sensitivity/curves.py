@@ -223,7 +223,7 @@ class SensitivityCurves(Result):
     def minimum_difference(self, error: float | None = None) -> Both:
         """From this difference on every bin has an error rate within `error` with all units.
 
-        By the fit over the fitted bins, by the closed form over all bins but the first. None where there is no such
+        From the fit over the fitted bins, from the closed form over all bins but the first. None where there is no such
         difference, and for a single pair of runs, whose curve says nothing of other runs.
         """
         level = self.error if error is None else checked_error(error)
@@ -268,7 +268,7 @@ class SensitivityCurves(Result):
         }
 
     def findings(self, way: Way = "predicted") -> Findings | None:
-        """What follows from the minimum difference, by the closed form or by the fit; None where there is none."""
+        """What follows from the minimum difference, from the closed form or from the fit; None where there is none."""
         minimum = getattr(self.minimum_difference(), way)
         return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
 

@@ -80,7 +80,7 @@ def in_fresh_series(
     compiled: bool,
     exact: Trinomial | None = None,
 ) -> Expected:
-    """What the study is expected to show on so many fresh units in fresh series, base and test sharing series.
+    """What the study is expected to show on this many fresh units in fresh series, base and test sharing series.
 
     With V the variance of the mean of all units and v that of a unit, the means of base and test have the variance
     V + v (1/S - 1/n) and the covariance V - v/n: those of independent sets of fresh units, whose common mean is off by
@@ -220,7 +220,7 @@ class Trinomial:
         return found
 
     def dealt(self, moments: PairMoments, units: int) -> Floats:
-        """The same on units dealt from so many at hand."""
+        """The same on units dealt from this many units."""
         from scipy.special import gammaln
 
         differ, mean = (np.rint(share * units).astype(np.int64) for share in self._shares(moments))
@@ -290,7 +290,7 @@ def _power(base: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128
 
 
 def _log_ways(numbers: Integers, of: int) -> Floats:
-    """Log of the number of ways in which some of so many units favour one run, some the other, and the rest none."""
+    """Log of the number of ways in which some of the units favour one run, some the other, and the rest none."""
     from scipy.special import gammaln
 
     rest = of - numbers[0] - numbers[1]

@@ -53,7 +53,7 @@ from qassay.meta.sensitivity.trials import BINS, bin_limits
 
 COVERAGE = 0.95
 
-# An interval needs this many comparisons to be expected in its bin, and so many runs, resamples and trials. Expected,
+# An interval needs this many comparisons to be expected in its bin, and this many runs, resamples and trials. Expected,
 # not seen: a bin that is judged where the units happen to fill it is judged where they set runs apart by luck.
 FEWEST_COMPARISONS = 10
 FEWEST_RUNS = 3

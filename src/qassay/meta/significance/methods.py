@@ -200,7 +200,7 @@ class PairTests:
 
 
 def flips_for(pairs: int, alpha: float) -> int:
-    """As many flips as Holm's correction of so many pairs needs to reach its level, within bounds."""
+    """As many flips as Holm's correction of this many pairs needs to reach its level, within bounds."""
     return min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
 
 

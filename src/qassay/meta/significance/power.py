@@ -10,7 +10,7 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t_line
 
-# Beyond so many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
+# Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
 
 
@@ -56,7 +56,7 @@ def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -
 
 
 def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float | None:
-    """The smallest effect that the paired t test finds with this power on so many units; None below two units."""
+    """The smallest effect that the paired t test finds with this power on this many units; None below two units."""
     _check(power, alpha)
     if units < 2:
         return None

@@ -131,7 +131,7 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        new = f"as many new {self.unit_name[1]} would put {self.b if self.difference > 0 else self.a} ahead"
+        new = f"that {self.units:,} new {self.unit_name[1]} put {self.b if self.difference > 0 else self.a} ahead"
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
@@ -229,7 +229,7 @@ def compare(
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
     them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
-    interval excludes 0. The paired t test stands beside it as a second opinion. With repeats the interval and the
+    interval excludes 0. The paired t test is a second opinion. With repeats the interval and the
     verdict come from the variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)

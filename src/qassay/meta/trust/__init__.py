@@ -7,7 +7,7 @@
 bias        J - H with its interval           annotator   may the program replace one of the people?
 result      Trust -> the answer in words, tables and JSON
 
-Labels are folded into the best one against the rest; the values before folding stand beside (`labels`). A constant
+Labels are folded into the best one against the rest; the values before folding are in `labels`. A constant
 bias changes no ranking, an uneven one does: so bias is given for every run and every pair of runs.
 """
 

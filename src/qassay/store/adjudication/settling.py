@@ -67,7 +67,7 @@ class Overview:
 class Comparison:
     """A question: its units, and the one list of nuggets that its sets go by (None: by none, or each by its own).
 
-    With `own_lists`, judgments that name nuggets cannot be compared and are no units: one set's list is adopted.
+    With `own_lists`, judgments that name nuggets cannot be compared and are not units: one set's list is adopted.
     """
 
     question: str

@@ -20,7 +20,7 @@ from qassay.store.schema import answer as table
 from qassay.store.settings import note_action
 
 LONGEST_ANSWER = 1_000
-# Names in one query: databases take only so many.
+# Names in one query: databases have a limit.
 MANY = 5_000
 # Answers that one assessor may add to a question while judging.
 MOST_NOTED = 100

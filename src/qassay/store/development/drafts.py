@@ -52,7 +52,7 @@ class ChangedError(QassayError):
     """Somebody else changed the question first: its current form."""
 
     def __init__(self, current: Stored) -> None:
-        super().__init__("this question was changed in the meantime; look at what stands and change it again")
+        super().__init__("this question was changed in the meantime; look at the current text and change it again")
         self.current = current
 
 

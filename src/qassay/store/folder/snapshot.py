@@ -31,8 +31,8 @@ from qassay.store.settings import EMPTY_FILES, WAITING, fingerprint, get_setting
 # A file that is behind says nothing that the store does not say: importing it would bring nothing.
 State: TypeAlias = Literal["same", "behind", "other"]
 ADVICE = {
-    "behind": "lacks what the store has, which is what counts; to write it anew: {export}",
-    "other": "differs from the store, which is what counts: import it, or export the store over it ({export})",
+    "behind": "lacks rows that the store has, and the store counts. To write the file again: {export}",
+    "other": "differs from the store, and the store counts: import the file, or export the store over it ({export})",
 }
 # Rows fetched at once.
 _MANY = 10_000

@@ -1,4 +1,4 @@
-"""Flags: an assessor marks an item as doubtful, with a reason. A flag is no judgment, and changes no score.
+"""Flags: an assessor marks an item as doubtful, with a reason. A flag is not a judgment, and changes no score.
 
 Flags are in the record of what people did: the last one of an assessor and an item counts, and one without a reason
 removes it.

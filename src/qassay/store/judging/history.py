@@ -16,7 +16,7 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One judgment and what stood before it; None is: not judged."""
+    """One judgment and the one before it; None is: not judged."""
 
     id: int
     at: str
@@ -122,7 +122,7 @@ def actions(connection: Connection, *, question: str | None = None, limit: int =
 
 
 def _earlier(connection: Connection, rows: Sequence[Any]) -> dict[tuple[str, str, int], Mapping[str, Any] | None]:
-    """What stood before these judgments, in one look."""
+    """The judgments before these, with one query."""
     c = judgment.c
     wanted = [
         and_(c.set == row.set, c.subject == row.subject, c.version == row.version - 1)

@@ -1,4 +1,4 @@
-"""Nugget lists: append-only like judgments; the last row of a nugget stands, and an id is never used again."""
+"""Nugget lists: append-only like judgments; the last row of a nugget counts, and an id is never used again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def nugget_lists(connection: Connection) -> list[str]:
 
 
 def nuggets_of(connection: Connection, list_name: str, question: str) -> list[Nugget]:
-    """The nuggets of a question on a list that stand, in their order."""
+    """The current nuggets of a question on a list, in their order."""
     c = table.c
     rows = connection.execute(select(table).where(c.list == list_name, c.question == question).order_by(c.version))
     last = {row.nugget: row for row in rows}

@@ -13,7 +13,7 @@ context.configure(
     version_table=VERSION_TABLE,
     compare_type=True,
     compare_server_default=True,
-    # SQLite alters a table by making it anew.
+    # SQLite alters a table by making it again.
     render_as_batch=True,
 )
 context.run_migrations()

@@ -185,7 +185,7 @@ def change_account(
 ) -> Account:
     """Change role, organisation or activity; sessions and tokens of the account end at once.
 
-    The last organiser stays one. An account that is no participant's any more has no organisation.
+    The last organiser stays one. An account that is no longer a participant's has no organisation.
     """
     before = get_account(connection, number)
     role = before.role if role is None else role

@@ -30,11 +30,11 @@ SUMMARY = "pool"
 # The mark of a pool that is being made, and who makes it.
 _UNFINISHED = "unfinished"
 _TURN = "pool-turn"
-# Questions with so many items are stored together. It goes on for so many seconds while others wait; then it is theirs.
+# Questions with this many items are stored together. It goes on for some seconds while others wait, then they write.
 PART = 500
 HELD = 0.2
 _PAUSE = 0.005
-# So many runs are named that came after the pool.
+# The most runs that are named of those that came after the pool.
 NAMED = 3
 
 
@@ -97,7 +97,7 @@ def store_pool(
 
 
 def _parts(changes: Changes) -> Iterator[list[str]]:
-    """Changed questions with so many items together, or one question with more."""
+    """Changed questions with this many items together, or one question with more."""
     some: list[str] = []
     size, sizes = 0, changes.sizes()
     for name in sorted(changes.by_question):
@@ -112,7 +112,7 @@ def _parts(changes: Changes) -> Iterator[list[str]]:
 
 def _begin(connection: Connection, turn: str) -> None:
     """Say who makes the pool, and that the one there was is not current."""
-    # On PostgreSQL, whoever had the turn may be storing a part: it is there before we compare.
+    # On PostgreSQL, another process may be storing a part: it is there before we compare.
     keep_others_out(connection)
     put_setting(connection, _TURN, turn)
     kept = get_setting(connection, SUMMARY)

@@ -90,7 +90,7 @@ def submit(
     information: RunInformation,
     replacing: bool,
 ) -> None:
-    """Keep a checked run of an organisation, or replace its earlier run of the same tag; the same file is no change.
+    """Keep a checked run of an organisation, or replace its earlier run of the same tag; the same file is not a change.
 
     What speaks against it is an error of the file, as what is wrong in it is.
     """

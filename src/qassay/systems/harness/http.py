@@ -169,7 +169,7 @@ def read_message(body: bytes, asked: Asked) -> Answer:
         content = msgspec.json.decode(body)["choices"][0]["message"]["content"]
     except (msgspec.DecodeError, KeyError, IndexError, TypeError):
         shown = body[:80].decode("utf-8", errors="replace")
-        raise CallError("form", f"the response is no chat completion; it begins {shown!r}") from None
+        raise CallError("form", f"the response is not a chat completion; it begins {shown!r}") from None
     if not isinstance(content, str) or not content.strip():
         raise CallError("form", "the model's message is empty")
     fenced = _FENCED.search(content)

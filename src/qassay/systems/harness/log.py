@@ -104,7 +104,7 @@ class Log:
         other = next((key for key in _SAME if rows[0].get(key) != header.get(key)), None)
         if other is not None:
             what = "other questions" if other == "questions" else f"{other} {rows[0].get(other)!r}"
-            message = f"{self.path} is the log of a run with {what}; choose another --tag, or --restart to begin anew"
+            message = f"{self.path} is the log of a run with {what}; choose another --tag, or --restart to start over"
             raise UsageError(message)
         for number, row in enumerate(rows[1:], 2):
             self._recall(row, questions, number)
@@ -120,7 +120,7 @@ class Log:
             try:
                 self.answers[question.id] = from_row(row["answer"], question)
             except CallError as error:
-                message = f"{error.message}; mend the line, or begin anew with --restart"
+                message = f"{error.message}; fix the line, or start over with --restart"
                 raise InputError(Problem("syntax", message, str(self.path), number, question.id)) from None
             if row.get("failed"):
                 self.failed.add(question.id)
@@ -143,7 +143,7 @@ def _row(line: bytes, number: int, path: Path) -> dict[str, Any]:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        message = "this line is no entry of a log; mend it, or begin anew with --restart"
+        message = "this line is not an entry of a log; fix it, or start over with --restart"
         raise InputError(Problem("syntax", message, str(path), number))
     return row
 

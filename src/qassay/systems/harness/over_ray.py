@@ -70,7 +70,7 @@ def started(ray: Any, host: type, *arguments: Any, calls: int = 1) -> Any:
     """An actor of this class (it has a method `ready`) on one of the nodes, when it is there.
 
     There are as many as there are workers, spread over the nodes: the user says how many are good. An actor has to be
-    placed and started before it can answer; that is no part of the time of an answer.
+    placed and started before it can answer; that is not part of the time of an answer.
     """
     actor = ray.remote(host).options(num_cpus=0, max_concurrency=calls, scheduling_strategy="SPREAD").remote(*arguments)
     ray.get(actor.ready.remote(), timeout=STARTING)

@@ -4,8 +4,8 @@
            "history": [{"question": {...}, "answer": {...}}]}
     back  {"items": [{"doc": "NYT1", "text": "Atlanta"}]}      or {"nil": true}, or {"decision": "YES"}
 
-An answer may also hold `confidence`, `justification`, `note` (passed over) and `question` (the id; where it is
-given, it must be that of the question asked). An unknown key is an error: a misspelled `items` is no empty answer.
+An answer may also hold `confidence`, `justification`, `note` (ignored) and `question` (the id; where it is
+given, it must be that of the question asked). An unknown key is an error: a misspelled `items` is not an empty answer.
 
 A CallError is about one call: the system crashed, hung, answered twice or in the wrong form, or could not be reached.
 A DriveError is about the whole run: what the user reads after all attempts (exit status 1).

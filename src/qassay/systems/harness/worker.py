@@ -23,7 +23,7 @@ from qassay.systems.harness.wire import answer_row, from_row
 def main(spelling: str, folder: str) -> None:
     """Answer the questions on standard input until it ends."""
     sys.path.insert(0, str(Path.cwd()))
-    # What the system prints is no answer: only this file writes to the real standard output.
+    # Output that the system prints is not an answer: only this file writes to the real standard output.
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     try:
         system = make(spelled(spelling), folder)

@@ -138,7 +138,7 @@ _TOWNS = frozenset({"city", "town", "village", "capital", "port"})
 # Places that carry the noun in their own name: Lake Timsah, Red Sea.
 _NAMED_BY_NOUN = frozenset({"lake", "river", "sea", "ocean", "mountain", "island", "street", "avenue", "park", "bay"})
 _PEOPLE = frozenset({"people", "person", "man", "men", "woman", "women", "inhabitant", "soldier"})
-# What stands before one of these has nothing to do with what follows it: `an accelerator in California`.
+# Text before one of these has nothing to do with what follows it: `an accelerator in California`.
 _APART = re.compile(r"[.;]|\b(?:in|at|on|from|to|by|and|with|near|for)\b")
 _ANY = {"person": ("organisation", 0.3), "organisation": ("name", 0.3), "place": ("organisation", 0.3)}
 

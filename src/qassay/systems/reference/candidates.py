@@ -14,7 +14,7 @@ from qassay.systems.text import CURRENCIES, MONTHS, STOP_WORDS, UNITS
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece of a sentence that may be an answer: where it stands, and how surely it is of which kinds (0 to 1)."""
+    """A piece of a sentence that may be an answer: where it is, and how surely it is of which kinds (0 to 1)."""
 
     text: str
     start: int

@@ -31,7 +31,7 @@ _DEFINITION = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:an? |the )?(?P<t
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a document: its text as one line, where it stands in the document, and what speaks for it.
+    """A sentence of a document: its text as one line, where it is in the document, and what speaks for it.
 
     `retrieval` is the score of the passage it was found in, as a share of the best one; `about` is how much it has to
     do with the target: its document's share of the best score for the target, or half the share of the target's
@@ -185,7 +185,7 @@ def rank(
     """The candidates of all sentences, one entry an answer, best first; equal scores keep the order of the text.
 
     `important` holds the question's words (stems) with their weights; what is made of words of `exclude` alone, those
-    of the question and its target, is no answer.
+    of the question and its target, is not an answer.
     """
     best: dict[str, Ranked] = {}
     aimed = any(sentence.about for sentence in sentences)

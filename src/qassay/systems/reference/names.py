@@ -1,6 +1,6 @@
 """Names in running text: runs of capitalised words, with small words such as `of` and `van` inside.
 
-What a name names is told by its own words (`Bergen Museum`), by the words around it (`the physicist Felix Bloch`, `in
+The kind of a name follows from its words (`Bergen Museum`), from the words around it (`the physicist Felix Bloch`, `in
 Warsaw`) and by its form, in this order. Where spaCy and any English model are installed, a model finds further names;
 the patterns work without them.
 """
@@ -86,7 +86,7 @@ _PART = rf"(?:{_INITIAL}|{_CAPITAL})"
 _NAME = re.compile(rf"(?<![\w.'’-]){_PART}(?: (?:{_INNER} )?{_PART}| {_NUMERAL})*")
 _NAME_WITH_AND = re.compile(rf"^(?P<more> and {_CAPITAL}(?: {_CAPITAL})*)")
 _OF = re.compile(r"(?P<one>.+?) (?:of the|of) (?P<two>.+)$")
-# Capitalised words that are no name by themselves.
+# Capitalised words that are not a name by themselves.
 _NO_NAMES = DEMONYMS.union(DAYS, MONTHS)
 # Words that open a sentence in front of a name.
 _OPENINGS = STOP_WORDS | {"beside", "soon", "earlier", "among", "although", "despite", "thus"}
@@ -133,7 +133,7 @@ def _longer(sentence: str, begin: int, end: int) -> int:
 
 
 class _Token(NamedTuple):
-    """A word of a name, and where it stands in the sentence."""
+    """A word of a name, and where it is in the sentence."""
 
     text: str
     begin: int
@@ -176,7 +176,7 @@ def _trimmed(tokens: list[_Token]) -> list[_Token]:
     # `Ptolemy V. It`: a full stop that the splitter took for an initial's.
     while len(tokens) > 1 and tokens[-1].text.lower() in STOP_WORDS and tokens[-2].text.endswith("."):
         tokens = tokens[:-1]
-    # `Louis Philippe of the French`: the people is no part of the name.
+    # `Louis Philippe of the French`: the people is not part of the name.
     if len(tokens) > 2 and tokens[-1].text in DEMONYMS and tokens[-2].text in ("the", "of"):
         tokens = list(takewhile(lambda token: token.text not in ("of", "the"), tokens))
     return tokens
@@ -189,7 +189,7 @@ def _joined(head: str) -> bool:
 
 
 def _opening(token: str, *, first: bool, alone: bool) -> bool:
-    """Whether a token in front of a name is no part of it."""
+    """Whether a token in front of a name is not part of it."""
     title = token.rstrip(".") in TITLES and not alone
     return title or token in MONTHS or token in DAYS or (first and token.lower() in _OPENINGS)
 

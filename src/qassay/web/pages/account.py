@@ -24,7 +24,7 @@ from qassay.web.site import BY_NAME, Person
 
 router = Router()
 
-# Signs by which browsers and systems are told, the more particular first: most call themselves by each other's names.
+# Signs by which browsers and systems are known, the more particular first: most call themselves by each other's names.
 BROWSERS = (("Firefox/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
 SYSTEMS = (
     *(("Android", "Android"), ("iPhone", "iOS"), ("iPad", "iOS")),
@@ -156,7 +156,7 @@ def end_others(who: Who, site: TheSite) -> Ended:
 
 @router.action("POST", "/account/tokens", roles=EVERYBODY, status=201)
 def add_token(who: Who, site: TheSite, sent: TokenName) -> NewToken:
-    """Make a token for a program; it is told once."""
+    """Make a token for a program; it is shown once."""
     in_person(who)
     with site.store.write() as connection:
         if len(tokens(connection, who.id)) >= 50:

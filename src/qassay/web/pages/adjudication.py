@@ -115,7 +115,7 @@ class Ruling(OnQuestionPart):
 
 
 class RulingUndone(OnQuestionPart):
-    """Put back what stood at version `to`."""
+    """Put back the judgment of version `to`."""
 
     to: int = Field(ge=0)
 

@@ -75,7 +75,7 @@ class SlotRow(Context):
 
 
 class PersonRow(Context):
-    """One assessor's work; without an account, what is open to whoever asks."""
+    """One assessor's work; without an account, the questions open to anyone."""
 
     account: int | None
     name: str
@@ -300,20 +300,20 @@ class Assigning(Input):
 
 
 class Reassigning(Input):
-    """Who takes it; None: whoever asks for work."""
+    """Who takes it; None: anyone who asks for work."""
 
     account: Number | None
 
 
 class HandingOver(Input):
-    """Whose unfinished work goes (None: what is open to all), and to whom; nobody: whoever asks for work."""
+    """Whose unfinished work goes (None: what is open to all), and to whom; nobody: anyone who asks for work."""
 
     source: Number | None
     accounts: Numbers = Field(default_factory=list)
 
 
 class Slot(Input):
-    """The last slot, to take back where nothing was judged."""
+    """The last slot, to withdraw where nothing was judged."""
 
     slot: Annotated[int, Field(ge=1, le=len(SLOTS))]
 
@@ -378,7 +378,7 @@ def _open_until(site: TheSite) -> str | None:
 
 @router.action("GET", "/assignments/pool", roles=ORGANISERS)
 def pool_state(site: TheSite) -> PoolView:
-    """The pool as it stands, and whether it is being made."""
+    """The current pool, and whether it is being made."""
     with site.store.read() as connection:
         return pool_view(site, connection)
 
@@ -391,7 +391,7 @@ def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
 def assign_all(who: Who, site: TheSite, sent: Assigning) -> Assigned:
-    """Give every question to so many assessors; what is assigned to somebody stays so.
+    """Give every question to this many assessors; what is assigned to somebody stays so.
 
     Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
     """
@@ -454,12 +454,12 @@ def hand_over_all(who: Who, site: TheSite, sent: HandingOver) -> Counted:
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
 def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
-    """Take back the last slot where nothing was judged of it."""
+    """Withdraw the last slot where nothing was judged of it."""
     with site.store.write() as connection:
         work = workloads(connection)
         last = max((share.slot for share in work), default=0)
         if sent.slot != last:
-            raise UsageError(f"only the last assessor of the questions can be taken back, which is {last}")
+            raise UsageError(f"only the last assessor of the questions can be withdrawn, which is {last}")
         total = sum(share.questions for share in work if share.slot == sent.slot)
         gone = withdraw_assignments(Act(connection, site.configuration.task, who.assessor()), slot=sent.slot)
     return Counted(done=gone, kept=total - gone)

@@ -85,7 +85,7 @@ def home(who: Who, site: TheSite) -> Home:
 
 @router.download("/export.zip", roles=ORGANISERS)
 def export(site: TheSite) -> Response:
-    """Questions, runs, judgments, nuggets and answers as they stand; `qassay` reads them as an evaluation."""
+    """Questions, runs, judgments, nuggets and answers as they are now; `qassay` reads them as an evaluation."""
     made = make_export(snapshot(site.store, site.folder))
     packed = tempfile.SpooledTemporaryFile(max_size=SMALL)  # noqa: SIM115  # closed when it has been sent
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -126,7 +126,7 @@ class Decision(OnPart):
 
 
 class Undoing(OnPart):
-    """Put back what stood at version `to` (0: nothing)."""
+    """Put back the judgment of version `to` (0: nothing)."""
 
     to: int = Field(ge=0)
 
@@ -213,7 +213,7 @@ class Flagging(Input):
 
 @router.action("POST", "/judge/{assignment}/flags", roles=ASSESSORS)
 def flag(who: Who, site: TheSite, assignment: Number, sent: Flagging) -> Done:
-    """Flag an item, or remove the flag; it is no judgment."""
+    """Flag an item, or remove the flag; it is not a judgment."""
     site.limits.count(BY_PERSON, "flags of", str(who.id))
     with acting(site, who, sent.key) as act:
         one = own_assignment(act.connection, who, assignment)

@@ -278,7 +278,7 @@ def _to_judge_again(connection: Connection, own: Assignment, responses: list[Ite
     if not done or sent.again == "none":
         return []
     if sent.again is None:
-        message = "responses have been looked through with the list as it was: say which to look at again"
+        message = "some responses are done with the earlier list: say which to look at again"
         raise Refusal(409, message, asks="again")
     if sent.again == "all":
         return done

@@ -79,7 +79,7 @@ class Rows(Input):
 
 
 class Appended(Context):
-    """How many rows are new; those that stand as they are were not repeated."""
+    """How many rows are new; rows that the set already has are skipped."""
 
     added: int
 
@@ -124,7 +124,7 @@ def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended
         raise Refusal(422, f"the set name {name!r} {fault}")
     judged, typed = _checked(name, sent.rows, questions_of(site), site.configuration.task)
     with site.store.write() as connection:
-        # Before what stands is read: the same rows sent twice at a time are appended once.
+        # Before the current rows are read: the same rows sent twice at a time are appended once.
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
         if any(KINDS[kind].by_nuggets for kind in judged.kinds):

@@ -52,7 +52,7 @@ Corrected = TypeVar("Corrected")
 QUICK_CELLS = 50_000
 NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
 NOBODY_NAMED = "No judgment names its assessor. Assessors are compared once people have judged here."
-SLOW = "Intervals and groups take a while with so many scores: ask for them above, under how runs are scored."
+SLOW = "Intervals and groups of this many scores take a while: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
 PAIRS_SHOWN = 5_000

@@ -245,7 +245,7 @@ def _shown(
 
 
 def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:
-    """The answers known from question development; what another assessor noted while judging would tell on him."""
+    """The answers known from question development; those that another assessor noted would reveal judgments."""
     path = evaluation.folder.answers
     rows = jsonl.read_rows(path, file=evaluation.folder.name(path)) if path.exists() else []
     stands: dict[tuple[str, str, Any], bool] = {}

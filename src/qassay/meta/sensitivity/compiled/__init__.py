@@ -23,7 +23,7 @@ ONE = np.uint64(1)
 def compiled(function: Kernel, signature: str | None = None) -> Kernel:
     """Compile on first use, or at once for a signature; other threads may run while the function does.
 
-    The machine code is kept on disk. Where there is no place for it, it is compiled anew in every process.
+    The machine code is kept on disk. Where there is no place for it, it is compiled again in every process.
     """
     try:
         return cast(Kernel, njit(signature, cache=True, nogil=True, error_model="numpy")(function))

@@ -55,7 +55,7 @@ const outbox = new Outbox(`${page.assessor}-rulings`, {
   },
   refused: ({ url }, status, answer) => {
     const ruled = status === 409 && url !== ADOPT;
-    complain(ruled ? "Somebody else ruled on this in the meantime; the page is loaded again." : (answer?.message ?? "Refused."));
+    complain(ruled ? "Somebody else ruled on this in the meantime; the page is reloaded." : (answer?.message ?? "Refused."));
     setTimeout(() => location.reload(), 2500);
     return true;
   },
@@ -213,7 +213,7 @@ function draw() {
   byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
   limitMoves(at, at + 1 < all.length ? all.length : 0);
   if (!one) {
-    fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled by rule."), onward());
+    fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled automatically."), onward());
     return;
   }
   const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
@@ -277,7 +277,7 @@ function newRuling(one) {
     parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
     if (one.kind === "list") {
       const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
-      parts.push(h("label", null, "Which answer it is, where correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
+      parts.push(h("label", null, "Answer, if correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
         h("datalist", { id: "classes" }, known.map((name) => h("option", { value: name })))));
     }
   } else if (one.kind === "holistic") {
@@ -334,7 +334,7 @@ async function leave() {
 function onward() {
   const done = !all.some((one) => one.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);
-  return h("p", { class: done ? "notice good" : "faint" }, done ? "Everything here is ruled on. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
+  return h("p", { class: done ? "notice good" : "faint" }, done ? "You have ruled on everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }
 
 outbox.tell();

@@ -55,7 +55,7 @@ export async function call(method, path, body, options = {}) {
   try {
     answer = await response.json();
   } catch {
-    if (response.ok) throw new ApiError(0, "The answer of the server broke off.");
+    if (response.ok) throw new ApiError(0, "The server's answer was incomplete.");
   }
   if (response.ok) return answer;
   throw new ApiError(

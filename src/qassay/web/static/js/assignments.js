@@ -18,7 +18,7 @@ assigning.addEventListener("submit", (event) => {
     author_first: first instanceof HTMLInputElement && first.checked,
   };
   const told = (/** @type {Counted} */ { done, without_author, absent }) => {
-    const said = done ? `${plural(done, "assignment")} made.` : "Everything was assigned so already.";
+    const said = done ? `${plural(done, "assignment")} made.` : "Everything was already assigned like this.";
     if (!without_author) return said;
     return `${said} ${plural(without_author, "question")} went to other people, because the authors do not judge: ${absent.join(", ")}.`;
   };

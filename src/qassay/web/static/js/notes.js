@@ -17,7 +17,7 @@ export class NoteField {
    * @param {import("./workbench.js").Workbench} bench
    * @param {string} [label]
    */
-  constructor(bench, label = "Note (saved by itself)") {
+  constructor(bench, label = "Note (saved automatically)") {
     this.bench = bench;
     this.place = `qassay-notes-${bench.sheet.assessor.id}`;
     /** @type {{view: ItemView, part: PartView} | null} */

@@ -1,4 +1,4 @@
-// What is asked when a nugget is edited, split or merged, and which responses are then to be looked at again.
+// Dialogs to edit, split or merge a nugget, and to choose which responses to look at again.
 import { h } from "./dom.js";
 import { ask, choose } from "./dialogs.js";
 
@@ -16,12 +16,12 @@ export async function responsesAgain(list, text, known = true) {
   if (list.lookedThrough === 0) return null;
   const way = await choose(
     "Which responses do you want to look at again?",
-    `You are done with ${list.lookedThrough}, with the list as it was. The change: “${text}”.`,
+    `Responses you finished with the earlier list: ${list.lookedThrough}. The change: “${text}”.`,
     [
-      { value: "similar", label: "Those with a similar string", more: "Responses that hold at least half of its words" },
+      { value: "similar", label: "Those with a similar string", more: "Responses that contain at least half of its words" },
       ...(known ? [{ value: "linked", label: "Those with the changed nugget", more: "Responses that you have linked it in" }] : []),
       { value: "all", label: "All of them", more: "" },
-      { value: "none", label: "None", more: "What you found stays as it is" },
+      { value: "none", label: "None", more: "Your matches stay as they are" },
     ],
   );
   return way ?? undefined;
@@ -57,7 +57,7 @@ export async function splitNugget(list, one) {
   const [first, second] = [area("First nugget (keeps the links)", one.text), area("Second nugget", "")];
   if (!(await ask("Split the nugget", [first.field, second.field], "Split"))) return;
   const texts = /** @type {[string, string]} */ ([first, second].map(({ input }) => input.value.replace(/\s+/g, " ").trim()));
-  if (!texts[0] || !texts[1]) return list.events.told("Splitting takes two texts.");
+  if (!texts[0] || !texts[1]) return list.events.told("To split a nugget, write two texts.");
   const again = await responsesAgain(list, texts.join(" / "));
   if (again !== undefined) list.split(one, texts, again);
 }
@@ -70,7 +70,7 @@ export async function mergeNuggets(list, one) {
   const others = list.nuggets.filter((other) => other !== one && other.nugget);
   if (!others.length) return list.events.told("There is no other nugget to merge it with.");
   const select = h("select", null, others.map((other) => h("option", { value: other.nugget }, other.text)));
-  const text = area("What the one nugget says", `${one.text}; ${others[0].text}`);
+  const text = area("Text of the merged nugget", `${one.text}; ${others[0].text}`);
   select.addEventListener("change", () => {
     const other = others.find((two) => two.nugget === select.value);
     text.input.value = `${one.text}; ${other?.text ?? ""}`;

@@ -75,7 +75,7 @@ function drawn(report) {
     h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
   );
   const list = h("ol", { tabindex: "0", "aria-label": `Errors of ${report.file}` }, rows);
-  const all = report.report && h("p", null, h("a", { href: `${path}/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "The errors on a page of their own"));
+  const all = report.report && h("p", null, h("a", { href: `${path}/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "Show the errors on their own page"));
   return [h("h3", null, name, h("span", { class: "badge bad" }, many)), list, ...(all ? [all] : [])];
 }
 
@@ -98,7 +98,7 @@ onClick("[data-withdraw]", async (button) => {
   const tag = button.dataset.withdraw ?? "";
   const reason = await askReason(`Withdraw run ${tag}?`, "Withdraw", {
     required: false,
-    hint: "It leaves all scores and the pool; what was judged of it is kept, and it can be restored.",
+    hint: "The run is removed from all scores and from the pool. Its judgments are kept, and you can restore it.",
   });
   if (reason === null) return;
   await act("POST", `${path}/withdraw`, { tag, reason }, { focus: `[data-restore="${CSS.escape(tag)}"]` });

@@ -53,9 +53,9 @@ function showFields() {
   byId("note", HTMLButtonElement).disabled = which.options.length === 0;
   const nugget = isNugget();
   byId("as-nugget").hidden = !nugget;
-  byId("take").textContent = nugget ? "Take a nugget" : "Take an answer";
+  byId("take").textContent = nugget ? "Add a nugget" : "Add an answer";
   byId("answer-label").textContent = nugget ? "Nugget" : "Answer";
-  byId("note").textContent = nugget ? "Note the nugget" : "Note the answer";
+  byId("note").textContent = nugget ? "Add the nugget" : "Add the answer";
 }
 which.addEventListener("change", showFields);
 byId("type").addEventListener("change", showFields);
@@ -80,7 +80,7 @@ form.addEventListener("submit", async (event) => {
     }
     const done = byId("done");
     const address = `/development/question?id=${encodeURIComponent(question)}`;
-    fill(done, fact ? "Noted as a nugget: " : "Noted: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
+    fill(done, fact ? "Added as a nugget: " : "Noted: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
     done.hidden = false;
     answer.value = "";
     done.querySelector("a")?.focus();

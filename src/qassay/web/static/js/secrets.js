@@ -28,7 +28,7 @@ function tell(title, secret, hint) {
       "div",
       { class: "row end" },
       h("button", { type: "button", dataset: { copy: "#secret" } }, "Copy"),
-      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "I have it"),
+      h("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Done"),
     ),
   );
   dialog.addEventListener("close", () => location.reload());
@@ -39,7 +39,7 @@ function tell(title, secret, hint) {
 document.addEventListener("done", (event) => {
   if (!(event instanceof CustomEvent)) return;
   const { token, link, name, role } = event.detail;
-  if (token) tell("The token", token, "It is shown only now. Keep it as you would keep a password.");
-  else if (link && role === "reset") tell(`A new password for ${name}`, link, `Hand this link on. It works once, for a day.${reach(link)}`);
-  else if (link) tell(`The invitation${name ? ` for ${name}` : ""}`, link, `Hand this link on. It works once, and is shown only now.${reach(link)}`);
+  if (token) tell("The token", token, "It is shown only once. Keep it as safe as a password.");
+  else if (link && role === "reset") tell(`A new password for ${name}`, link, `Send this link to the person. It works once, for a day.${reach(link)}`);
+  else if (link) tell(`The invitation${name ? ` for ${name}` : ""}`, link, `Send this link to the person. It works once, and is shown only now.${reach(link)}`);
 });

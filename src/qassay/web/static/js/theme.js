@@ -1,9 +1,9 @@
-// The theme: light, dark, or as the system says. Loaded before the page is painted, so it is a plain script.
+// The theme: light, dark, or that of the system. Loaded before the page is painted, so it is a plain script.
 (() => {
   const KEY = "qassay-theme";
   const ORDER = ["system", "light", "dark"];
   const SIGNS = { system: "◐", light: "☀", dark: "☾" };
-  const LABELS = { system: "as the system says", light: "light", dark: "dark" };
+  const LABELS = { system: "system", light: "light", dark: "dark" };
   const system = matchMedia("(prefers-color-scheme: dark)");
 
   /** @returns {"system" | "light" | "dark"} */

@@ -26,6 +26,8 @@ async function look() {
     offer.textContent = found.resets
       ? `Set a new password for ${found.name}.`
       : `You are invited as ${/^[aeiou]/.test(found.role) ? "an" : "a"} ${found.role}.`;
+    const button = form.querySelector("button");
+    if (found.resets && password && button) button.textContent = "Set password";
     const name = byId("name", HTMLInputElement);
     if (found.name) {
       name.value = found.name;

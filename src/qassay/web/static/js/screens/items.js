@@ -90,7 +90,7 @@ function draw(here, view) {
  * @param {ItemView} view
  */
 function knownAnswer(view) {
-  const field = h("input", { type: "text", maxlength: "500", "aria-label": "Known answer", placeholder: "An answer you know of" });
+  const field = h("input", { type: "text", maxlength: "500", "aria-label": "Known answer", placeholder: "Known answer" });
   const button = h("button", { type: "submit" }, "Add");
   return h(
     "details",

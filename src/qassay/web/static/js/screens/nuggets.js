@@ -57,7 +57,7 @@ const ACTIONS = /** @type {[string, string, string, string, (one: Nugget, at: nu
   ["merge", "j", "Merge", "Merge the nugget with another one", (one) => void mergeNuggets(list, one)],
   ["up", "u", "Up", "Move the nugget up", (one, at) => place(one, at - 1)],
   ["down", "d", "Down", "Move the nugget down", (one, at) => place(one, at + 1)],
-  ["remove", "x", "Remove", "Take the nugget off the list", (one) => void remove(one)],
+  ["remove", "x", "Remove", "Remove the nugget from the list", (one) => void remove(one)],
 ]);
 register("nuggets.arrow-down", "ArrowDown", "Next line", () => side.move(1));
 register("nuggets.arrow-up", "ArrowUp", "Line before", () => side.move(-1));
@@ -147,7 +147,7 @@ function takeString() {
 
 function showDocument() {
   const one = shown[strings.at];
-  if (!one?.doc) return announce("This string names no document.");
+  if (!one?.doc) return announce("This string has no document.");
   tell("Document", [documentPanel(sheet.has_collection, { body: one })]);
 }
 

@@ -31,7 +31,7 @@ export function classesOf(number, changed = 0) {
  */
 export function rename(number, { key, before, after }) {
   const name = after.trim();
-  if (!name) throw new ApiError(422, "An answer has a name.");
+  if (!name) throw new ApiError(422, "Enter a name for the answer.");
   const touched = right(number).filter((one) => one.name === before);
   if (touched.length === 0) throw new ApiError(409, `There is no answer “${before}” any more.`);
   const decided = decidedOn(number);

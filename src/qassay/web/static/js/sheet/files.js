@@ -55,7 +55,7 @@ export function load(text) {
   const strange = told.find((row) => row?.sheet !== data.sheet);
   if (told.length === 0 || strange !== undefined) {
     const whose = typeof strange?.sheet === "string" ? ` It belongs to the sheet ${strange.sheet}.` : "";
-    return { added: 0, problem: `This file holds no judgments of this sheet (${data.sheet}).${whose}` };
+    return { added: 0, problem: `This file contains no judgments of this sheet (${data.sheet}).${whose}` };
   }
   const places = new Map(data.questions.flatMap((_, index) => questionOf(index + 1).items.map((one) => [one.id, index + 1])));
   const wrong = told.find((row) => !fits(row, places));

@@ -208,7 +208,7 @@ export function documentOf(query) {
   const key = JSON.stringify([query.get("id"), query.get("find"), query.get("start"), query.get("length")]);
   const here = questionOf(current).documents[key];
   const found = here ?? [...questions.values()].find((one) => key in one.documents)?.documents[key];
-  if (!found) throw new ApiError(404, "This sheet does not hold the document.");
+  if (!found) throw new ApiError(404, "This sheet does not contain the document.");
   const [text, marks, begins, length, how] = found;
   return { ...JSON.parse(byId(`text-${text}`).textContent ?? "null"), marks, begins, length, found: how };
 }

@@ -102,7 +102,7 @@ function work(from) {
     h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${plural(total, "item")} judged.`),
     next === null
       ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to the person who gave you this sheet.")
-      : h("p", null, "What you decide is kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to the person who gave you this sheet; to go on with another browser or machine, load that file there."),
+      : h("p", null, "Your decisions are kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to the person who gave you this sheet; to go on with another browser or machine, load that file there."),
     h("div", { class: "row sheet-actions" },
       next === null ? null : h("a", { class: "button primary", id: "go-on", href: `/judge/${next}` }, done ? "Go on judging" : "Begin judging")),
     turning(first),
