@@ -136,7 +136,7 @@ def _sheet(file: str, content: bytes) -> pl.DataFrame:
             continue
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # noqa: BLE001  # the engines have errors of their own; a panic is no Exception
+        except BaseException as error:  # noqa: BLE001  # the engines have errors of their own; a panic is not an Exception
             raise _unread(file, error, "excel") from None
         assert isinstance(frame, pl.DataFrame)
         return frame

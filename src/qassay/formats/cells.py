@@ -115,7 +115,7 @@ def complaint(cell: str) -> str:
 
 
 def is_too_large(value: float) -> bool:
-    """Whether a number is no score for its size."""
+    """Whether a number is too large to be a score."""
     return abs(value) > LARGEST_SCORE
 
 

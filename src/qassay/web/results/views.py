@@ -24,7 +24,7 @@ from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
 WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
-# What addresses of downloads name besides: they are no part of the address of a page.
+# Parameters of downloads only, which the address of a page does not have.
 OF_DOWNLOADS = frozenset({"fresh", "table", "figure", "form"})
 
 
