@@ -81,6 +81,6 @@ def _convert(svg: str, form: Literal["png", "pdf"]) -> bytes:
         except UsageError as error:
             raise Refusal(422, str(error)) from None
         except (RuntimeError, TimeoutError, ValueError):  # it is broken off, or the library raises
-            for worker in list(process._processes.values()):
+            for worker in list((process._processes or {}).values()):
                 worker.kill()
             raise Refusal(500, f"the figure cannot be saved as {form.upper()}; save it as SVG") from None
