@@ -12,7 +12,8 @@ import pytest
 import qassay
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
-from qassay.web.results import finding
+from qassay.web.errors import Refusal
+from qassay.web.results import finding, saving
 from qassay.web.results.finding import Choice, pictures
 from qassay.web.results.studies import leaderboard
 
@@ -132,3 +133,8 @@ def test_a_provisional_figure_says_so_in_its_file(at_work) -> None:
     figure = at_work.page("/results", provisional=1)["figures"][0]
     assert "(provisional: 30 items open)" in browser.get(figure["files"]["svg"]).text
     assert browser.get(figure["files"]["csv"]).text.splitlines()[1].endswith(",30 items open")
+
+
+def test_a_picture_that_cannot_be_converted_is_a_sentence() -> None:
+    with pytest.raises(Refusal, match="cannot be saved as PDF; save it as SVG"):
+        saving._convert("<svg", "pdf")

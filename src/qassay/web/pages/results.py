@@ -141,10 +141,12 @@ async def _download(site: Site, view: View, parameters: Parameters) -> Response:
 
 async def _save(site: Site, view: View, parameters: Parameters) -> Response:
     """A figure of the page as a file: the one that the page shows."""
+    if not parameters.figure:
+        raise Refusal(422, "the address does not say which figure: figure=NAME, as on the page")
     now, leave = await _leave(site, view, parameters)
     request = view.request(str(site.folder.path), leave.parameters, unfinished=leave.unfinished)
     result = await _result(site, request, now.state, fresh=parameters.fresh)
-    picture = result.finding.picture(parameters.figure or "") if result.finding else None
+    picture = result.finding.picture(parameters.figure) if result.finding else None
     if picture is None:
         raise Refusal(404, f"this page has no figure {parameters.figure!r}")
     return await saved_figure(picture, parameters.form, provisional=leave.mark)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -81,7 +80,7 @@ def _convert(svg: str, form: Literal["png", "pdf"]) -> bytes:
             return process.submit(picture_for_print, svg, form).result(LIMIT_SECONDS)
         except UsageError as error:
             raise Refusal(422, str(error)) from None
-        except (BrokenProcessPool, TimeoutError):
-            for worker in list(process._processes.values()):
+        except (RuntimeError, TimeoutError, ValueError):  # it is broken off, or the library raises
+            for worker in list((process._processes or {}).values()):
                 worker.kill()
             raise Refusal(500, f"the figure cannot be saved as {form.upper()}; save it as SVG") from None
