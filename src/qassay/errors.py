@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-# Problems of one file that are kept, and characters of each message: a few kilobytes can unpack to a million faulty
+# Problems of one file that are kept, and characters of each: a few kilobytes can unpack to a million faulty
 # lines, and a message quotes its line, which may be as long as the file.
 MOST_KEPT: Final = 200
-LONGEST_MESSAGE: Final = 2_000
+LONGEST_MESSAGE: Final = 1_000
+LONGEST_QUESTION: Final = 200
 
 Rule = Literal[
     "missing-question",
@@ -144,11 +145,11 @@ class Problems(list[Problem]):
 def _shortened(problem: Problem) -> Problem:
     """A problem whose message and question have a fair length."""
     message, question = problem.message, problem.question
-    if len(message) <= LONGEST_MESSAGE and (question is None or len(question) <= LONGEST_MESSAGE):
-        return problem
     if len(message) > LONGEST_MESSAGE:
-        message = message[:LONGEST_MESSAGE] + "..."
-    return replace(problem, message=message, question=None if question is None else question[:LONGEST_MESSAGE])
+        problem = replace(problem, message=message[:LONGEST_MESSAGE] + "...")
+    if question is not None and len(question) > LONGEST_QUESTION:
+        problem = replace(problem, question=question[:LONGEST_QUESTION])
+    return problem
 
 
 class QassayError(Exception):

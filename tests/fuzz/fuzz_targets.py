@@ -42,12 +42,8 @@ FOLDER_COMMANDS: list[list[str]] = [
     *(["check"], ["check", "--json"], ["score", "--json"], ["score", "--unjudged", "wrong", "--missing", "zero"]),
     *(["pool", "--json"], ["facts"], ["agree", "--json"], ["describe", "--json"], ["look"], ["stability", "--json"]),
     *(["export", "--nist"], ["sheet", "--assessor", "x"], ["compare", "--unjudged", "wrong", "--missing", "skip"]),
-    *(
-        ["reuse", "--json"],
-        ["trust", "--assessor", "first", "--json"],
-        ["sample", "--size", "2", "--for", "first"],
-        ["plan", "--json"],
-    ),
+    *(["reuse", "--json"], ["trust", "--assessor", "first", "--json"], ["plan", "--json"]),
+    *(["sample", "--size", "2", "--for", "first"], ["judge", "--with", "patterns", "--set", "fuzzed"]),
 ]
 SCORE_COMMANDS: list[list[str]] = [
     *(["compare"], ["compare", "--json", "--missing", "skip"], ["look", "--json"], ["describe"]),
@@ -169,8 +165,9 @@ def _folder_commands(evaluations: Mapping[str, Path], work: Path) -> Run:
             if verb == "sheet":
                 options += ["--to", str(work / "sheet.html")]
             command([verb, str(folder), *options])
-        for made in ("export", f"{folder.name}/sheets", f"{folder.name}/samples"):
-            shutil.rmtree(work / made, ignore_errors=True)
+        shutil.rmtree(work / "export", ignore_errors=True)
+        if verb in ("sheet", "sample", "judge"):  # these write into the evaluation
+            shutil.rmtree(folder)
 
     return run
 

@@ -107,8 +107,14 @@ def test_what_an_address_does_not_take_changes_nothing(organiser: Any) -> None:
     assert organiser.get("/api/people", params={"sort": "password", "role": "'"}).json() == plain
 
 
-@pytest.mark.parametrize("number", [0, -1, 2**31, 2**53, 2**63, 2**63 - 1, 10**30, "1e3", "1.0", "٣", "0x1", "1;2"])
-def test_numbers_that_no_database_holds(site: Any, organiser: Any, number: object) -> None:
+def test_numbers_that_no_database_holds(site: Any) -> None:
+    for number in (0, -1, 2**31, 2**53, 2**63, 2**63 - 1, 10**30, "1e3", "1.0", "٣", "0x1", "1;2"):
+        organiser = site.client("organiser")  # 1.0 is 1, and ends the first session
+        assert organiser.get("/api/account").status_code == 200
+        _send_number(site, organiser, number)
+
+
+def _send_number(site: Any, organiser: Any, number: object) -> None:
     for route in site.app.routes:
         if "{" not in route.path or "static" in route.path:
             continue
@@ -168,39 +174,31 @@ ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">%s]><r>
 )
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        ENTITIES,
-        b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
-        b"<r>" * 100_000,
-        b'{"run": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
-        b'{"run": "x", "question": ' + b'{"a":' * 50_000,
-        b'{"run": "x", "question": "1.1", "text": ' + b"9" * 100_000 + b"}\n",
-        b"1.1 x " + b"y" * 10_000_000 + b"\n",
-        b"1.1 \xe2\x80\xae NIL\n",
-        b'"' * 1_000_000,
-        b"\n" * 1_000_000,
-    ],
-    ids=[
-        "entities",
-        "external",
-        "deep-xml",
-        "deep-json",
-        "open-json",
-        "digits",
-        "line",
-        "bidi",
-        "quotes",
-        "empty-lines",
-    ],
-)
-def test_a_hostile_run_is_refused_with_a_word(site: Any, organiser: Any, content: bytes) -> None:
+HOSTILE = {
+    "entities": ENTITIES,
+    "external": b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
+    "deep-xml": b"<r>" * 100_000,
+    "deep-json": b'{"run": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+    "open-json": b'{"run": "x", "question": ' + b'{"a":' * 50_000,
+    "digits": b'{"run": "x", "question": "1.1", "text": ' + b"9" * 100_000 + b"}\n",
+    "line": b"1.1 x " + b"y" * 10_000_000 + b"\n",
+    "bidi": b"1.1 \xe2\x80\xae NIL\n",
+    "quotes": b'"' * 1_000_000,
+    "empty-lines": b"\n" * 1_000_000,
+}
+
+
+def test_a_hostile_run_is_refused_with_a_word(site: Any, organiser: Any) -> None:
     with site.store.read() as connection:
         before = count_runs(connection)
-    found = send(organiser, "hostile.xml", content)
-    assert "root:" not in json.dumps(found)
-    assert len(json.dumps(found)) < 1_000_000
+    sent = [("files", (f"{name}.xml", content)) for name, content in HOSTILE.items()]
+    answer = organiser.post("/api/runs", files=sent)
+    assert answer.status_code == 200, answer.text
+    for found in answer.json()["files"]:
+        assert (found["tag"], found["faults"] > 0) == (None, True), found["file"]
+        assert "root:" not in json.dumps(found)
+        assert len(json.dumps(found)) < 1_000_000, found["file"]
+    assert len(answer.json()["files"]) == len(HOSTILE)
     with site.store.read() as connection:
         assert count_runs(connection) == before
 
@@ -220,22 +218,22 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(site: Any, org
     assert not list(site.folder.parent.rglob("climbed*"))
 
 
-@pytest.mark.parametrize(
-    "name", ["../../qassay.toml", "..", "/etc/passwd", "a\r\nSet-Cookie: x=y", "", "CON", "x" * 5000]
-)
-def test_a_name_of_a_file_is_no_path(site: Any, organiser: Any, name: str) -> None:
+def test_a_name_of_a_file_is_no_path(site: Any, organiser: Any) -> None:
     before = (site.folder / "qassay.toml").read_bytes()
-    boundary = "b0undary"
-    quoted = name.replace("\r", "%0D").replace("\n", "%0A")
-    body = (
-        f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{quoted}"\r\n\r\n'
-        f"1.1 x NIL\r\n--{boundary}--\r\n"
-    ).encode()
-    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    answer = organiser.post("/api/runs", content=body, headers=headers)
-    assert answer.status_code in (200, 400, 422)
-    assert "set-cookie" not in answer.headers
-    assert (site.folder / "qassay.toml").read_bytes() == before
+    names = ("../../qassay.toml", "..", "/etc/passwd", "a\r\nSet-Cookie: x=y", "CON", "x" * 200)
+    for sent, statuses in ((names, (200,)), (("",), (200, 400, 422)), (("x" * 5000,), (200, 400, 422))):
+        answer = organiser.post("/api/runs", **_form_of(sent))
+        assert answer.status_code in statuses, answer.text
+        assert "set-cookie" not in answer.headers
+        assert (site.folder / "qassay.toml").read_bytes() == before
+
+
+def _form_of(names: tuple[str, ...]) -> dict[str, Any]:
+    """A form with a run under each of these names, written by hand."""
+    head = '--b0undary\r\nContent-Disposition: form-data; name="files"; filename="{}"\r\n\r\n1.1 x NIL\r\n'
+    parts = [head.format(name.replace("\r", "%0D").replace("\n", "%0A")) for name in names]
+    headers = {"Content-Type": "multipart/form-data; boundary=b0undary"}
+    return {"content": ("".join(parts) + "--b0undary--\r\n").encode(), "headers": headers}
 
 
 def test_a_form_of_thousands_of_parts_is_refused(organiser: Any) -> None:
@@ -361,6 +359,7 @@ def test_somebody_elses_assignment_cannot_be_judged(site: Any, accounts: dict[st
 
 @pytest.mark.parametrize("role", ROLES)
 def test_nothing_that_holds_data_is_kept_by_caches(site: Any, role: str) -> None:
+    site.app.state.site.kept["results"] = test_openapi.Idle()
     browser = site.client(role)
     for path, _ in addresses(site):
         answer = browser.get(re.sub(r"\{[^}]*\}", "1", path))
